@@ -1,0 +1,49 @@
+/** The errors a client can see: every code and the HTTP status it is answered with. */
+
+/** Code → HTTP status. The list is part of the contract with clients: a code is never renamed. */
+export const errorStatus = {
+  invalid_request: 400,
+  invalid_signature: 400,
+  unauthenticated: 401,
+  payment_declined: 402,
+  forbidden: 403,
+  not_found: 404,
+  idempotency_key_in_flight: 409,
+  concurrent_modification: 409,
+  precondition_failed: 412,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  amount_inconsistent: 422,
+  card_number_rejected: 422,
+  provider_not_enabled: 422,
+  currency_not_supported: 422,
+  reference_not_found: 422,
+  provider_rejected: 422,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  provider_unavailable: 502,
+  identity_unavailable: 503,
+  event_store_unavailable: 503,
+  service_unavailable: 503,
+  provider_outcome_unknown: 504,
+} as const
+
+export type ErrorCode = keyof typeof errorStatus
+
+/** A refusal with a code of the table above. `details` is shown to the client; `cause` never is. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>> | undefined
+
+  constructor(code: ErrorCode, message: string, details?: Record<string, unknown>, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return errorStatus[this.code]
+  }
+}

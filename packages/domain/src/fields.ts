@@ -1,0 +1,15 @@
+// The field schemas that several resources share. Times are ISO 8601 in UTC, ids are UUIDs, text is bounded.
+import { type TSchema, Type } from 'typebox'
+
+export const maxTextLength = 255
+export const maxLongTextLength = 2000
+
+export const Id = Type.String({ format: 'uuid' })
+export const Instant = Type.String({ format: 'date-time' })
+export const Text = Type.String({ maxLength: maxTextLength })
+export const RequiredText = Type.String({ minLength: 1, maxLength: maxTextLength })
+export const LongText = Type.String({ maxLength: maxLongTextLength })
+export const Email = Type.String({ format: 'email', maxLength: maxTextLength })
+
+/** A field that is always there and may hold nothing. */
+export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

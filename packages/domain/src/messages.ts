@@ -1,0 +1,30 @@
+// How events are described: one table of schemas per stream category gives names, shapes, validation and types at once.
+import type { Static, TSchema } from 'typebox'
+
+/** A recorded fact: its type's name and its data. */
+export type DomainEvent = { readonly type: string; readonly data: object }
+
+/** The union of events that a table of schemas describes. */
+export type EventsOf<Schemas extends Record<string, TSchema>> = {
+  [Name in keyof Schemas & string]: { readonly type: Name; readonly data: Static<Schemas[Name]> }
+}[keyof Schemas & string]
+
+/**
+ * A state that is folded from events. `evolve` is pure and accepts every event of its union in every state, because a
+ * recorded fact cannot be refused.
+ */
+export type Fold<State, Event extends DomainEvent> = {
+  readonly initialState: State
+  readonly evolve: (state: State, event: Event) => State
+}
+
+/** Who caused an event and as part of what; stored beside the data of every event. */
+export type EventMetadata = {
+  /** One per request or provider notification, carried through everything that follows from it. */
+  readonly correlationId: string
+  /** The id of the event or request that led to this event. */
+  readonly causationId: string
+  /** `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`; never an e-mail or a credential. */
+  readonly actor: string
+  readonly requestId?: string
+}

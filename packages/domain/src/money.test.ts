@@ -1,0 +1,27 @@
+import t from 'tap'
+import { isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
+
+t.test('missing parts are derived', async (t) => {
+  t.same(resolveAmounts({ total_cents: 100 }), {
+    subtotal_cents: 100,
+    tax_cents: 0,
+    discount_cents: 0,
+    total_cents: 100,
+  })
+  t.same(resolveAmounts({ subtotal_cents: 100, tax_cents: 21, discount_cents: 5 }).total_cents, 116)
+  t.same(resolveAmounts({ total_cents: 116, tax_cents: 21, discount_cents: 5 }).subtotal_cents, 100)
+})
+
+t.test('parts that do not add up, go below zero or above the limit are refused', async (t) => {
+  const inconsistent = { code: 'amount_inconsistent' }
+  t.throws(() => resolveAmounts({ total_cents: 100, subtotal_cents: 99 }), inconsistent)
+  t.throws(() => resolveAmounts({ total_cents: 10, tax_cents: 11 }), inconsistent)
+  t.throws(() => resolveAmounts({ subtotal_cents: 10, discount_cents: 11 }), inconsistent)
+  t.throws(() => resolveAmounts({ subtotal_cents: maxAmountCents, tax_cents: 1 }), inconsistent)
+  t.throws(() => resolveAmounts({ tax_cents: 1 }), { code: 'invalid_request' })
+})
+
+t.test('currencies are those of ISO 4217 that people pay with', async (t) => {
+  for (const code of ['EUR', 'USD', 'JPY', 'KWD', 'BHD', 'CLP']) t.ok(isCurrency(code), code)
+  for (const code of ['eur', 'ABC', 'XXX', 'XAU', '', 'EURO']) t.notOk(isCurrency(code), code)
+})

@@ -1,0 +1,73 @@
+// Money: integers in minor units with an upper-case ISO 4217 code, and the one rule that ties the parts of an amount together.
+import { Type } from 'typebox'
+import { DomainError } from './errors.ts'
+
+export const maxAmountCents = 999_999_999_999
+
+export const AmountCents = Type.Integer({ minimum: 0, maximum: maxAmountCents })
+
+/** The ISO 4217 codes that the runtime knows; fund codes, metals and test codes are no currencies to pay with. */
+const notForPayments = new Set([
+  'XAU',
+  'XAG',
+  'XPT',
+  'XPD',
+  'XDR',
+  'XSU',
+  'XUA',
+  'XBA',
+  'XBB',
+  'XBC',
+  'XBD',
+  'XTS',
+  'XXX',
+])
+const currencies: ReadonlySet<string> = new Set(
+  Intl.supportedValuesOf('currency').filter((code) => !notForPayments.has(code)),
+)
+
+/** Whether `code` (upper-case) is a currency that a payment can be made in. */
+export function isCurrency(code: string): boolean {
+  return currencies.has(code)
+}
+
+export type AmountParts = {
+  readonly subtotal_cents?: number | undefined
+  readonly tax_cents?: number | undefined
+  readonly discount_cents?: number | undefined
+  readonly total_cents?: number | undefined
+}
+
+export type Amounts = {
+  readonly subtotal_cents: number
+  readonly tax_cents: number
+  readonly discount_cents: number
+  readonly total_cents: number
+}
+
+/**
+ * Completes the parts of an amount (minor units): `total = subtotal + tax - discount`. What is missing is derived;
+ * missing tax and discount are 0.
+ * @throws DomainError `invalid_request` when neither total nor subtotal is given, `amount_inconsistent` when the parts
+ *   do not add up or a derived part is negative or too large.
+ */
+export function resolveAmounts(parts: AmountParts): Amounts {
+  const tax_cents = parts.tax_cents ?? 0
+  const discount_cents = parts.discount_cents ?? 0
+  if (parts.total_cents === undefined && parts.subtotal_cents === undefined)
+    throw new DomainError('invalid_request', 'Either total_cents or subtotal_cents is required', {
+      fields: [{ field: 'total_cents', message: 'is required' }],
+    })
+  const subtotal_cents = parts.subtotal_cents ?? (parts.total_cents ?? 0) - tax_cents + discount_cents
+  const total_cents = parts.total_cents ?? subtotal_cents + tax_cents - discount_cents
+  const consistent = total_cents === subtotal_cents + tax_cents - discount_cents
+  const withinBounds = [subtotal_cents, total_cents].every((cents) => cents >= 0 && cents <= maxAmountCents)
+  if (!consistent || !withinBounds)
+    throw new DomainError('amount_inconsistent', 'total_cents must equal subtotal_cents + tax_cents - discount_cents', {
+      subtotal_cents,
+      tax_cents,
+      discount_cents,
+      total_cents,
+    })
+  return { subtotal_cents, tax_cents, discount_cents, total_cents }
+}

@@ -1,0 +1,92 @@
+// Everything that can happen to a payment, as recorded facts.
+import { type Static, Type } from 'typebox'
+import { Id, Instant, Nullable } from '../fields.ts'
+import type { EventsOf } from '../messages.ts'
+
+/** Whom a payment belongs to, in the words of outgoing webhooks: a session's user, or a guest without an id. */
+export const Payer = Type.Object({
+  id: Nullable(Type.String()),
+  type: Type.String(),
+  email: Nullable(Type.String()),
+})
+export type Payer = Static<typeof Payer>
+
+/** What every event of a payment repeats, so that one event alone can be told to others. */
+const facts = {
+  payment_id: Id,
+  occurred_at: Instant,
+  provider_id: Type.String(),
+  amount_cents: Type.Integer(),
+  currency: Type.String(),
+  payer: Payer,
+  project_id: Nullable(Type.String()),
+}
+
+/** Where the knowledge of a status comes from; `provider_time` orders evidence that arrives out of order. */
+const evidence = {
+  provider_time: Instant,
+  /** Absent when the answer to our own call was the evidence. */
+  provider_event_id: Nullable(Type.String()),
+  provider_payment_id: Nullable(Type.String()),
+}
+
+export const paymentEvents = {
+  PaymentInitiated: Type.Object({
+    ...facts,
+    subtotal_cents: Type.Integer(),
+    tax_cents: Type.Integer(),
+    discount_cents: Type.Integer(),
+    total_cents: Type.Integer(),
+    concept: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    reference_code: Nullable(Type.String()),
+    category: Nullable(Type.String()),
+    tags: Nullable(Type.String()),
+    payment_method_id: Nullable(Type.String()),
+    is_guest_payment: Type.Boolean(),
+    guest_email: Nullable(Type.String()),
+    guest_name: Nullable(Type.String()),
+    guest_phone: Nullable(Type.String()),
+    metadata: Type.Record(Type.String(), Type.Unknown()),
+    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    request_fingerprint: Nullable(Type.String()),
+  }),
+  ProviderIntentCreated: Type.Object({
+    ...facts,
+    provider_intent_id: Type.String(),
+    client_secret: Nullable(Type.String()),
+    attempt: Type.Integer(),
+  }),
+  ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
+  PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
+  PaymentProcessingStarted: Type.Object({ ...facts, ...evidence }),
+  PaymentSucceeded: Type.Object({ ...facts, ...evidence }),
+  PaymentAttemptFailed: Type.Object({
+    ...facts,
+    ...evidence,
+    /** An error code of ours for a refused create call, the provider's own code otherwise. */
+    failure_code: Type.String(),
+    failure_message: Type.String(),
+    /** True when the provider was surely not reached, so that the same request may try again. */
+    retryable: Type.Boolean(),
+  }),
+  PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: Nullable(Type.String()) }),
+  PaymentAmountMismatch: Type.Object({
+    ...facts,
+    ...evidence,
+    reported_amount_cents: Type.Integer(),
+    reported_currency: Type.String(),
+  }),
+  PaymentConflictDetected: Type.Object({ ...facts, ...evidence, reported_status: Type.String() }),
+  ProviderEventIgnored: Type.Object({
+    ...facts,
+    ...evidence,
+    reported_status: Type.String(),
+    reason: Type.Union([Type.Literal('stale'), Type.Literal('final'), Type.Literal('foreign_intent')]),
+  }),
+  PaymentRefundRecorded: Type.Object({ ...facts, ...evidence, refunded_cents: Type.Integer() }),
+  PaymentDisputeRecorded: Type.Object({ ...facts, ...evidence, dispute_status: Type.String() }),
+}
+
+export type PaymentEvent = EventsOf<typeof paymentEvents>
+export type PaymentInitiated = Extract<PaymentEvent, { type: 'PaymentInitiated' }>

@@ -1,0 +1,92 @@
+// A payment as clients see it (interface, section 2.1).
+import { type Static, Type } from 'typebox'
+import { Nullable } from '../fields.ts'
+import type { Payment } from './payment.ts'
+import { PaymentStatus } from './status.ts'
+
+export const PaymentMethodSummary = Type.Object({
+  id: Type.String(),
+  payment_type: Nullable(Type.String()),
+  wallet_type: Nullable(Type.String()),
+  card_brand: Nullable(Type.String()),
+  last_four: Nullable(Type.String()),
+  expiry_month: Nullable(Type.String()),
+  expiry_year: Nullable(Type.String()),
+  alias: Nullable(Type.String()),
+})
+export type PaymentMethodSummary = Static<typeof PaymentMethodSummary>
+
+export const PaymentResource = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  subtotal_cents: Type.Integer(),
+  tax_cents: Type.Integer(),
+  discount_cents: Type.Integer(),
+  total_cents: Type.Integer(),
+  amount_cents: Type.Integer(),
+  currency: Type.String(),
+  status: PaymentStatus,
+  description: Nullable(Type.String()),
+  concept: Nullable(Type.String()),
+  reference_code: Nullable(Type.String()),
+  category: Nullable(Type.String()),
+  tags: Nullable(Type.String()),
+  provider_id: Type.String(),
+  provider_payment_id: Nullable(Type.String()),
+  provider_intent_id: Nullable(Type.String()),
+  client_secret: Nullable(Type.String()),
+  payment_method_id: Nullable(Type.String()),
+  payment_method: Nullable(PaymentMethodSummary),
+  is_guest_payment: Type.Boolean(),
+  guest_email: Nullable(Type.String()),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+  completed_at: Nullable(Type.String({ format: 'date-time' })),
+})
+export type PaymentResource = Static<typeof PaymentResource>
+
+/** The list leaves out what only the single payment shows; the method is there when it was asked for. */
+export const ListedPayment = Type.Interface(
+  [
+    Type.Omit(PaymentResource, [
+      'provider_payment_id',
+      'provider_intent_id',
+      'client_secret',
+      'metadata',
+      'payment_method',
+    ]),
+  ],
+  { payment_method: Type.Optional(Nullable(PaymentMethodSummary)) },
+)
+export type ListedPayment = Static<typeof ListedPayment>
+
+/** The answer to the caller who created the payment, straight from its events. */
+export function paymentResource(payment: Payment): PaymentResource {
+  return {
+    id: payment.payment_id,
+    subtotal_cents: payment.subtotal_cents,
+    tax_cents: payment.tax_cents,
+    discount_cents: payment.discount_cents,
+    total_cents: payment.total_cents,
+    amount_cents: payment.total_cents,
+    currency: payment.currency,
+    status: payment.status,
+    description: payment.description,
+    concept: payment.concept,
+    reference_code: payment.reference_code,
+    category: payment.category,
+    tags: payment.tags,
+    provider_id: payment.provider_id,
+    provider_payment_id: payment.provider_payment_id,
+    provider_intent_id: payment.provider_intent_id,
+    client_secret: payment.client_secret,
+    payment_method_id: payment.payment_method_id,
+    payment_method: null,
+    is_guest_payment: payment.is_guest_payment,
+    guest_email: payment.guest_email,
+    metadata: payment.metadata,
+    created_at: payment.created_at,
+    updated_at: payment.updated_at,
+    completed_at: payment.completed_at,
+  }
+}

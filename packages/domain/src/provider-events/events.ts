@@ -1,0 +1,67 @@
+// What happened to a notification of a provider: it came in, and then it was applied to a payment of ours or to none.
+import { Type } from 'typebox'
+import { Id, Instant, Nullable } from '../fields.ts'
+import type { EventsOf } from '../messages.ts'
+import { Payer } from '../payments/events.ts'
+
+/** What every event about a notification repeats, so that one event alone can be told to others. */
+const facts = {
+  provider_id: Type.String(),
+  provider_event_id: Type.String(),
+  /** The provider's own name of the type. */
+  provider_type: Type.String(),
+  /** The name of interface section 6.1, where there is one. */
+  generic_type: Nullable(Type.String()),
+  /** The provider's time. */
+  occurred_at: Instant,
+}
+
+/** The object that the notification is about, as far as it says so. */
+const subject = {
+  object_id: Nullable(Type.String()),
+  amount_cents: Nullable(Type.Integer()),
+  currency: Nullable(Type.String()),
+  status: Nullable(Type.String()),
+}
+
+export const providerNotificationEvents = {
+  /** The signature was verified; `body` is the text that was signed, to the byte. */
+  ProviderEventReceived: Type.Object({ ...facts, received_at: Instant, body: Type.String() }),
+  ProviderEventApplied: Type.Object({
+    ...facts,
+    ...subject,
+    payment_id: Id,
+    payer: Payer,
+    project_id: Nullable(Type.String()),
+  }),
+  /** It is about nothing of ours: another system's payment, a subscription, a customer. */
+  ProviderEventUnmatched: Type.Object({
+    ...facts,
+    ...subject,
+    customer_id: Nullable(Type.String()),
+    customer_email: Nullable(Type.String()),
+  }),
+}
+export type ProviderNotificationEvent = EventsOf<typeof providerNotificationEvents>
+
+export type Notification = { readonly state: 'none' | 'received' | 'settled' }
+
+export const notificationFold = {
+  initialState: Object.freeze({ state: 'none' }) as Notification,
+  evolve(_state: Notification, event: ProviderNotificationEvent): Notification {
+    return { state: event.type === 'ProviderEventReceived' ? 'received' : 'settled' }
+  },
+}
+
+export const providerIntentEvents = {
+  ProviderIntentOwned: Type.Object({ payment_id: Id, provider_id: Type.String(), provider_intent_id: Type.String() }),
+}
+export type ProviderIntentEvent = EventsOf<typeof providerIntentEvents>
+
+/** Which payment an intent at a provider belongs to. */
+export const intentOwnerFold = {
+  initialState: null as string | null,
+  evolve(_state: string | null, event: ProviderIntentEvent): string | null {
+    return event.data.payment_id
+  },
+}

@@ -1,0 +1,13 @@
+// Every event that can stand in the log: the codec knows these types and no others.
+import { guestTokenEvents } from './guest-tokens/events.ts'
+import type { EventsOf } from './messages.ts'
+import { paymentEvents } from './payments/events.ts'
+import { providerIntentEvents, providerNotificationEvents } from './provider-events/events.ts'
+
+export const recordedEvents = {
+  ...paymentEvents,
+  ...providerNotificationEvents,
+  ...providerIntentEvents,
+  ...guestTokenEvents,
+}
+export type RecordedDomainEvent = EventsOf<typeof recordedEvents>

@@ -1,0 +1,23 @@
+// The names of streams: one builder per category. A category holds no dash, because EventStoreDB cuts at the first one.
+
+export type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'guestToken'
+
+/** A stream's name, and the type of the events in it. */
+export type StreamName = string
+
+const streamName = (category: Category, id: string): StreamName => `${category}-${encodeURIComponent(id)}`
+
+export const paymentStream = (paymentId: string) => streamName('payment', paymentId)
+
+/** Ids of providers are percent-encoded, so that a stream's name is ASCII whatever a provider sends. */
+export const providerIntentStream = (provider: string, intentId: string) =>
+  streamName('providerIntent', `${provider}:${intentId}`)
+
+export const providerEventStream = (provider: string, eventId: string) =>
+  streamName('providerEvent', `${provider}:${eventId}`)
+
+/** @param tokenHash SHA-256 of the token in hex; the token itself never reaches the log. */
+export const guestTokenStream = (tokenHash: string) => streamName('guestToken', tokenHash)
+
+/** The prefix by which a subscription selects all streams of a category. */
+export const categoryPrefix = (category: Category) => `${category}-`

@@ -1,0 +1,10 @@
+// What every workflow works with.
+import type { EventStore } from '@paylog/event-store/eventStore'
+import type { Provider } from '@paylog/providers/provider'
+
+export type Workflow = {
+  readonly store: EventStore
+  /** The enabled providers by their id. */
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly now: () => Date
+}
