@@ -1,5 +1,6 @@
 // What a failed append means: the event is surely not there, surely cannot be, or nobody knows.
 import { ErrorType, WrongExpectedVersionError } from '@eventstore/db-client'
+import { DomainError } from '@paylog/domain/errors'
 
 export type AppendFailure = 'conflict' | 'too_large' | 'refused' | 'unknown'
 
@@ -31,4 +32,14 @@ export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: 
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** What a caller is told when the log gave no clear answer. */
+export function unavailable(cause: unknown): DomainError {
+  return new DomainError(
+    'event_store_unavailable',
+    'The event store did not confirm this; it may or may not be recorded',
+    undefined,
+    { cause },
+  )
 }

@@ -1,0 +1,13 @@
+// The write side: everything that changes something, as one Fastify plugin.
+import type { Callers } from '@paylog/runtime/callers'
+import type { Workflow } from '@paylog/workflows/context'
+import type { FastifyPluginAsync } from 'fastify'
+import { paymentRoutes } from './payments/routes.ts'
+import { receiverRoutes } from './receivers/routes.ts'
+
+export const commandApi =
+  ({ workflow, callers }: { readonly workflow: Workflow; readonly callers: Callers }): FastifyPluginAsync =>
+  async (app) => {
+    await app.register(paymentRoutes({ workflow, callers }))
+    await app.register(receiverRoutes(workflow))
+  }

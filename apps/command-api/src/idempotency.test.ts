@@ -1,0 +1,41 @@
+import type { Actor } from '@paylog/domain/actor'
+import t from 'tap'
+import { requestIdentity } from './idempotency.ts'
+
+const session: Actor = { kind: 'session', user_id: 'u1', user_type: 'user', user_email: null, is_administrator: false }
+const guest: Actor = { kind: 'guest', guest_email: 'Guest@example.com', token_hash: 'x' }
+const anonymous: Actor = { kind: 'anonymous' }
+const of = (actor: Actor, key: string | undefined, body: unknown = {}, route = 'POST /x') =>
+  requestIdentity(key, actor, route, body)
+
+t.test('without a key every request is a new one', async (t) => {
+  t.not(of(session, undefined).id, of(session, undefined).id)
+  t.equal(of(session, undefined).fingerprint, null)
+})
+
+t.test('a key means the same for the same caller and route, and nothing for others', async (t) => {
+  const { id } = of(session, 'key')
+  t.equal(of(session, 'key', { other: 1 }).id, id)
+  const others = [
+    of(session, 'key', {}, 'POST /y'),
+    of({ ...session, user_id: 'u2' }, 'key'),
+    of(guest, 'key'),
+    of(anonymous, 'key'),
+    of(session, 'key2'),
+  ]
+  t.equal(new Set([id, ...others.map((other) => other.id)]).size, 6)
+  t.equal(of({ ...guest, guest_email: 'guest@EXAMPLE.com', token_hash: 'y' }, 'key').id, of(guest, 'key').id)
+})
+
+t.test('the fingerprint does not depend on the order of keys, and on everything else', async (t) => {
+  const print = (body: unknown) => of(session, 'key', body).fingerprint
+  t.equal(print({ a: 1, b: { c: [1, 2], d: null } }), print({ b: { d: null, c: [1, 2] }, a: 1 }))
+  const bodies = [{ a: 1 }, { a: '1' }, { a: [1] }, { a: null }, {}, { a: 1, b: 1 }, { a: [1, 2] }, { a: [2, 1] }]
+  t.equal(new Set(bodies.map(print)).size, bodies.length)
+})
+
+t.test('keys that are empty, too long, repeated or unprintable are refused', async (t) => {
+  for (const key of ['', 'x'.repeat(256), 'a\nb', 'é', ['a', 'b']])
+    t.throws(() => requestIdentity(key, session, 'POST /x', {}), { code: 'invalid_request' })
+  t.ok(of(session, 'x'.repeat(255)).id)
+})

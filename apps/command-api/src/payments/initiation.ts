@@ -1,0 +1,70 @@
+// From a caller and a body to the command that opens a payment.
+import type { Actor } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import type { InitiatePayment } from '@paylog/domain/payments/initiate'
+import type { Provider } from '@paylog/providers/provider'
+import type { RequestIdentity } from '../idempotency.ts'
+import { type IntentBody, maxMetadataBytes } from './intentBody.ts'
+
+/**
+ * Whether this caller may open a payment with this body.
+ * @throws DomainError `forbidden`: a guest token opens nothing by itself, and never for another's e-mail
+ */
+export function checkCaller(actor: Actor, body: IntentBody): void {
+  if (actor.kind !== 'guest') return
+  if (!body.guest_data) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
+  if (body.guest_data.email.toLowerCase() !== actor.guest_email.toLowerCase())
+    throw new DomainError('forbidden', 'The guest token belongs to another e-mail than guest_data')
+}
+
+/**
+ * The provider that a body asks for; it may be left out when only one is enabled.
+ * @throws DomainError `invalid_request` when it is left out and several are enabled
+ */
+export function chosenProviderId(body: IntentBody, providers: ReadonlyMap<string, Provider>): string {
+  if (body.provider_id !== undefined) return body.provider_id
+  const [only, ...others] = providers.keys()
+  if (only !== undefined && others.length === 0) return only
+  throw new DomainError('invalid_request', 'provider_id is required', {
+    fields: [{ field: 'provider_id', message: 'is required' }],
+    enabled: [...providers.keys()],
+  })
+}
+
+/** @throws DomainError `invalid_request` for metadata that is too large */
+export function initiationOf(
+  actor: Actor,
+  body: IntentBody,
+  provider_id: string,
+  identity: RequestIdentity,
+  occurred_at: string,
+): InitiatePayment {
+  const metadata = body.metadata ?? {}
+  if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
+    throw new DomainError('invalid_request', `metadata must be at most ${maxMetadataBytes} bytes`, {
+      fields: [{ field: 'metadata', message: `must be at most ${maxMetadataBytes} bytes` }],
+    })
+  const { total_cents, subtotal_cents, tax_cents, discount_cents, currency, guest_data } = body
+  return {
+    payment_id: identity.id,
+    request_fingerprint: identity.fingerprint,
+    occurred_at,
+    provider_id,
+    ...{ total_cents, subtotal_cents, tax_cents, discount_cents, currency },
+    concept: body.concept ?? null,
+    description: body.description ?? null,
+    reference_code: body.reference_code ?? null,
+    category: body.category ?? null,
+    tags: body.tags ?? null,
+    payment_method_id: body.payment_method_id ?? null,
+    metadata,
+    is_guest_payment: actor.kind !== 'session',
+    guest_email: guest_data?.email ?? null,
+    guest_name: guest_data?.name ?? null,
+    guest_phone: guest_data?.phone ?? null,
+    payer:
+      actor.kind === 'session'
+        ? { id: actor.user_id, type: actor.user_type, email: actor.user_email }
+        : { id: null, type: 'guest', email: guest_data?.email ?? null },
+  }
+}

@@ -1,0 +1,34 @@
+// Builds the write side from its configuration; used by its own main and by the gateway.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { createIdentity } from '@paylog/identity/identity'
+import { createCallers } from '@paylog/runtime/callers'
+import type { Health } from '@paylog/runtime/health'
+import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import type { FastifyPluginAsync } from 'fastify'
+import { commandApi } from './commandApi.ts'
+import { type CommandConfig, enabledProviders } from './config.ts'
+
+const identityTimeoutMs = 2_000
+
+/** The write side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
+export function wireCommandApi(
+  config: CommandConfig,
+  { lifecycle, health }: { readonly lifecycle: Lifecycle; readonly health: Health },
+): FastifyPluginAsync {
+  const providers = enabledProviders(config)
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  lifecycle.add('event store', () => store.close())
+  health.check('event_store', async () => {
+    const head = await store.head()
+    return { head: head?.commit.toString() ?? null }
+  })
+  const identity = createIdentity({
+    authUrl: config.AUTH_URL,
+    service: config.AUTH_SERVICE,
+    adminUserTypes: config.ADMIN_USER_TYPES,
+    timeoutMs: identityTimeoutMs,
+  })
+  lifecycle.add('identity', () => identity.close())
+  const workflow = { store, providers, now: () => new Date() }
+  return commandApi({ workflow, callers: createCallers(identity.actorOf) })
+}

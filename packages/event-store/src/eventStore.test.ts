@@ -1,0 +1,141 @@
+import { jsonEvent } from '@eventstore/db-client'
+import type { EventMetadata } from '@paylog/domain/messages'
+import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/provider-events/events'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import t from 'tap'
+import { v4 as uuid } from 'uuid'
+import { createEventStore, type EventStore } from './eventStore.ts'
+import { paymentStream, providerEventStream } from './streamName.ts'
+
+const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
+const owned = (n: number): ProviderIntentEvent => ({
+  type: 'ProviderIntentOwned',
+  data: { payment_id: uuid(), provider_id: 'sandbox', provider_intent_id: `pi_${n}` },
+})
+/** Counts its events and appends one more. */
+const countFold = { initialState: 0, evolve: (count: number, _event: ProviderIntentEvent) => count + 1 }
+const addOne = (store: EventStore, stream: string) =>
+  store.handle({ stream, fold: countFold, decide: (count) => [owned(count)], metadata })
+
+const log = await startEventStore(t)
+const store = createEventStore({ connectionString: log.connectionString })
+t.teardown(() => store.close())
+const freshStream = () => `providerIntent-${uuid()}`
+
+t.test('what was appended is what is read, with its metadata', async (t) => {
+  const stream = freshStream()
+  const event = owned(1)
+  const handled = await store.handle({ stream, fold: intentOwnerFold, decide: () => [event], metadata })
+  t.equal(handled.revision, 0n)
+  t.equal(handled.state, event.data.payment_id)
+  const [recorded] = await store.readStream(stream)
+  t.match(recorded, { ...event, stream, revision: 0n, metadata: { ...metadata, schema: 1 } })
+  t.equal(recorded?.position.commit, handled.position?.commit)
+  t.equal((await store.load(stream, intentOwnerFold)).state, event.data.payment_id)
+  t.ok((await store.head())?.commit)
+})
+
+t.test('a decision for nothing appends nothing', async (t) => {
+  const stream = freshStream()
+  const handled = await store.handle({ stream, fold: countFold, decide: () => [], metadata })
+  t.match(handled, { revision: 'no_stream', events: [], position: undefined })
+  t.same(await store.readStream(stream), [])
+})
+
+t.test('concurrent writers of one stream all get their turn, exactly once', async (t) => {
+  const stream = freshStream()
+  const others = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => others.close())
+  await Promise.all(Array.from({ length: 10 }, (_, n) => addOne(n % 2 ? store : others, stream)))
+  const events = await store.readStream(stream)
+  t.same(
+    events.map(({ revision, data }) => [revision, 'provider_intent_id' in data && data.provider_intent_id]),
+    Array.from({ length: 10 }, (_, n) => [BigInt(n), `pi_${n}`]),
+  )
+})
+
+t.test('history up to an event is the state of then', async (t) => {
+  const stream = freshStream()
+  for (let n = 0; n < 3; n++) await addOne(store, stream)
+  t.equal((await store.load(stream, countFold, 'ProviderIntentOwned')).state, 1)
+})
+
+t.test('an event that does not fit its schema is not recorded', async (t) => {
+  const stream = freshStream()
+  const wrong = { ...owned(1), data: { ...owned(1).data, payment_id: 'no uuid' } }
+  await t.rejects(
+    store.handle({ stream, fold: countFold, decide: () => [wrong], metadata }),
+    /ProviderIntentOwned cannot be recorded/,
+  )
+  t.same(await store.readStream(stream), [])
+})
+
+t.test('recorded events of an unknown type or shape are named, not skipped', async (t) => {
+  for (const event of [
+    jsonEvent({ type: 'PaymentExploded', data: {} }),
+    jsonEvent({ type: 'ProviderIntentOwned', data: { payment_id: 7 } }),
+  ]) {
+    const stream = freshStream()
+    await store.client.appendToStream(stream, event)
+    await t.rejects(store.readStream(stream), { name: 'UnreadableEventError', message: new RegExp(event.id) })
+  }
+})
+
+t.test('names of streams are ASCII whatever ids a provider uses', async (t) => {
+  t.equal(paymentStream('a-b'), 'payment-a-b')
+  t.match(providerEventStream('sandbox', 'é/ü %'), /^providerEvent-sandbox%3A[\x20-\x7e]+$/)
+})
+
+t.test('a lost answer is asked for again, and the event is there once', async (t) => {
+  const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
+  const behind = createEventStore({
+    connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
+    timing: { appendTimeoutMs: 500, appendPatienceMs: 10_000, readTimeoutMs: 1_000, readPatienceMs: 5_000 },
+  })
+  t.teardown(() => behind.close())
+  const stream = freshStream()
+  await addOne(behind, stream)
+  let decided = 0
+  const handling = behind.handle({
+    stream,
+    fold: countFold,
+    decide: (count) => {
+      if (decided++ === 0) proxy.swallowAnswers()
+      return [owned(count)]
+    },
+    metadata,
+  })
+  await proxy.swallowed()
+  proxy.heal()
+  t.equal((await handling).revision, 1n)
+  t.equal((await store.readStream(stream)).length, 2)
+})
+
+t.test('a store that does not answer is reported as such, within its time', async (t) => {
+  const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
+  const behind = createEventStore({
+    connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
+    timing: { appendTimeoutMs: 200, appendPatienceMs: 500, readTimeoutMs: 200, readPatienceMs: 500 },
+  })
+  t.teardown(() => behind.close())
+  const stream = freshStream()
+  await addOne(behind, stream)
+  proxy.swallowAnswers()
+  const begun = Date.now()
+  await t.rejects(addOne(behind, stream), { code: 'event_store_unavailable' })
+  await t.rejects(behind.head(), { code: 'event_store_unavailable' })
+  t.ok(Date.now() - begun < 5_000)
+})
+
+t.test('a store killed under load loses and doubles nothing that was acknowledged', async (t) => {
+  const stream = freshStream()
+  const appends = Array.from({ length: 40 }, async (_, n) => {
+    const own = `${stream}${n}`
+    for (let count = 0; count < 5; count++) await addOne(store, own)
+    return own
+  })
+  await log.kill()
+  await log.start()
+  for (const own of await Promise.all(appends)) t.equal((await store.readStream(own)).length, 5, own)
+})

@@ -1,0 +1,173 @@
+import { jsonEvent } from '@eventstore/db-client'
+import type { GuestTokenEvent } from '@paylog/domain/guest-tokens/events'
+import type { EventMetadata } from '@paylog/domain/messages'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import type { Batch } from './batches.ts'
+import type { LogPosition } from './codec.ts'
+import { createEventStore } from './eventStore.ts'
+import { runSubscription } from './subscription.ts'
+
+const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
+const log = { info() {}, warn() {} }
+const node = await startEventStore(t)
+const store = createEventStore({ connectionString: node.connectionString })
+t.teardown(() => store.close())
+
+const append = (stream: string, count: number) =>
+  store.handle<null, GuestTokenEvent>({
+    stream,
+    fold: { initialState: null, evolve: () => null },
+    decide: () =>
+      Array.from({ length: count }, () => ({
+        type: 'GuestTokenSeen',
+        data: { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' },
+      })),
+    metadata,
+  })
+
+/** A subscriber whose checkpoint survives its runs, as a table's would. */
+function subscriber(prefix: string, handle: (batch: Batch) => Promise<void> | void = () => {}) {
+  const seen: string[] = []
+  const batches: Batch[] = []
+  const kept: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
+  return {
+    seen,
+    batches,
+    kept,
+    run(maxBatch = 500) {
+      const stop = new AbortController()
+      const running = runSubscription({
+        store,
+        name: 'test',
+        streamPrefixes: [prefix],
+        start: async () => kept.checkpoint,
+        handle: async (batch) => {
+          await handle(batch)
+          batches.push(batch)
+          for (const { stream, revision } of batch.events) seen.push(`${stream}@${revision}`)
+          kept.checkpoint = batch.position
+        },
+        maxBatch,
+        signal: stop.signal,
+        log,
+      })
+      return {
+        running,
+        async stop() {
+          stop.abort()
+          await running
+        },
+      }
+    },
+  }
+}
+
+let category = 0
+const freshPrefix = () => `guestToken-t${category++}x`
+const expected = (stream: string, count: number) => Array.from({ length: count }, (_, n) => `${stream}@${n}`)
+
+t.test('delivers history and what comes, of its prefix alone, in order', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 300)
+  await append(freshPrefix(), 10)
+  const sub = subscriber(prefix)
+  const run = sub.run()
+  await waitFor(async () => sub.seen.length === 300, { timeoutMs: 10_000, what: 'history' })
+  await append(`${prefix}b`, 5)
+  await waitFor(async () => sub.seen.length === 305, { timeoutMs: 10_000, what: 'live events' })
+  await run.stop()
+  t.same(sub.seen, [...expected(`${prefix}a`, 300), ...expected(`${prefix}b`, 5)])
+})
+
+t.test('goes on behind its checkpoint after a restart', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 20)
+  const sub = subscriber(prefix)
+  const first = sub.run(7)
+  await waitFor(async () => sub.seen.length === 20, { timeoutMs: 10_000, what: 'the first events' })
+  await first.stop()
+  t.ok(sub.batches.every(({ events }) => events.length <= 7))
+  await append(`${prefix}a`, 20)
+  const second = sub.run(7)
+  await waitFor(async () => sub.seen.length === 40, { timeoutMs: 10_000, what: 'the later events' })
+  await second.stop()
+  t.same(sub.seen, expected(`${prefix}a`, 40))
+})
+
+t.test('a handler that fails gets the same events again', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 50)
+  let failures = 3
+  const sub = subscriber(prefix, ({ events }) => {
+    if (events.length > 0 && failures-- > 0) throw new Error('database down')
+  })
+  const run = sub.run(10)
+  await waitFor(async () => sub.seen.length === 50, { timeoutMs: 10_000, what: 'all events' })
+  await run.stop()
+  t.same(sub.seen, expected(`${prefix}a`, 50))
+})
+
+t.test('a slow handler gets everything in order and the checkpoint never runs ahead of it', async (t) => {
+  const prefix = freshPrefix()
+  for (let n = 0; n < 6; n++) await append(`${prefix}${n}`, 500)
+  let lastPosition = 0n
+  const sub = subscriber(prefix, async ({ events, position }) => {
+    const last = events.at(-1)
+    t.ok(position.commit >= (last?.position.commit ?? lastPosition))
+    if (events[0]) t.ok(events[0].position.commit > lastPosition, 'nothing behind an earlier checkpoint')
+    lastPosition = position.commit
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+  const run = sub.run(100)
+  await waitFor(async () => sub.seen.length === 3000, { timeoutMs: 20_000, what: 'all events' })
+  await run.stop()
+  t.same(sub.seen, Array.from({ length: 6 }, (_, n) => expected(`${prefix}${n}`, 500)).flat())
+})
+
+t.test('the checkpoint passes over events of others', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 1)
+  const sub = subscriber(prefix)
+  const run = sub.run()
+  await waitFor(async () => sub.seen.length === 1, { timeoutMs: 10_000, what: 'the own event' })
+  const other = freshPrefix()
+  for (let n = 0; n < 4; n++) await append(`${other}${n}`, 100)
+  const head = await store.head()
+  await waitFor(async () => (sub.kept.checkpoint?.commit ?? 0n) > (head?.commit ?? 0n) - 100n, {
+    timeoutMs: 10_000,
+    what: 'a checkpoint near the end of the log',
+  })
+  await append(`${prefix}a`, 1)
+  await waitFor(async () => sub.seen.length === 2, { timeoutMs: 10_000, what: 'the next own event' })
+  await run.stop()
+  t.same(sub.seen, expected(`${prefix}a`, 2))
+})
+
+t.test('an unreadable event ends it, after everything before it', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 3)
+  const poison = jsonEvent({ type: 'SomethingElse', data: {} })
+  await store.client.appendToStream(`${prefix}b`, poison)
+  await append(`${prefix}c`, 3)
+  const sub = subscriber(prefix)
+  await t.rejects(sub.run().running, { name: 'UnreadableEventError', message: new RegExp(poison.id) })
+  t.same(sub.seen, expected(`${prefix}a`, 3))
+})
+
+t.test('survives a killed store without a gap or a repetition', async (t) => {
+  const prefix = freshPrefix()
+  const sub = subscriber(prefix)
+  const run = sub.run()
+  for (let round = 0; round < 3; round++) {
+    const appending = Promise.all(Array.from({ length: 10 }, (_, n) => append(`${prefix}${round}-${n}`, 3)))
+    await node.kill()
+    await node.start()
+    await appending
+  }
+  await waitFor(async () => sub.seen.length >= 90, { timeoutMs: 20_000, what: 'all events' })
+  await run.stop()
+  t.equal(new Set(sub.seen).size, 90)
+  t.equal(sub.seen.length, 90)
+})

@@ -1,0 +1,19 @@
+// How long the log may take to answer before a caller is told the truth.
+
+/** All in milliseconds. */
+export type EventStoreTiming = {
+  /** One append waits this long for its answer; the client itself would wait for ever. */
+  readonly appendTimeoutMs: number
+  /** An append without a clear answer is repeated, with the same ids, for this long. */
+  readonly appendPatienceMs: number
+  readonly readTimeoutMs: number
+  /** A read that fails is repeated for this long: long enough for a store that restarts. */
+  readonly readPatienceMs: number
+}
+
+export const defaultTiming: EventStoreTiming = {
+  appendTimeoutMs: 6_000,
+  appendPatienceMs: 15_000,
+  readTimeoutMs: 5_000,
+  readPatienceMs: 5_000,
+}

@@ -1,0 +1,31 @@
+// A log for tests: the embedded node as a real process on a database of its own.
+import type { Test } from 'tap'
+import { createTestDatabase } from './postgres.ts'
+import { freePort, startProcess } from './processes.ts'
+
+const script = new URL('../../../apps/event-store-node/src/main.ts', import.meta.url)
+
+export type TestEventStore = {
+  /** `esdb://…`, the same after a restart. */
+  readonly connectionString: string
+  readonly databaseUrl: string
+  /** Kills the node without a chance to say goodbye. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+/** Starts a node; it ends with the test. */
+export async function startEventStore(t: Test): Promise<TestEventStore> {
+  const { databaseUrl } = await createTestDatabase(t)
+  const port = await freePort()
+  const env = { DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn' }
+  let node = await startProcess(t, { script, env })
+  return {
+    connectionString: `esdb://127.0.0.1:${port}?tls=false`,
+    databaseUrl,
+    kill: () => node.kill('SIGKILL'),
+    async start() {
+      node = await startProcess(t, { script, env })
+    },
+  }
+}

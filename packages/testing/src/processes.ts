@@ -1,0 +1,82 @@
+// Room: testing. Apps as real processes: started, known to be ready, stopped or killed.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Test } from 'tap'
+
+const readyTimeoutMs = 30_000
+const stopTimeoutMs = 15_000
+
+export type TestProcess = {
+  readonly pid: number
+  /** What the process sent along with its ready message. */
+  readonly detail: Readonly<Record<string, unknown>>
+  /** How it ended, whenever it does. */
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  /** Everything it wrote so far, standard output and standard error together. */
+  output(): string
+  /** Sends a signal and waits for the end. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Stops it as its supervisor would, and waits for the end. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a script with this Node and an IPC channel, as its supervisor would. It is gone when the test is over.
+ *
+ * @param options `env` is its whole environment, `PATH` aside
+ * @returns when the script has told that it is ready
+ * @throws with its output, when it ended or stayed silent instead
+ */
+export async function startProcess(
+  t: Test,
+  { script, env = {}, args = [] }: { script: URL; env?: Readonly<Record<string, string>>; args?: readonly string[] },
+): Promise<TestProcess> {
+  const child = spawn(process.execPath, [script.pathname, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let written = ''
+  const collect = (text: string) => {
+    written += text
+  }
+  child.stdout?.setEncoding('utf8').on('data', collect)
+  child.stderr?.setEncoding('utf8').on('data', collect)
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }))
+  })
+  const kill = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    const overdue = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+    await exited
+    clearTimeout(overdue)
+  }
+  const stop = () => kill('SIGTERM')
+  t.teardown(stop)
+  const ready = new Promise<Readonly<Record<string, unknown>>>((resolve) => {
+    child.on('message', (message: Readonly<Record<string, unknown>>) => {
+      if (message.type === 'ready') resolve(message)
+    })
+  })
+  const refused = exited.then(({ code, signal }) => {
+    throw new Error(`${script.pathname} ended (${signal ?? code}) before it was ready: ${written}`)
+  })
+  // Once it was ready, its end is nobody's failure here.
+  refused.catch(() => undefined)
+  const overdue = setTimeout(() => child.kill('SIGKILL'), readyTimeoutMs)
+  const detail = await Promise.race([ready, refused])
+  clearTimeout(overdue)
+  return { pid: child.pid ?? 0, detail, exited, output: () => written, kill, stop }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
+  return address.port
+}

@@ -1,0 +1,60 @@
+// A TCP proxy between a client and a server, to lose answers and connections on purpose.
+
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+
+export type TcpProxy = {
+  readonly port: number
+  /** From now on what the server sends is swallowed; what the client sends still arrives. */
+  swallowAnswers(): void
+  /** Lets answers through again and drops the connections on which some were lost. */
+  heal(): void
+  /** Resolves as soon as something that the server sent was swallowed. */
+  swallowed(): Promise<void>
+}
+
+export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>()
+  let swallowing = false
+  const lost = Promise.withResolvers<void>()
+  const server = createServer((client) => {
+    const upstream = connect(targetPort, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          sockets.delete(socket)
+          client.destroy()
+          upstream.destroy()
+        })
+    }
+    client.pipe(upstream)
+    upstream.on('data', (chunk) => {
+      if (swallowing) lost.resolve()
+      else client.write(chunk)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const dropAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  t.teardown(() => {
+    dropAll()
+    server.close()
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    swallowAnswers() {
+      swallowing = true
+    },
+    heal() {
+      swallowing = false
+      dropAll()
+    },
+    swallowed: () => lost.promise,
+  }
+}
