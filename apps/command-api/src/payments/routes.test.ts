@@ -1,0 +1,329 @@
+import { paymentStream } from '@paylog/event-store/streamName'
+import { type Provider, ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import t from 'tap'
+import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+
+/** What the provider of the tests does when it is asked for an intent. */
+let provide: Provider['createIntent'] | undefined
+let calls: Parameters<Provider['createIntent']>[0][] = []
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+const provider: Provider = {
+  ...sandbox,
+  createIntent(request) {
+    calls.push(request)
+    return (provide ?? sandbox.createIntent)(request)
+  },
+}
+const { app, store, backend, time } = await commandApiUnderTest(t, [provider])
+
+t.beforeEach(() => {
+  provide = undefined
+  calls = []
+  time.now = () => new Date()
+  backend.breakWith(undefined)
+})
+
+const guestBody = { total_cents: 2599, currency: 'eur', guest_data: { email: 'guest@example.com', name: 'Guest' } }
+const post = (payload: unknown, headers: Record<string, string> = {}, url = '/payments/intents') =>
+  app.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
+  })
+const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
+const lastPosition = async () => (await store.head())?.commit
+let keys = 0
+const freshKey = () => `key-${keys++}`
+
+t.test('a guest creates a payment by sending guest_data', async (t) => {
+  const response = await post({ ...guestBody, provider_id: 'sandbox', concept: 'Membership', metadata: { order: 7 } })
+  t.equal(response.statusCode, 201)
+  const { success, data } = response.json()
+  t.equal(success, true)
+  t.match(data, {
+    subtotal_cents: 2599,
+    tax_cents: 0,
+    discount_cents: 0,
+    total_cents: 2599,
+    amount_cents: 2599,
+    currency: 'EUR',
+    status: 'pending',
+    concept: 'Membership',
+    description: null,
+    reference_code: null,
+    category: null,
+    tags: null,
+    provider_id: 'sandbox',
+    provider_payment_id: null,
+    payment_method_id: null,
+    payment_method: null,
+    is_guest_payment: true,
+    guest_email: 'guest@example.com',
+    metadata: { order: 7 },
+    completed_at: null,
+  })
+  t.ok(data.client_secret)
+  t.ok(data.provider_intent_id)
+  t.equal(response.headers.etag, '"1"')
+  t.match(response.headers['x-event-position'], /^\d+$/)
+  t.same(await eventsOf(data.id), ['PaymentInitiated', 'ProviderIntentCreated'])
+  t.match(calls, [{ payment_id: data.id, idempotency_key: data.id, amount_cents: 2599, currency: 'EUR' }])
+})
+
+t.test('a session, an anonymous caller and a guest with a token: whose payment it is', async (t) => {
+  const body = { total_cents: 100, currency: 'USD' }
+  const payer = async (payload: object, headers: Record<string, string>) => {
+    const { data } = (await post(payload, headers)).json()
+    const [initiated] = await store.readStream(paymentStream(data.id))
+    t.ok(initiated && 'payer' in initiated.data)
+    return { guest: data.is_guest_payment, email: data.guest_email, ...(initiated?.data as { payer: object }) }
+  }
+  t.match(await payer(body, { 'x-session-id': 'demo-session' }), {
+    guest: false,
+    email: null,
+    payer: { id: '00000000-0000-4000-8000-000000000001', type: 'user', email: 'ada@example.com' },
+  })
+  t.match(await payer(guestBody, { authorization: 'Bearer demo-session' }), {
+    guest: false,
+    email: 'guest@example.com',
+    payer: { type: 'user' },
+  })
+  t.match(await payer(body, {}), { guest: true, email: null, payer: { id: null, type: 'guest', email: null } })
+  t.match(await payer(guestBody, { 'x-guest-token': 'demo-guest-token' }), {
+    guest: true,
+    email: 'guest@example.com',
+    payer: { id: null, type: 'guest', email: 'guest@example.com' },
+  })
+})
+
+t.test('a guest token is remembered by its hash when it creates a payment', async (t) => {
+  const before = await lastPosition()
+  await post({ ...guestBody, guest_data: { email: 'GUEST@example.com' } }, { authorization: 'Token demo-guest-token' })
+  const seen = []
+  for await (const { event } of store.client.readAll())
+    if (event && event.position.commit > (before ?? 0n)) seen.push(event)
+  const remembered = seen.find(({ type }) => type === 'GuestTokenSeen')
+  t.match(remembered?.streamId, /^guestToken-[0-9a-f]{64}$/)
+  t.notOk(JSON.stringify(seen.map(({ data, metadata }) => [data, metadata])).includes('demo-guest-token'))
+})
+
+t.test('credentials that are not valid, or not allowed to, create nothing', async (t) => {
+  const before = await lastPosition()
+  const refused = async (headers: Record<string, string>, status: number, code: string, body: object = guestBody) => {
+    const response = await post(body, headers)
+    t.equal(response.statusCode, status, code)
+    t.match(response.json(), { success: false, error: { code, message: String, request_id: String } })
+  }
+  await refused({ 'x-session-id': 'unknown' }, 401, 'unauthenticated')
+  await refused({ authorization: 'Token expired-guest-token' }, 401, 'unauthenticated')
+  await refused({ authorization: 'Basic abc' }, 401, 'unauthenticated')
+  await refused({ 'x-session-id': '' }, 401, 'unauthenticated')
+  await refused({ 'x-guest-token': 'demo-guest-token' }, 403, 'forbidden', { total_cents: 1, currency: 'EUR' })
+  await refused({ 'x-guest-token': 'demo-guest-token' }, 403, 'forbidden', {
+    ...guestBody,
+    guest_data: { email: 'other@example.com' },
+  })
+  backend.breakWith('silent')
+  await refused({ 'x-session-id': 'demo-session' }, 503, 'identity_unavailable')
+  backend.breakWith({ status: 200, body: 'nonsense' })
+  await refused({ 'x-session-id': 'demo-session' }, 503, 'identity_unavailable')
+  t.equal(await lastPosition(), before, 'nothing was recorded')
+})
+
+t.test('bad input is refused with its code, and nothing is recorded', async (t) => {
+  const before = await lastPosition()
+  const refused = async (body: unknown, status: number, code: string, headers: Record<string, string> = {}) => {
+    const response = await post(body, headers)
+    const name = (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, 80)
+    t.equal(response.statusCode, status, name)
+    t.match(response.json(), { success: false, error: { code, request_id: String } }, name)
+  }
+  const wrongShapes = [
+    { ...guestBody, total_cents: '2599' },
+    { ...guestBody, total_cents: 25.99 },
+    { ...guestBody, total_cents: 0 },
+    { ...guestBody, total_cents: -1 },
+    { ...guestBody, total_cents: 1_000_000_000_000 },
+    { ...guestBody, total_cents: true },
+    { ...guestBody, tax_cents: -1 },
+    { ...guestBody, currency: 'EURO' },
+    { ...guestBody, currency: 'ABC' },
+    { ...guestBody, currency: 978 },
+    { total_cents: 100 },
+    { currency: 'EUR' },
+    { ...guestBody, guest_data: {} },
+    { ...guestBody, guest_data: { email: 'no address' } },
+    { ...guestBody, guest_data: 'guest@example.com' },
+    { ...guestBody, concept: 'x'.repeat(256) },
+    { ...guestBody, description: 'x'.repeat(2001) },
+    { ...guestBody, metadata: [] },
+    { ...guestBody, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, n])) },
+    { ...guestBody, metadata: { large: 'x'.repeat(16 * 1024) } },
+    { ...guestBody, concept: 'nul\u0000' },
+    { ...guestBody, concept: 'half \ud800' },
+    [],
+    'null',
+    '{"total_cents": 100, "currency": "EUR"',
+    '{"total_cents": 100, "total_cents": 200, "currency": "EUR"}',
+    '{"total_cents": 100, "currency": "EUR", "__proto__": {"x": 1}}',
+    `{"total_cents": 100, "currency": "EUR", "metadata": ${'['.repeat(40)}${']'.repeat(40)}}`,
+    '{"total_cents": 1e400, "currency": "EUR"}',
+    '{"total_cents": 9007199254740993, "currency": "EUR"}',
+    '',
+  ]
+  for (const body of wrongShapes) await refused(body, 400, 'invalid_request')
+  await refused({ ...guestBody, total_cents: 2599, subtotal_cents: 1 }, 422, 'amount_inconsistent')
+  await refused(
+    { ...guestBody, subtotal_cents: 2599, discount_cents: 2600, total_cents: undefined },
+    422,
+    'amount_inconsistent',
+  )
+  await refused({ ...guestBody, provider_id: 'stripe' }, 422, 'provider_not_enabled')
+  await refused({ ...guestBody, provider_id: 'unknown' }, 422, 'provider_not_enabled')
+  await refused({ ...guestBody, payment_method_id: 'b9a1f7a4-0000-4000-8000-000000000000' }, 422, 'reference_not_found')
+  for (const body of [
+    { ...guestBody, concept: 'card 4242 4242 4242 4242' },
+    { ...guestBody, metadata: { deep: [{ note: '4242-4242-4242-4242' }] } },
+    { ...guestBody, metadata: { 4242424242424242: 1 } },
+    { ...guestBody, metadata: { number: 4242424242424242 } },
+    { ...guestBody, dropped: { number: '5555555555554444' } },
+    { ...guestBody, guest_data: { email: 'guest@example.com', phone: '4242424242424242' } },
+  ])
+    await refused(body, 422, 'card_number_rejected')
+  await refused(JSON.stringify({ ...guestBody, concept: 'x'.repeat(300_000) }), 413, 'body_too_large')
+  await refused('total_cents=100', 415, 'unsupported_media_type', {
+    'content-type': 'application/x-www-form-urlencoded',
+  })
+  for (const key of ['', 'x'.repeat(256)]) await refused(guestBody, 400, 'invalid_request', { 'idempotency-key': key })
+  t.equal(await lastPosition(), before, 'nothing was recorded')
+  t.same(calls, [], 'the provider was not called')
+})
+
+t.test('unknown fields are dropped, not stored', async (t) => {
+  const { data } = (await post({ ...guestBody, status: 'succeeded', provider_payment_id: 'mine', nonsense: 1 })).json()
+  t.match(data, { status: 'pending', provider_payment_id: null })
+  const [initiated] = await store.readStream(paymentStream(data.id))
+  t.notOk(JSON.stringify(initiated?.data).includes('nonsense'))
+})
+
+t.test('an unknown path and a wrong method answer in the envelope too', async (t) => {
+  for (const [method, url] of [
+    ['GET', '/nowhere'],
+    ['DELETE', '/payments/intents'],
+  ] as const) {
+    const response = await app.inject({ method, url })
+    t.equal(response.statusCode, 404)
+    t.match(response.json(), { success: false, error: { code: 'not_found' } })
+  }
+})
+
+t.test('a declined payment answers 402, is on record, and is answered the same way again', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  const body = { ...guestBody, payment_method_id: 'pm_card_declined' }
+  const first = await post(body, headers)
+  t.equal(first.statusCode, 402)
+  const { error } = first.json()
+  t.match(error, { code: 'payment_declined', details: { payment_id: String } })
+  t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+  const again = await post(body, headers)
+  t.equal(again.statusCode, 402)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  t.equal(again.json().error.details.payment_id, error.details.payment_id)
+  t.equal(calls.length, 1)
+})
+
+t.test('a provider that was not reached answers 502, and the same key tries again on the same payment', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  provide = async () => {
+    throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
+  }
+  const first = await post(guestBody, headers)
+  t.equal(first.statusCode, 502)
+  t.match(first.json().error, { code: 'provider_unavailable' })
+  provide = undefined
+  const second = await post(guestBody, headers)
+  t.equal(second.statusCode, 201)
+  t.match(second.json().data, { id: first.json().error.details.payment_id, status: 'pending' })
+  t.not(calls[0]?.idempotency_key, calls[1]?.idempotency_key, 'a new attempt has a new key')
+  t.same(await eventsOf(second.json().data.id), ['PaymentInitiated', 'PaymentAttemptFailed', 'ProviderIntentCreated'])
+})
+
+t.test(
+  'an unknown outcome answers 504 and leaves the payment pending; the same key tells its present state',
+  async (t) => {
+    const headers = { 'idempotency-key': freshKey() }
+    provide = async () => {
+      throw new ProviderError('unknown', 'timeout', 'The provider did not answer in time')
+    }
+    const first = await post(guestBody, headers)
+    t.equal(first.statusCode, 504)
+    const { code, details } = first.json().error
+    t.equal(code, 'provider_outcome_unknown')
+    t.same(await eventsOf(details.payment_id), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
+    const again = await post(guestBody, headers)
+    t.equal(again.statusCode, 201)
+    t.match(again.json().data, { id: details.payment_id, status: 'pending', client_secret: null })
+    t.equal(calls.length, 1, 'an unknown outcome is not tried again by the caller')
+  },
+)
+
+t.test('the same key and body give the same answer, another body 422', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  const first = await post(guestBody, headers)
+  const again = await post({ guest_data: guestBody.guest_data, currency: 'eur', total_cents: 2599 }, headers)
+  t.equal(again.statusCode, 201)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  t.equal(first.headers['idempotent-replayed'], undefined)
+  t.same(again.json(), first.json())
+  const other = await post({ ...guestBody, total_cents: 2600 }, headers)
+  t.equal(other.statusCode, 422)
+  t.match(other.json().error, { code: 'idempotency_key_reused' })
+  const session = await post(guestBody, { ...headers, 'x-session-id': 'demo-session' })
+  t.not(session.json().data.id, first.json().data.id, 'another caller has keys of its own')
+  t.equal(calls.length, 2)
+})
+
+t.test('64 identical requests at once make one payment and one call', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  provide = async (request) => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return sandbox.createIntent(request)
+  }
+  const responses = await Promise.all(Array.from({ length: 64 }, () => post(guestBody, headers)))
+  const statuses = responses.map(({ statusCode }) => statusCode)
+  t.ok(
+    statuses.every((status) => status === 201 || status === 409),
+    `statuses ${[...new Set(statuses)]}`,
+  )
+  t.equal(
+    responses.filter(({ headers, statusCode }) => statusCode === 201 && !headers['idempotent-replayed']).length,
+    1,
+  )
+  const ids = new Set(responses.map((each) => each.json().data?.id ?? each.json().error.details.payment_id))
+  t.equal(ids.size, 1)
+  t.equal(calls.length, 1)
+  t.same(await eventsOf([...ids][0]), ['PaymentInitiated', 'ProviderIntentCreated'])
+})
+
+t.test(
+  'a request that died in the middle is finished by its repetition, with the same key at the provider',
+  async (t) => {
+    const headers = { 'idempotency-key': freshKey() }
+    provide = async () => {
+      throw new Error('the process died here')
+    }
+    t.equal((await post(guestBody, headers)).statusCode, 500)
+    provide = undefined
+    const early = await post(guestBody, headers)
+    t.equal(early.statusCode, 409)
+    t.match(early.json().error, { code: 'idempotency_key_in_flight' })
+    time.now = () => new Date(Date.now() + 60_000)
+    const late = await post(guestBody, headers)
+    t.equal(late.statusCode, 201)
+    t.equal(calls.length, 2)
+    t.equal(calls[0]?.idempotency_key, calls[1]?.idempotency_key)
+    t.same(await eventsOf(late.json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'])
+  },
+)

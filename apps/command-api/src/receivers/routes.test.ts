@@ -1,0 +1,120 @@
+import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
+import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import t from 'tap'
+import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
+
+const { app, store } = await commandApiUnderTest(t)
+
+let counter = 0
+const seconds = () => Math.floor(Date.now() / 1000)
+
+async function openPayment() {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/payments/intents',
+    payload: { total_cents: 2599, currency: 'EUR' },
+  })
+  const { id, provider_intent_id } = response.json().data
+  return { id: String(id), intent: String(provider_intent_id) }
+}
+
+const eventBody = (type: string, intent: string, more: { id?: string; created?: number; object?: object } = {}) =>
+  JSON.stringify({
+    id: more.id ?? `evt_${Date.now()}_${counter++}`,
+    type,
+    provider: 'sandbox',
+    created: more.created ?? seconds(),
+    data: { object: { id: intent, amount: 2599, currency: 'eur', status: 'x', customer: null, ...more.object } },
+  })
+const send = (body: string | Buffer, signature = signSandboxEvent(webhookSecret, body, seconds())) =>
+  app.inject({
+    method: 'POST',
+    url: '/webhooks/sandbox',
+    headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
+    payload: body,
+  })
+const eventsOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
+
+t.test('a signed success settles the payment, and the notification is kept as it came', async (t) => {
+  const { id, intent } = await openPayment()
+  const body = eventBody('payment_intent.succeeded', intent, { id: 'evt_success' }).replace('{', '{ ')
+  const response = await send(body)
+  t.equal(response.statusCode, 200)
+  t.same(response.json(), { received: true })
+  t.same(await eventsOf(paymentStream(id)), ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentSucceeded'])
+  const [received, applied] = await store.readStream(providerEventStream('sandbox', 'evt_success'))
+  t.match(received, { type: 'ProviderEventReceived', data: { body }, metadata: { actor: 'provider:sandbox' } })
+  t.match(applied, { type: 'ProviderEventApplied', data: { payment_id: id, amount_cents: 2599, currency: 'EUR' } })
+})
+
+t.test('the same notification a hundred times counts once', async (t) => {
+  const { id, intent } = await openPayment()
+  const body = eventBody('payment_intent.failed', intent, { id: 'evt_often' })
+  const answers = await Promise.all(Array.from({ length: 100 }, () => send(body)))
+  t.ok(answers.every(({ statusCode }) => statusCode === 200))
+  t.same(await eventsOf(paymentStream(id)), ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentAttemptFailed'])
+  t.same(await eventsOf(providerEventStream('sandbox', 'evt_often')), ['ProviderEventReceived', 'ProviderEventApplied'])
+})
+
+t.test('late, contradicting and mismatching notifications are recorded and answered 200', async (t) => {
+  const { id, intent } = await openPayment()
+  const created = seconds()
+  for (const body of [
+    eventBody('payment_intent.succeeded', intent, { created, object: { amount: 1 } }),
+    eventBody('payment_intent.succeeded', intent, { created }),
+    eventBody('payment_intent.processing', intent, { created: created - 60 }),
+    eventBody('payment_intent.canceled', intent, { created: created + 60 }),
+  ])
+    t.equal((await send(body)).statusCode, 200)
+  t.same((await eventsOf(paymentStream(id))).slice(2), [
+    'PaymentAmountMismatch',
+    'PaymentSucceeded',
+    'ProviderEventIgnored',
+    'ProviderEventIgnored',
+  ])
+})
+
+t.test('what is about nothing of ours is kept as unmatched', async (t) => {
+  for (const [n, body] of [
+    eventBody('payment_intent.succeeded', 'sandbox_pi_unknown', { id: 'evt_u0' }),
+    eventBody('subscription.created', 'sub_1', { id: 'evt_u1', object: { customer: 'cus_1' } }),
+    eventBody('something.new', 'x', { id: 'evt_u2' }),
+    eventBody('payment_intent.succeeded', 'sandbox_pi_x', {
+      id: 'evt_u3',
+      object: { metadata: { payment_id: '018f0000-0000-7000-8000-00000000dead' } },
+    }),
+  ].entries()) {
+    t.equal((await send(body)).statusCode, 200)
+    const types = await eventsOf(providerEventStream('sandbox', `evt_u${n}`))
+    t.same(types, ['ProviderEventReceived', 'ProviderEventUnmatched'])
+  }
+})
+
+t.test('an event that names our payment but another intent changes nothing', async (t) => {
+  const { id } = await openPayment()
+  const body = eventBody('payment_intent.succeeded', 'sandbox_pi_foreign', { object: { metadata: { payment_id: id } } })
+  t.equal((await send(body)).statusCode, 200)
+  t.same((await eventsOf(paymentStream(id))).slice(2), ['ProviderEventIgnored'])
+})
+
+t.test('wrong signatures and malformed bodies are 400, and nothing is recorded', async (t) => {
+  const { intent } = await openPayment()
+  const before = (await store.head())?.commit
+  const body = eventBody('payment_intent.succeeded', intent)
+  const refused = async (response: Awaited<ReturnType<typeof send>>, status: number, code: string) => {
+    t.equal(response.statusCode, status, code)
+    t.match(response.json(), { success: false, error: { code } })
+  }
+  await refused(await send(body, ''), 400, 'invalid_signature')
+  await refused(await send(body, signSandboxEvent('wrong', body, seconds())), 400, 'invalid_signature')
+  await refused(await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 400, 'invalid_signature')
+  await refused(await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 400, 'invalid_signature')
+  await refused(await send('{}'), 400, 'invalid_request')
+  await refused(await send('no json'), 400, 'invalid_request')
+  await refused(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_request')
+  const large = eventBody('payment_intent.succeeded', intent, { object: { note: 'x'.repeat(1_100_000) } })
+  await refused(await send(large), 413, 'body_too_large')
+  const almost = eventBody('payment_intent.succeeded', intent, { object: { note: '"'.repeat(520_000) } })
+  await refused(await send(almost), 413, 'body_too_large')
+  t.equal((await store.head())?.commit, before, 'nothing was recorded')
+})

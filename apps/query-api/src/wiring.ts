@@ -1,0 +1,32 @@
+// Room: query-api. Builds the read side from its configuration; used by its own main and by the gateway.
+import { createIdentity } from '@paylog/identity/identity'
+import type { Health } from '@paylog/runtime/health'
+import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import type { Logger } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import type { FastifyPluginAsync } from 'fastify'
+import type { QueryConfig } from './config.ts'
+import { queryApi } from './queryApi.ts'
+import { checkReadSide } from './readiness.ts'
+
+const identityTimeoutMs = 2_000
+const maxConnections = 16
+
+/** The read side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
+export function wireQueryApi(
+  config: QueryConfig,
+  { log, lifecycle, health }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health },
+): FastifyPluginAsync {
+  const { DATABASE_URL: databaseUrl } = config
+  const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, log })
+  lifecycle.add('postgres', () => db.end())
+  const identity = createIdentity({
+    authUrl: config.AUTH_URL,
+    service: config.AUTH_SERVICE,
+    adminUserTypes: config.ADMIN_USER_TYPES,
+    timeoutMs: identityTimeoutMs,
+  })
+  lifecycle.add('identity', () => identity.close())
+  checkReadSide(health, db)
+  return queryApi({ db, actorOf: identity.actorOf })
+}
