@@ -1,0 +1,91 @@
+// The whole system for tests: every app as a process of its own, as in production, on a database of its own.
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Test } from 'tap'
+import { startEventStore } from './eventStore.ts'
+import { startIdentity } from './identity.ts'
+import { freePort, startProcess } from './processes.ts'
+
+const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import.meta.url)
+
+/** A process that can be killed without a goodbye, and started again as a supervisor would. */
+export type Part = { kill(): Promise<void>; start(): Promise<void> }
+
+export type ReceivedWebhook = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly at: number }
+
+/** An operator's endpoint, which answers 200. */
+export async function startWebhookSink(
+  t: Test,
+): Promise<{ readonly url: string; readonly received: ReceivedWebhook[] }> {
+  const received: ReceivedWebhook[] = []
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => {
+        received.push({ headers: request.headers, body, at: performance.now() })
+        response.end()
+      },
+      () => response.destroy(),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
+  return { url: `http://127.0.0.1:${address.port}/hook`, received }
+}
+
+export type TestSystem = {
+  readonly baseUrl: string
+  /** `esdb://…` */
+  readonly eventStoreUrl: string
+  readonly sandboxSecret: string
+  readonly parts: Readonly<Record<'event-store-node' | 'gateway' | 'projector' | 'worker', Part>>
+}
+
+/**
+ * Starts everything, in the order of `npm start`, with the sandbox provider and the demo callers.
+ * @param env more variables for all apps: nodes for webhooks, `REDIS_URL`
+ */
+export async function startSystem(t: Test, env: Readonly<Record<string, string>> = {}): Promise<TestSystem> {
+  const [log, identity, port] = await Promise.all([startEventStore(t), startIdentity(t), freePort()])
+  const sandboxSecret = randomBytes(24).toString('hex')
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATABASE_URL: log.databaseUrl,
+    EVENTSTORE_URL: log.connectionString,
+    AUTH_URL: identity.authUrl,
+    SANDBOX_PROVIDER: 'true',
+    SANDBOX_WEBHOOK_SECRET: sandboxSecret,
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+    ...env,
+  }
+  const migration = startProcess(t, { script: main('ops'), args: ['migrate'], env: environment })
+  await migration.catch((endedInsteadOfReady: Error) => {
+    if (!endedInsteadOfReady.message.includes('ended (0)')) throw endedInsteadOfReady
+  })
+  const part = async (app: string): Promise<Part> => {
+    const start = () => startProcess(t, { script: main(app), env: environment })
+    let running = await start()
+    return {
+      kill: () => running.kill('SIGKILL'),
+      async start() {
+        running = await start()
+      },
+    }
+  }
+  const [gateway, projector, worker] = await Promise.all([part('gateway'), part('projector'), part('worker')])
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    eventStoreUrl: log.connectionString,
+    sandboxSecret,
+    parts: { 'event-store-node': log, gateway, projector, worker },
+  }
+}
