@@ -64,8 +64,7 @@ export async function startProcess(
   // Once it was ready, its end is nobody's failure here.
   refused.catch(() => undefined)
   const overdue = setTimeout(() => child.kill('SIGKILL'), readyTimeoutMs)
-  const detail = await Promise.race([ready, refused])
-  clearTimeout(overdue)
+  const detail = await Promise.race([ready, refused]).finally(() => clearTimeout(overdue))
   return { pid: child.pid ?? 0, detail, exited, output: () => written, kill, stop }
 }
 

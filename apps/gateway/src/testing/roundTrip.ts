@@ -1,0 +1,123 @@
+// What the tests of the whole system share: a persistent client, the nodes, and the story that has to survive faults.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { startSystem, startWebhookSink, type TestSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+
+export const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+let counter = 0
+
+type Answer = { readonly status: number; readonly body: { readonly data?: unknown; readonly meta?: unknown } }
+
+/** One client of the API, which repeats what failed as the API tells it to: with the same Idempotency-Key. */
+export function client({ baseUrl, sandboxSecret }: TestSystem) {
+  async function call(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(30_000), ...init })
+    return { status: response.status, body: (await response.json()) as Answer['body'] }
+  }
+  const persistently = (what: string, request: () => Promise<Answer>) =>
+    waitFor(
+      async () => {
+        const answer = await request().catch(() => undefined)
+        return answer && (answer.status === 200 || answer.status === 201) && answer
+      },
+      { timeoutMs: 60_000, what },
+    )
+  return {
+    call,
+    async open(): Promise<{ id: string; provider_intent_id: string }> {
+      const key = `round-trip-${counter++}`
+      const { body } = await persistently('a payment', () =>
+        call('/payments/intents', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-session-id': 'demo-session', 'idempotency-key': key },
+          body: JSON.stringify({ total_cents: 2599, currency: 'EUR' }),
+        }),
+      )
+      return body.data as { id: string; provider_intent_id: string }
+    },
+    settle(intent: string, outcome = 'succeeded') {
+      const created = Math.floor(Date.now() / 1000)
+      const object = { id: intent, amount: 2599, currency: 'eur', status: outcome, customer: null }
+      const body = JSON.stringify({
+        id: `evt_${counter++}`,
+        type: `payment_intent.${outcome}`,
+        created,
+        data: { object },
+      })
+      const headers = {
+        'content-type': 'application/json',
+        'sandbox-signature': signSandboxEvent(sandboxSecret, body, created),
+      }
+      return persistently('the receiver', () => call('/webhooks/sandbox', { method: 'POST', headers, body }))
+    },
+    list: (query = '') => call(`/payments?limit=50${query}`, { headers: { 'x-session-id': 'demo-session' } }),
+    get: (id: string) => call(`/payments/${id}`, { headers: { 'x-session-id': 'demo-session' } }),
+  }
+}
+
+export const nodes = (canonicalUrl: string, bothUrl: string) => ({
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: canonicalUrl,
+  WEBHOOK_1_SECRET: signingSecret,
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: bothUrl,
+  WEBHOOK_2_EVENT_MODE: 'both',
+})
+
+/** Makes payments and settles them while something dreadful happens, then looks whether all of it is there once. */
+export async function survives(
+  t: Test,
+  env: Record<string, string>,
+  dreadful: (system: TestSystem, n: number) => Promise<void>,
+) {
+  const [canonical, both] = await Promise.all([startWebhookSink(t), startWebhookSink(t)])
+  const system = await startSystem(t, { ...nodes(canonical.url, both.url), ...env })
+  const api = client(system)
+  const total = 40
+  const made: string[] = []
+  const work = async () => {
+    while (made.length < total) {
+      const { id, provider_intent_id } = await api.open()
+      made.push(id)
+      await api.settle(provider_intent_id)
+    }
+  }
+  const working = Promise.all([work(), work(), work(), work()])
+  for (let n = 0; n < 3; n++) {
+    await waitFor(() => made.length >= (n + 1) * 9, { what: 'payments under way', timeoutMs: 60_000 })
+    await dreadful(system, n)
+  }
+  await working
+
+  const store = createEventStore({ connectionString: system.eventStoreUrl })
+  t.teardown(() => store.close())
+  for (const id of made) {
+    const types = (await store.readStream(paymentStream(id))).map(({ type }) => type)
+    t.same(types, ['PaymentInitiated', 'ProviderIntentCreated', 'PaymentSucceeded'], id)
+  }
+  const listed = await waitFor(
+    async () => {
+      const { body } = await api.list('&status=succeeded')
+      const { meta, data } = body as { meta: { total: number }; data: { id: string }[] }
+      return meta.total === made.length && data
+    },
+    { what: 'every payment in the list, settled', timeoutMs: 30_000 },
+  )
+  t.same(new Set(listed.map(({ id }) => id)), new Set(made))
+  const told = (received: typeof canonical.received) =>
+    new Set(received.map(({ body, headers }) => `${JSON.parse(body).event} ${headers['webhook-id']}`))
+  await waitFor(() => told(canonical.received).size >= 2 * made.length && told(both.received).size >= 3 * made.length, {
+    what: 'every webhook',
+    timeoutMs: 60_000,
+  })
+  t.equal(told(canonical.received).size, 2 * made.length, 'no webhook too many at the canonical node')
+  t.equal(told(both.received).size, 3 * made.length, 'no webhook too many at the node that takes both')
+}
+
+export const killAndStart = (part: keyof TestSystem['parts']) => async (system: TestSystem) => {
+  await system.parts[part].kill()
+  await system.parts[part].start()
+}

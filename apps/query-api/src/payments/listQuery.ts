@@ -1,0 +1,79 @@
+// Room: query-api. The query string of GET /payments (interface, section 4.2), and the question that it asks.
+import { DomainError } from '@paylog/domain/errors'
+import { Instant } from '@paylog/domain/fields'
+import { PaymentStatus } from '@paylog/domain/payments/status'
+import type { PaymentsQuestion } from '@paylog/projections/payments/queries'
+import { type Static, Type } from 'typebox'
+
+/** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
+const maxPage = 2_147_483_647
+
+export const OrderBy = Type.Union([
+  Type.Literal('created_at'),
+  Type.Literal('amount_cents'),
+  Type.Literal('status'),
+  Type.Literal('updated_at'),
+])
+export const OrderDir = Type.Union([Type.Literal('asc'), Type.Literal('desc')])
+
+export const ListQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20 }),
+  status: Type.Optional(PaymentStatus),
+  search: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      // Control characters are in nothing that one could search for; U+001F separates the texts that are searched.
+      pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+      description: 'Part of the id, an e-mail or the description, in any case',
+    }),
+  ),
+  created_at_from: Type.Optional(Instant),
+  created_at_to: Type.Optional(Instant),
+  orderBy: Type.Union(OrderBy.anyOf, { default: 'created_at' }),
+  orderDir: Type.Union(OrderDir.anyOf, { default: 'desc' }),
+  include: Type.Optional(Type.String({ description: 'Comma-separated: payment_method' })),
+  guest_email: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  token: Type.Optional(Type.String({ description: 'Guest token' })),
+})
+
+/** @throws DomainError `invalid_request` for an unknown `include` and for a time that no clock shows. */
+export function paymentsQuestion(owner: string, query: Static<typeof ListQuery>): PaymentsQuestion {
+  const { page, limit, status, search, orderBy, orderDir, guest_email } = query
+  return {
+    owner,
+    status,
+    search,
+    guest_email,
+    created_after: bound('created_at_from', query.created_at_from, Math.floor),
+    created_before: bound('created_at_to', query.created_at_to, Math.ceil),
+    orderBy,
+    orderDir,
+    page,
+    limit,
+    withMethod: includesMethod(query.include),
+  }
+}
+
+/** Payments are made on whole milliseconds. A bound between two of them is moved to the one that leaves the answer right. */
+function bound(field: string, text: string | undefined, toWhole: (milliseconds: number) => number): Date | undefined {
+  if (text === undefined) return undefined
+  const whole = Date.parse(text)
+  // A leap second passes the format and is no time to a computer.
+  if (Number.isNaN(whole)) throw refused(field, 'must be a time')
+  const beyond = /\.\d{3}(\d+)/.exec(text)?.[1] ?? '0'
+  return new Date(whole + toWhole(Number(`0.${beyond}`)))
+}
+
+function includesMethod(include: string | undefined): boolean {
+  if (include === undefined) return false
+  if (include.split(',').some((related) => related !== 'payment_method'))
+    throw refused('include', 'knows only payment_method')
+  return true
+}
+
+function refused(field: string, message: string): DomainError {
+  return new DomainError('invalid_request', `The query is invalid: ${field} ${message}`, {
+    fields: [{ field, message }],
+  })
+}

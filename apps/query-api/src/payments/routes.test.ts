@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { PaymentResource } from '@paylog/domain/payments/resource'
+import { guest, open } from '@paylog/projections/testEvents'
+import t from 'tap'
+import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from '../testApi.ts'
+
+const succeeded = {
+  occurred_at: '2026-03-02T00:00:00.000Z',
+  provider_time: '2026-03-02T00:00:00.000Z',
+  status: 'succeeded' as const,
+  provider_event_id: 'evt_1',
+  provider_intent_id: null,
+  provider_payment_id: 'ch_1',
+  amount_cents: null,
+  currency: null,
+}
+
+t.test('a single payment shows every field of the interface, and its revision as ETag', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const id = open(log, {
+    ...ada,
+    total_cents: 999_999_999_999,
+    concept: 'Concept',
+    description: 'Description',
+    reference_code: 'R-1',
+    category: 'books',
+    tags: 'a,b',
+    metadata: { order: { lines: [1, 2.5, null, 'x'] } },
+    guest_email: 'contact@example.com',
+  })
+  log.decide(id, (state) => recordEvidence(succeeded, state))
+  await project()
+  const answer = await get(`/payments/${id}`)
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.headers.etag, '"2"')
+  t.same(answer.json(), {
+    success: true,
+    data: {
+      id,
+      subtotal_cents: 999_999_999_999,
+      tax_cents: 0,
+      discount_cents: 0,
+      total_cents: 999_999_999_999,
+      amount_cents: 999_999_999_999,
+      currency: 'EUR',
+      status: 'succeeded',
+      description: 'Description',
+      concept: 'Concept',
+      reference_code: 'R-1',
+      category: 'books',
+      tags: 'a,b',
+      provider_id: 'sandbox',
+      provider_payment_id: 'ch_1',
+      provider_intent_id: `pi_${id}`,
+      client_secret: `cs_${id}`,
+      payment_method_id: null,
+      payment_method: null,
+      is_guest_payment: false,
+      guest_email: 'contact@example.com',
+      metadata: { order: { lines: [1, 2.5, null, 'x'] } },
+      created_at: '2026-03-01T10:00:00.000Z',
+      updated_at: '2026-03-02T00:00:00.000Z',
+      completed_at: '2026-03-02T00:00:00.000Z',
+    },
+  })
+  t.same(Object.keys(answer.json().data).sort(), Object.keys(PaymentResource.properties).sort())
+  t.equal((await get(`/payments/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+})
+
+t.test('a list shows less of each payment, and tells its page, its order and whom it is for', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const ids = [open(log, ada), open(log, { ...ada, occurred_at: '2026-03-01T11:00:00.000Z' })]
+  await project()
+  const answer = await get('/payments')
+  t.equal(answer.statusCode, 200)
+  const { success, data, meta, user_context } = answer.json()
+  t.equal(success, true)
+  t.same(meta, { page: 1, limit: 20, total: 2, hasMore: false, orderBy: 'created_at', orderDir: 'desc' })
+  t.same(user_context, {
+    authenticated: true,
+    user_id: ada.payer.id,
+    user_type: 'user',
+    user_email: 'ada@example.com',
+    search_method: 'user_id',
+  })
+  t.same(
+    data.map(({ id }: { id: string }) => id),
+    ids.toReversed(),
+  )
+  const hidden = ['provider_payment_id', 'provider_intent_id', 'client_secret', 'metadata', 'payment_method']
+  const shown = Object.keys(PaymentResource.properties).filter((field) => !hidden.includes(field))
+  t.same(Object.keys(data[0]).sort(), shown.sort())
+
+  const including = (await get('/payments?include=payment_method')).json()
+  t.equal(including.data[0].payment_method, null)
+})
+
+t.test('a guest’s list is for its e-mail', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const id = open(log, guest('GUEST@example.com'))
+  open(log, guest('other@example.com'))
+  await project()
+  for (const url of ['/payments', '/payments?guest_email=Guest%40Example.com']) {
+    const { data, user_context } = (await get(url, asGuest)).json()
+    t.match(data, [{ id, is_guest_payment: true, guest_email: 'GUEST@example.com' }])
+    t.equal(data.length, 1)
+    t.same(user_context, {
+      authenticated: false,
+      user_id: null,
+      user_type: 'guest',
+      user_email: 'guest@example.com',
+      search_method: 'guest_email',
+    })
+  }
+  t.equal((await get(`/payments/${id}`, asGuest)).statusCode, 200)
+  t.equal((await get(`/payments/${id}?token=demo-guest-token`, {})).statusCode, 200)
+  const foreign = await get('/payments?guest_email=other%40example.com&limit=bad', asGuest)
+  t.equal(foreign.statusCode, 403, 'naming another guest is refused before anything else is looked at')
+  t.equal(foreign.json().error.code, 'forbidden')
+})
+
+t.test('no answer holds anything of somebody else', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const canary = 'CANARY'
+  const planted = {
+    description: canary,
+    concept: canary,
+    tags: canary,
+    reference_code: canary,
+    category: canary,
+    metadata: { canary },
+  }
+  const owned = {
+    ada: open(log, { ...ada, ...planted }),
+    grace: open(log, { ...grace, ...planted, guest_email: 'guest@example.com' }),
+    guest: open(log, { ...guest('guest@example.com'), ...planted }),
+    other: open(log, { ...guest('other@example.com'), ...planted }),
+    nobody: open(log, planted),
+    missing: randomUUID(),
+  }
+  await project()
+  const callers = [
+    { own: 'ada', headers: asAda },
+    { own: 'grace', headers: asGrace },
+    { own: 'guest', headers: asGuest },
+    { own: 'other', headers: asOtherGuest },
+    { own: 'none', headers: asAdmin },
+  ]
+  for (const { own, headers } of callers) {
+    for (const [owner, id] of Object.entries(owned)) {
+      const single = await get(`/payments/${id}`, headers)
+      t.equal(single.statusCode, owner === own ? 200 : 404, `${own} reads the payment of ${owner}`)
+      if (owner !== own) t.notMatch(single.body, /CANARY|example\.com/)
+      const found = (await get(`/payments?search=${id}`, headers)).json()
+      t.equal(found.meta.total, owner === own ? 1 : 0, `${own} searches for the payment of ${owner}`)
+    }
+    const { data } = (await get('/payments?search=canary&limit=50', headers)).json()
+    t.same(
+      data.map(({ id }: { id: string }) => id),
+      Object.entries(owned).flatMap(([owner, id]) => (owner === own ? [id] : [])),
+    )
+  }
+})
+
+t.test('a payment that does not exist, is someone else’s or has no id is not found in the same words', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const foreign = open(log, grace)
+  await project()
+  const bodies = new Set<string>()
+  for (const id of [foreign, randomUUID(), 'x', '1', `${foreign}x`, '%00', "'--", '__proto__', 'é'.repeat(40)]) {
+    const answer = await get(`/payments/${encodeURIComponent(id)}`)
+    t.equal(answer.statusCode, 404, id)
+    const { code, message } = answer.json().error
+    bodies.add(JSON.stringify({ code, message }))
+  }
+  t.equal(bodies.size, 1)
+})
+
+t.test('every parameter reaches the query', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
+  const named = new Map<string, string>()
+  named.set(open(log, { ...ada, ...at(0), description: '50% off', total_cents: 3 }), 'a')
+  named.set(open(log, { ...ada, ...at(1), description: '50 off', total_cents: 1 }), 'b')
+  const settled = open(log, { ...ada, ...at(2), guest_email: 'x@example.com', total_cents: 2 })
+  named.set(settled, 'c')
+  log.decide(settled, (state) => recordEvidence(succeeded, state))
+  await project()
+  const expected: [string, string][] = [
+    ['', 'cba'],
+    ['page=1&limit=2', 'cb'],
+    ['page=2&limit=2', 'a'],
+    ['page=3&limit=2', ''],
+    ['page=2147483647&limit=50', ''],
+    ['status=succeeded', 'c'],
+    ['status=pending', 'ba'],
+    ['status=failed', ''],
+    ['search=50%25', 'a'],
+    ['search=OFF', 'ba'],
+    ['search=', 'cba'],
+    ['search=ada%40', 'cba'],
+    ['guest_email=X%40Example.com', 'c'],
+    ['created_at_from=2026-03-01T10:00:00Z', 'cb'],
+    ['created_at_from=2026-03-01T09:59:59.9999Z', 'cba'],
+    ['created_at_from=2026-03-01T12:00:00%2B02:00', 'cb'],
+    ['created_at_to=2026-03-01T11:00:00.000Z', 'a'],
+    ['created_at_to=2026-03-01T11:00:00.0001Z', 'ba'],
+    ['created_at_from=2026-03-01T10:00:00Z&created_at_to=2026-03-01T12:00:00Z', 'b'],
+    ['created_at_from=0000-01-01T00:00:00Z&created_at_to=9999-12-31T23:59:59%2B23:59', 'cba'],
+    ['orderDir=asc', 'abc'],
+    ['orderBy=amount_cents', 'acb'],
+    ['orderBy=amount_cents&orderDir=asc', 'bca'],
+    ['orderBy=status&orderDir=desc&limit=1', 'c'],
+    ['orderBy=updated_at&orderDir=asc', 'abc'],
+    ['unknown=1&sort=x', 'cba'],
+  ]
+  for (const [query, names] of expected) {
+    const answer = await get(`/payments?${query}`)
+    t.equal(answer.statusCode, 200, query)
+    t.equal(
+      answer
+        .json()
+        .data.map(({ id }: { id: string }) => named.get(id))
+        .join(''),
+      names,
+      query,
+    )
+  }
+  t.match((await get('/payments?limit=2')).json().meta, { total: 3, hasMore: true, page: 1, limit: 2 })
+  t.match((await get('/payments?limit=2&page=2')).json().meta, { total: 3, hasMore: false, page: 2 })
+  t.match((await get('/payments?limit=2&page=9')).json().meta, { total: 3, hasMore: false, page: 9 })
+})
+
+t.test('every bad parameter is 400 and named', async (t) => {
+  const { get } = await startTestApi(t)
+  const bad: Record<string, string[]> = {
+    page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
+    limit: ['0', '51', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
+    status: ['', 'Pending', 'refunded', 'pending&status=failed'],
+    search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
+    created_at_from: ['', 'yesterday', '2026-03-01', '2026-03-01T10:00:00', '2026-02-30T10:00:00Z', '1767225600'],
+    created_at_to: ['2026-03-01T10:00:00+01:00', '2026-03-01T25:00:00Z', '2016-12-31T23:59:60Z'],
+    orderBy: ['', 'id', 'total_cents', 'created_at desc', 'constructor'],
+    orderDir: ['', 'ASC', 'up'],
+    include: ['', 'user', 'payment_method,user', 'payment_method,', 'payment_method&include=payment_method'],
+    guest_email: ['', `${'x'.repeat(250)}@example.com`],
+  }
+  for (const [name, values] of Object.entries(bad))
+    for (const value of values) {
+      const answer = await get(`/payments?${name}=${value}`)
+      t.equal(answer.statusCode, 400, `${name}=${value}`)
+      const { success, error } = answer.json()
+      t.equal(success, false)
+      t.match(error, {
+        code: 'invalid_request',
+        message: String,
+        request_id: String,
+        details: { fields: [{ field: name }] },
+      })
+    }
+})
+
+t.test('without a valid credential nothing is told', async (t) => {
+  const { log, project, get, broken } = await startTestApi(t)
+  const id = open(log)
+  await project()
+  for (const url of ['/payments', `/payments/${id}`, '/payments?limit=bad', '/payments/x']) {
+    t.equal((await get(url, {})).statusCode, 401, `${url}: anonymous`)
+    t.equal((await get(url, { authorization: 'Bearer nobody' })).statusCode, 401, `${url}: not valid`)
+    t.equal((await get(url, { authorization: 'Basic dTpw' })).json().error.code, 'unauthenticated')
+  }
+  broken.fault = { status: 500, body: '' }
+  t.equal((await get('/payments')).json().error.code, 'identity_unavailable')
+  t.equal((await get('/payments')).statusCode, 503)
+})
+
+t.test('a failure of the database tells nothing about it', async (t) => {
+  const { get, pool } = await startTestApi(t)
+  await pool.query('drop view read_models.payments')
+  const answer = await get('/payments')
+  t.equal(answer.statusCode, 500)
+  t.same(answer.json().error.code, 'internal_error')
+  t.notMatch(answer.body, /read_models|relation|select/)
+})

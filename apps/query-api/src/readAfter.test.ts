@@ -1,0 +1,92 @@
+import { noteStopped } from '@paylog/projections/checkpoints'
+import { open } from '@paylog/projections/testEvents'
+import { createHealth } from '@paylog/runtime/health'
+import t from 'tap'
+import { createCheckpointWatcher } from './readAfter.ts'
+import { checkReadSide } from './readiness.ts'
+import { ada, asAda, startTestApi } from './testApi.ts'
+
+t.test('a read waits for the position that it names, and then sees it', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const id = open(log, ada)
+  const { position } = log.batch()
+  const reading = get(`/payments/${id}`, { ...asAda, 'x-read-after': String(position.commit) })
+  const before = await get(`/payments/${id}`)
+  t.equal(before.statusCode, 404, 'it is not there yet')
+  await project()
+  const answer = await reading
+  t.equal(answer.statusCode, 200)
+  t.notOk('x-read-stale' in answer.headers)
+  const list = await get('/payments', { ...asAda, 'x-read-after': String(position.commit) })
+  t.equal(list.json().meta.total, 1)
+})
+
+t.test('a read that waited in vain is answered all the same, and says so', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  open(log, ada)
+  await project()
+  const begun = performance.now()
+  const answers = await Promise.all([
+    get('/payments', { ...asAda, 'x-read-after': '99999999999999999999' }),
+    get(`/payments/${ada.payer.id}`, { ...asAda, 'x-read-after': '5000' }),
+  ])
+  const tookMs = performance.now() - begun
+  t.ok(tookMs > 1_900 && tookMs < 4_000, `took ${tookMs} ms`)
+  t.match(answers[0], { statusCode: 200, headers: { 'x-read-stale': 'true' } })
+  t.equal(answers[0].json().meta.total, 1)
+  t.match(answers[1], { statusCode: 404, headers: { 'x-read-stale': 'true' } })
+})
+
+t.test('a position that is no number is 400', async (t) => {
+  const { get } = await startTestApi(t)
+  for (const position of ['', 'x', '-1', '1.5', '1, 2', '0x10', '9'.repeat(21)])
+    for (const url of ['/payments', '/payments/x']) {
+      const answer = await get(url, { ...asAda, 'x-read-after': position })
+      t.equal(answer.statusCode, 400, `${url} after ${position}`)
+      t.match(answer.json().error, { code: 'invalid_request', details: { fields: [{ field: 'x-read-after' }] } })
+    }
+  t.equal((await get('/payments', { 'x-read-after': 'x' })).statusCode, 401, 'who is calling comes first')
+})
+
+t.test('all that wait share one look, and nobody looks when nobody waits', async (t) => {
+  let looks = 0
+  let position = 0n
+  const looked = Promise.withResolvers<void>()
+  const watcher = createCheckpointWatcher(async () => {
+    looks += 1
+    if (looks === 3) looked.resolve()
+    return position
+  })
+  const waits = Promise.all(Array.from({ length: 50 }, (_, index) => watcher.reaches(BigInt(index + 1))))
+  await looked.promise
+  position = 50n
+  t.ok((await waits).every(Boolean))
+  t.ok(looks < 20, `${looks} looks for 50 waits`)
+  const before = looks
+  t.equal(await watcher.reaches(50n), true)
+  t.equal(looks, before, 'what was seen once is not asked again')
+})
+
+t.test('a checkpoint that cannot be read for a moment does not end the wait', async (t) => {
+  let looks = 0
+  const watcher = createCheckpointWatcher(async () => {
+    looks += 1
+    if (looks < 3) throw new Error('no database')
+    return 7n
+  })
+  t.equal(await watcher.reaches(7n), true)
+})
+
+t.test('readiness tells where the projection stands, and that it stopped', async (t) => {
+  const { http, pool, log, project } = await startTestApi(t)
+  const health = createHealth()
+  checkReadSide(health, pool)
+  await http.register(health.plugin)
+  open(log, ada)
+  await project()
+  const ready = await http.inject('/health/ready')
+  t.equal(ready.statusCode, 200)
+  t.match(ready.json().checks, { 'projection payments': { ok: true, position: '200', read_at: String } })
+  await noteStopped(pool, 'payments@1', 'event x cannot be read')
+  t.equal((await http.inject('/health/ready')).statusCode, 503)
+})

@@ -1,0 +1,71 @@
+// Room: query-api, tests only. The API on a database of its own, with the sandbox identity backend behind it.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
+import { createIdentity } from '@paylog/identity/identity'
+import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
+import { createApplier } from '@paylog/projections/applier'
+import { payments } from '@paylog/projections/payments/projection'
+import { readModelDatabase } from '@paylog/projections/testDatabase'
+import { createTestLog, user } from '@paylog/projections/testEvents'
+import { createHttp } from '@paylog/runtime/http'
+import { createLog } from '@paylog/runtime/log'
+import type { Test } from 'tap'
+import { queryApi } from './queryApi.ts'
+
+export const ada = user('00000000-0000-4000-8000-000000000001', 'ada@example.com')
+export const grace = user('00000000-0000-4000-8000-000000000002', 'grace@example.com')
+export const asAda = { authorization: 'Bearer demo-session' }
+export const asGrace = { 'x-session-id': 'demo-session-2' }
+export const asAdmin = { 'x-session-id': 'demo-admin-session' }
+export const asGuest = { 'x-guest-token': 'demo-guest-token' }
+
+const otherGuest = { token: 'other-guest-token', email: 'other@example.com', name: 'Other Guest', expires_at: null }
+export const asOtherGuest = { 'x-guest-token': otherGuest.token }
+
+/** The routes as the gateway would mount them, and a log whose events `project` makes readable. */
+export async function startTestApi(t: Test) {
+  const broken: { fault: SandboxFault | undefined } = { fault: undefined }
+  const backend = createSandboxIdentity({
+    sessions: demoSessions,
+    guestTokens: [...demoGuestTokens, otherGuest],
+    now: Date.now,
+    fault: () => broken.fault,
+  })
+  backend.listen(0, '127.0.0.1')
+  await once(backend, 'listening')
+  const { port } = backend.address() as AddressInfo
+  const identity = createIdentity({
+    authUrl: `http://127.0.0.1:${port}`,
+    service: 'payments',
+    adminUserTypes: ['admin'],
+    timeoutMs: 2_000,
+  })
+  const { pool } = await readModelDatabase(t)
+  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  await http.register(queryApi({ db: pool, actorOf: identity.actorOf }))
+  t.teardown(async () => {
+    await http.close()
+    await identity.close()
+    backend.closeAllConnections()
+    backend.close()
+  })
+
+  const log = createTestLog()
+  const applier = createApplier({ pool, projection: payments, version: 1 })
+  let projected = 0
+  return {
+    http,
+    pool,
+    log,
+    broken,
+    /** Projects what was logged since the last time. */
+    async project() {
+      await applier.start()
+      await applier.apply(log.batch(projected))
+      projected = log.events.length
+    },
+    /** Sent at once, not only when it is awaited, as `inject` alone would. */
+    get: async (url: string, headers: Record<string, string> = asAda) => await http.inject({ url, headers }),
+  }
+}

@@ -1,0 +1,97 @@
+import t from 'tap'
+import { batchOf, createRig, type Rig } from '../testing/rig.ts'
+import { StaleCheckpointError } from './recordBatch.ts'
+
+const twoNodes = {
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: 'http://127.0.0.1:9',
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: 'http://127.0.0.1:9',
+}
+
+const count = async ({ pool }: Rig) => {
+  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
+  return rows[0]?.count
+}
+
+t.test('a batch that is handled twice inserts nothing twice', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  t.equal(await rig.dispatcher.start(), undefined)
+  const batch = batchOf(3)
+  await rig.dispatcher.handle(batch)
+  t.equal(await count(rig), 6)
+  await rig.dispatcher.handle(batch)
+  t.equal(await count(rig), 6)
+  t.strictSame(await rig.dispatcher.start(), { commit: 3n, prepare: 3n })
+})
+
+t.test('an empty batch moves the checkpoint alone', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle({ events: [], position: { commit: 900n, prepare: 899n } })
+  t.strictSame(await rig.dispatcher.start(), { commit: 900n, prepare: 899n })
+  t.equal(await count(rig), 0)
+})
+
+t.test('a runner that lost its place changes nothing, and finds its place again', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1))
+  const to = { commit: 50n, prepare: 50n }
+  const from = { commit: 1n, prepare: 1n }
+  await rig.deliveries.record({ name: 'webhooks', from, to, messages: [], at: new Date() })
+  await t.rejects(rig.dispatcher.handle(batchOf(1, 2n)), StaleCheckpointError)
+  t.equal(await count(rig), 2)
+  t.strictSame(await rig.dispatcher.start(), to)
+  await rig.dispatcher.handle(batchOf(1, 51n))
+  t.equal(await count(rig), 4)
+})
+
+t.test('text that Postgres refuses does not stop the subscription', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  const { events, position } = batchOf(1)
+  const [event] = events
+  if (event?.type !== 'PaymentSucceeded') throw new Error('unexpected')
+  const payer = { ...event.data.payer, id: 'a\0b\ud800' }
+  await rig.dispatcher.handle({ events: [{ ...event, data: { ...event.data, payer } }], position })
+  const { rows } = await rig.pool.query('select distinct user_id from webhooks.deliveries')
+  t.strictSame(rows, [{ user_id: 'a\ufffdb\ufffd' }])
+})
+
+t.test('an attempt is recorded once, whoever comes late', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1))
+  const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
+  if (found === undefined) throw new Error('no delivery')
+  const at = new Date()
+  const failure = { ...found, at, ms: 5, httpStatus: 500, error: 'unexpected_status', responseBody: 'a\0b' }
+  const success = { ...found, at, ms: 9, httpStatus: 200, error: null, responseBody: 'ok' }
+  t.ok(await rig.deliveries.due(found))
+  t.ok(await rig.deliveries.finish({ ...failure, status: 'pending', nextAttemptAt: at }))
+  t.notOk(await rig.deliveries.finish({ ...success, status: 'succeeded', nextAttemptAt: null }))
+  t.equal(await rig.deliveries.due(found), undefined)
+  t.match(await rig.row(found.deliveryId), { status: 'pending', attempts: 1, last_http_status: 500 })
+  const second = { ...found, attempt: 2 }
+  t.ok(await rig.deliveries.due(second))
+  t.ok(await rig.deliveries.finish({ ...success, ...second, status: 'succeeded', nextAttemptAt: null }))
+  t.equal(await rig.deliveries.due({ ...found, attempt: 3 }), undefined)
+  t.match(await rig.attempts(found.deliveryId), [
+    { attempt: 1, http_status: 500, response_body: 'a\ufffdb' },
+    { attempt: 2, http_status: 200, error: null },
+  ])
+})
+
+t.test('overdue rows are handed out oldest first, per node, and then left alone for a while', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(3))
+  t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'a job may still come')
+  const later = new Date(Date.now() + 5_000)
+  t.equal((await rig.deliveries.overdue('1', later, 2)).length, 2)
+  t.match(await rig.deliveries.overdue('1', later, 2), [{ attempt: 1 }])
+  t.strictSame(await rig.deliveries.overdue('1', later, 2), [])
+  t.equal((await rig.deliveries.overdue('2', later, 10)).length, 3)
+  t.equal((await rig.deliveries.overdue('1', new Date(later.getTime() + 16_000), 10)).length, 3)
+})

@@ -1,0 +1,186 @@
+import { waitFor } from '@paylog/testing/waitFor'
+import { Redis } from 'ioredis'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { createEndpoint } from './testing/endpoint.ts'
+import { batchOf, createRig, onQueue, queueKinds, type Rig } from './testing/rig.ts'
+
+const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+const node = (url: string, more: Readonly<Record<string, string>> = {}) => ({
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: url,
+  WEBHOOK_1_RETRY_SCHEDULE: '100ms,200ms',
+  ...more,
+})
+
+const finished = (rig: Rig, id: string) =>
+  waitFor(
+    async () => {
+      const row = await rig.row(id)
+      return row !== undefined && row.status !== 'pending' && row
+    },
+    { what: `the end of delivery ${id}`, timeoutMs: 15_000 },
+  )
+
+async function forgetQueue({ connection, pool }: Rig): Promise<void> {
+  if (connection.kind === 'postgres') {
+    await pool.query('truncate queue.job cascade')
+    return
+  }
+  const redis = new Redis(connection.url)
+  await redis.del(await redis.keys(`${connection.prefix}:*`))
+  await redis.quit()
+}
+
+async function onlyOnce(t: Test, endpoint: { received: readonly { id: string }[] }, expected: number): Promise<void> {
+  const all = endpoint.received.map(({ id }) => id)
+  t.equal(new Set(all).size, expected)
+  t.equal(all.length, expected)
+}
+
+for (const kind of queueKinds) {
+  t.test(`on ${kind}`, onQueue(kind), async (t) => {
+    t.test('a delivery arrives signed, with the stored text, soon', async (t) => {
+      const endpoint = await createEndpoint(t)
+      const rig = await createRig(t, kind, node(endpoint.url, { WEBHOOK_1_SECRET: secret }))
+      await rig.dispatcher.start()
+      await rig.work()
+      const latenciesMs: number[] = []
+      for (let round = 0; round < 10; round++) {
+        const before = performance.now()
+        await rig.dispatcher.handle(batchOf(1, BigInt(round * 10 + 1)))
+        await waitFor(() => endpoint.received.length > round, { what: 'the webhook' })
+        latenciesMs.push((endpoint.received.at(-1)?.at ?? Number.NaN) - before)
+      }
+      const [webhook] = endpoint.received
+      t.match(JSON.parse(webhook?.body ?? ''), { event: 'payment.succeeded', data: { amount: 2200, currency: 'USD' } })
+      t.match(webhook?.headers, { 'content-type': 'application/json', 'user-agent': /^paylog/ })
+      const {
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signature,
+      } = webhook?.headers ?? {}
+      const headers = {
+        'webhook-id': `${id}`,
+        'webhook-timestamp': `${timestamp}`,
+        'webhook-signature': `${signature}`,
+      }
+      t.ok(new Webhook(secret).verify(webhook?.body ?? '', headers))
+      t.match(await finished(rig, webhook?.id ?? ''), { status: 'succeeded', attempts: 1, next_attempt_at: null })
+      t.match(await rig.attempts(webhook?.id ?? ''), [
+        { attempt: 1, http_status: 200, error: null, response_body: 'ok' },
+      ])
+      const median = latenciesMs.sort((a, b) => a - b)[5] ?? Number.NaN
+      t.comment(`median from batch to endpoint: ${median.toFixed(1)} ms, slowest ${latenciesMs.at(-1)?.toFixed(1)} ms`)
+      t.ok(median < 100)
+    })
+
+    t.test('a failing endpoint is tried by the schedule, and then succeeds', async (t) => {
+      const endpoint = await createEndpoint(t, (response, index) => {
+        response.statusCode = index < 2 ? 500 : 200
+        response.end(`answer ${index}`)
+      })
+      const rig = await createRig(t, kind, node(endpoint.url))
+      await rig.dispatcher.start()
+      await rig.work()
+      await rig.dispatcher.handle(batchOf(1))
+      await waitFor(() => endpoint.received.length === 3, { what: 'the third attempt' })
+      const [first, second, third] = endpoint.received
+      t.match(await finished(rig, first?.id ?? ''), { status: 'succeeded', attempts: 3 })
+      t.match(await rig.attempts(first?.id ?? ''), [
+        { attempt: 1, http_status: 500, error: 'unexpected_status', response_body: 'answer 0' },
+        { attempt: 2, http_status: 500, error: 'unexpected_status', response_body: 'answer 1' },
+        { attempt: 3, http_status: 200, error: null, response_body: 'answer 2' },
+      ])
+      t.strictSame([second?.id, third?.id], [first?.id, first?.id], 'the id stays')
+      t.ok((second?.at ?? 0) - (first?.at ?? 0) >= 80, 'not before four fifths of the first pause')
+      t.ok((third?.at ?? 0) - (second?.at ?? 0) >= 160, 'nor of the second')
+    })
+
+    t.test('a delivery that never succeeds ends as failed, and is not tried again', async (t) => {
+      const endpoint = await createEndpoint(t, (response) => {
+        response.writeHead(302, { location: '/elsewhere' }).end()
+      })
+      const rig = await createRig(t, kind, node(endpoint.url))
+      await rig.dispatcher.start()
+      await rig.work()
+      await rig.dispatcher.handle(batchOf(1))
+      const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
+      t.match(await finished(rig, id), { status: 'failed', attempts: 3, next_attempt_at: null, last_error: 'redirect' })
+      t.equal(endpoint.received.length, 3)
+    })
+
+    t.test('a batch of many arrives, each once, with two workers on it', async (t) => {
+      const endpoint = await createEndpoint(t)
+      const rig = await createRig(t, kind, node(endpoint.url))
+      await rig.dispatcher.start()
+      await rig.work()
+      await rig.work()
+      await rig.dispatcher.handle(batchOf(100))
+      await rig.dispatcher.handle(batchOf(100, 101n))
+      await waitFor(
+        async () => {
+          const { rows } = await rig.pool.query<{ left: number }>(
+            `select count(*)::int as left from webhooks.deliveries where status = 'pending'`,
+          )
+          return rows[0]?.left === 0
+        },
+        { what: 'all deliveries', timeoutMs: 20_000 },
+      )
+      await onlyOnce(t, endpoint, 200)
+    })
+
+    t.test('a slow endpoint does not delay another', async (t) => {
+      const slow = await createEndpoint(t, () => undefined)
+      const fast = await createEndpoint(t)
+      const rig = await createRig(t, kind, {
+        ...node(slow.url, { WEBHOOK_1_TIMEOUT: '3s' }),
+        WEBHOOK_2_ENABLED: 'true',
+        WEBHOOK_2_URL: fast.url,
+      })
+      await rig.dispatcher.start()
+      await rig.work()
+      const before = performance.now()
+      await rig.dispatcher.handle(batchOf(100))
+      await waitFor(() => fast.received.length === 100, { what: 'the fast endpoint' })
+      t.ok(performance.now() - before < 3_000, 'before the slow one timed out once')
+      t.ok(slow.received.length <= 50, 'and the slow one holds no more than its share')
+      await rig.pool.query(`update webhooks.deliveries set status = 'failed' where node = '1'`)
+    })
+
+    t.test('when the queue loses its jobs the sweep brings them back', async (t) => {
+      const endpoint = await createEndpoint(t)
+      const rig = await createRig(t, kind, node(endpoint.url))
+      await rig.dispatcher.start()
+      await rig.dispatcher.handle(batchOf(5))
+      await forgetQueue(rig)
+      await rig.work()
+      const stop = new AbortController()
+      const sweeping = rig.sweep.run(stop.signal)
+      await waitFor(() => endpoint.received.length === 5, { what: 'the lost deliveries', timeoutMs: 15_000 })
+      stop.abort()
+      await sweeping
+      for (const { id } of endpoint.received) await finished(rig, id)
+      await onlyOnce(t, endpoint, 5)
+    })
+
+    t.test('when a queue is lost between two attempts the next one is still made', async (t) => {
+      const endpoint = await createEndpoint(t, (response, index) => {
+        response.statusCode = index === 0 ? 503 : 200
+        response.end()
+      })
+      const rig = await createRig(t, kind, node(endpoint.url, { WEBHOOK_1_RETRY_SCHEDULE: '1s' }))
+      await rig.dispatcher.start()
+      await rig.work()
+      await rig.dispatcher.handle(batchOf(1))
+      const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
+      await waitFor(async () => (await rig.row(id))?.attempts === 1, { what: 'its record' })
+      await forgetQueue(rig)
+      const stop = new AbortController()
+      const sweeping = rig.sweep.run(stop.signal)
+      t.match(await finished(rig, id), { status: 'succeeded', attempts: 2 })
+      stop.abort()
+      await sweeping
+    })
+  })
+}

@@ -1,0 +1,8 @@
+// Room: worker. Brings the tables of outgoing webhooks up to date.
+import { migrate } from '@paylog/runtime/postgres'
+import type { Pool } from 'pg'
+
+/** Applies what is missing in the schema `webhooks`. Safe to call from several processes at once. */
+export function migrateWebhooks(pool: Pool): Promise<string[]> {
+  return migrate(pool, { schema: 'webhooks', directory: new URL('./migrations/', import.meta.url) })
+}

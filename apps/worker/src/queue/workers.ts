@@ -1,0 +1,80 @@
+// Room: worker. Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
+import { randomUUID } from 'node:crypto'
+import type { Logger } from '@paylog/runtime/log'
+import type { WebhookNode } from '@paylog/webhooks/nodes'
+import { Worker } from 'bullmq'
+import type { Sender } from '../send/sender.ts'
+import { type QueueConnection, workerBackend } from './backend.ts'
+import { type Queues, queueName } from './queues.ts'
+
+const concurrencyPerNode = 50
+/** A job's lock outlives the longest request by this much, so that no second worker takes it meanwhile. */
+const lockMarginMs = 5_000
+const stalledCheckMs = 3_000
+const retryAfterErrorMs = 1_000
+/** How long a stop waits for requests that are under way. */
+const drainMs = 6_000
+
+/** Starts a worker for every node. `close` takes no more jobs and waits, for a while, for requests under way. */
+export async function startWorkers(options: {
+  connection: QueueConnection
+  nodes: readonly WebhookNode[]
+  queues: Pick<Queues, 'enqueue'>
+  send: Sender
+  log: Logger
+}): Promise<{ close(): Promise<void> }> {
+  const { connection, nodes, queues, send, log } = options
+  const cutOff = new AbortController()
+  const workers = nodes.map((node) => openWorker(connection, node, { queues, send, log, signal: cutOff.signal }))
+  // Their names must be known before they hold jobs: a job held by an unknown name is taken for orphaned.
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()))
+  for (const worker of workers) worker.run().catch((error: unknown) => log.error({ err: error }, 'a worker ended'))
+  return {
+    async close() {
+      const timer = setTimeout(
+        () => cutOff.abort(new Error('The worker stops before the endpoint has answered')),
+        drainMs,
+      )
+      await Promise.all(workers.map((worker) => worker.close()))
+      clearTimeout(timer)
+    },
+  }
+}
+
+type JobData = { readonly deliveryId: string; readonly attempt: number }
+
+function openWorker(
+  connection: QueueConnection,
+  node: WebhookNode,
+  { queues, send, log, signal }: { queues: Pick<Queues, 'enqueue'>; send: Sender; log: Logger; signal: AbortSignal },
+) {
+  const worker = new Worker(
+    queueName(node.name),
+    async ({ data }: { data: JobData }) => {
+      const next = await send(node, data, signal)
+      if (next === undefined) return
+      await queues.enqueue(node.name, [next]).catch((error: unknown) => {
+        log.warn({ err: error, node: node.name }, 'could not queue the next attempt, the sweep will')
+      })
+    },
+    {
+      connection,
+      ...(connection.kind === 'redis' ? { prefix: connection.prefix } : {}),
+      name: randomUUID(),
+      autorun: false,
+      concurrency: concurrencyPerNode,
+      lockDuration: node.timeoutMs + lockMarginMs,
+      stalledInterval: stalledCheckMs,
+      // A job that was with a killed worker is no bad job, however often that happens.
+      maxStalledCount: 1_000_000,
+      runRetryDelay: retryAfterErrorMs,
+    },
+    workerBackend,
+  )
+  worker.on('error', (error) => log.warn({ err: error, node: node.name }, 'a worker reports an error'))
+  // Our own database, or a stop, made the attempt throw; its row is still pending, so the sweep brings it back.
+  worker.on('failed', (_, error) =>
+    log.warn({ err: error, node: node.name }, 'an attempt ended without a record, it will be made again'),
+  )
+  return worker
+}

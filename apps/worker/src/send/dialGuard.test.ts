@@ -1,0 +1,64 @@
+import t from 'tap'
+import { createAddressRule, isCidr } from './dialGuard.ts'
+
+const nobody = createAddressRule([])
+
+t.test('addresses that are not the public internet are refused', async (t) => {
+  const refused = [
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '127.0.0.1',
+    '127.255.255.254',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.8',
+    '192.168.1.1',
+    '198.18.0.1',
+    '203.0.113.7',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::127.0.0.1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::ffff:a9fe:a9fe',
+    '0:0:0:0:0:ffff:10.0.0.1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::1',
+    '100::1',
+    '2001::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    '3fff::1',
+    '5f00::1',
+    'fc00::1',
+    'fd12:3456::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'ff02::1',
+    'localhost',
+    '',
+  ]
+  for (const address of refused) t.notOk(nobody(address), address || 'nothing')
+})
+
+t.test('public addresses are allowed', async (t) => {
+  for (const address of ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])
+    t.ok(nobody(address), address)
+})
+
+t.test('what the operator allows is allowed, and no more', async (t) => {
+  const rule = createAddressRule(['127.0.0.0/8', '::1/128', '10.1.0.0/16'])
+  for (const address of ['127.0.0.1', '::1', '10.1.255.1', '::ffff:127.0.0.1']) t.ok(rule(address), address)
+  for (const address of ['10.2.0.1', '169.254.169.254', '::2', 'fe80::1']) t.notOk(rule(address), address)
+})
+
+t.test('knows what is a range', async (t) => {
+  for (const text of ['127.0.0.0/8', '::1/128', '0.0.0.0/0', '::/0']) t.ok(isCidr(text), text)
+  for (const text of ['', '127.0.0.1', '127.0.0.0/33', '::1/129', 'host/8', '1.2.3/8', '1.2.3.4/x'])
+    t.notOk(isCidr(text), text)
+  t.throws(() => createAddressRule(['nonsense']), /not a CIDR range/)
+})

@@ -1,0 +1,107 @@
+// Room: worker. Which addresses may be dialled: a configured URL must not become a way into the operator's own network.
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { buildConnector } from 'undici'
+
+/** Everything that is not the public internet; mapped IPv4 addresses are judged by the address inside. */
+const forbiddenCidrs = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+]
+
+const connectTimeoutMs = 10_000
+
+/** The address behind a host is none that may be dialled. */
+export class ForbiddenAddressError extends Error {
+  override readonly name = 'ForbiddenAddressError'
+  readonly code = 'FORBIDDEN_ADDRESS'
+}
+
+/** Whether the text is a CIDR range such as `10.0.0.0/8` or `::1/128`. */
+export function isCidr(text: string): boolean {
+  return parseCidr(text) !== undefined
+}
+
+/** @param allowedCidrs ranges that may be dialled although they are private; every one must be a CIDR range */
+export function createAddressRule(allowedCidrs: readonly string[]): (address: string) => boolean {
+  const allowed = blockList(allowedCidrs)
+  const forbidden = blockList(forbiddenCidrs)
+  return (address) => {
+    // A zone (`fe80::1%eth0`) says which interface, not which address.
+    const [bare = ''] = address.split('%')
+    const family = isIP(bare) === 4 ? 'ipv4' : 'ipv6'
+    if (isIP(bare) === 0) return false
+    return allowed.check(bare, family) || !forbidden.check(bare, family)
+  }
+}
+
+/**
+ * An undici connector that dials only what the rule allows. The check is made on the addresses that are then dialled,
+ * so a name that resolves to something else later gains nothing. undici looks up no IP literals: they are checked first.
+ */
+export function guardedConnector(isAllowed: (address: string) => boolean): buildConnector.connector {
+  const connect = buildConnector({ timeout: connectTimeoutMs, lookup: guardedLookup(isAllowed) })
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(host) !== 0 && !isAllowed(host)) callback(new ForbiddenAddressError('The address is not allowed'), null)
+    else connect(options, callback)
+  }
+}
+
+function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname: string, options: LookupOptions, callback) => {
+    lookup(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
+      if (error !== null) return callback(error, '')
+      const usable = addresses.filter(({ address }) => isAllowed(address))
+      const [first] = usable
+      if (first === undefined) callback(new ForbiddenAddressError('No address of the host is allowed'), '')
+      else if (options.all === true) callback(null, usable)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const text of cidrs) {
+    const cidr = parseCidr(text)
+    if (cidr === undefined) throw new Error(`${text} is not a CIDR range`)
+    list.addSubnet(cidr.address, cidr.prefix, cidr.family)
+  }
+  return list
+}
+
+function parseCidr(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | undefined {
+  const match = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(text)
+  const [, address = '', prefix = ''] = match ?? []
+  const version = isIP(address)
+  if (version === 0 || Number(prefix) > (version === 4 ? 32 : 128)) return undefined
+  return { address, prefix: Number(prefix), family: version === 4 ? 'ipv4' : 'ipv6' }
+}

@@ -1,0 +1,131 @@
+// Room: worker. The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
+import { randomUUID } from 'node:crypto'
+import type { Recorded } from '@paylog/event-store/codec'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { decodeNodes } from '@paylog/webhooks/nodes'
+import type { Test } from 'tap'
+import { createDeliveries } from '../deliveries/deliveries.ts'
+import { createDispatcher } from '../dispatch/dispatcher.ts'
+import { migrateWebhooks } from '../migrate.ts'
+import { queueConnection } from '../queue/backend.ts'
+import { createQueues } from '../queue/queues.ts'
+import { createSweep } from '../queue/sweep.ts'
+import { startWorkers } from '../queue/workers.ts'
+import { createEndpointAgent } from '../send/postWebhook.ts'
+import { createSender } from '../send/sender.ts'
+
+export const queueKinds = ['postgres', 'redis'] as const
+export type QueueKind = (typeof queueKinds)[number]
+
+/** The Redis to test on; without one the tests that need it are skipped, and say so. */
+// biome-ignore lint/style/noProcessEnv: tests are told by their runner which servers there are.
+export const redisTestUrl = process.env.REDIS_TEST_URL
+
+/** Options for a test that runs on this kind of queue. */
+export function onQueue(kind: QueueKind) {
+  return kind === 'redis' && !redisTestUrl ? { skip: 'REDIS_TEST_URL is not set: Redis is NOT tested' } : {}
+}
+
+export type Rig = Awaited<ReturnType<typeof createRig>>
+
+/** @param env the WEBHOOK_ variables of the nodes */
+export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<string, string>>) {
+  const { databaseUrl } = await createTestDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const { nodes, problems } = decodeNodes(env)
+  if (problems.length > 0) throw new Error(problems.join())
+  const now = () => new Date()
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
+  await migrateWebhooks(pool)
+  const connection = queueConnection(databaseUrl, kind === 'redis' ? redisTestUrl : undefined)
+  const deliveries = createDeliveries(pool)
+  const queues = createQueues({ connection, nodes, log })
+  await queues.ready()
+  const agent = createEndpointAgent(['127.0.0.0/8'])
+  t.teardown(async () => {
+    await queues.close()
+    await agent.destroy()
+    await pool.end()
+  })
+  const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
+
+  return {
+    pool,
+    databaseUrl,
+    connection,
+    deliveries,
+    queues,
+    nodes,
+    dispatcher: createDispatcher({ deliveries, queues, nodes, projectId: 'default', now, log }),
+    sweep: createSweep({ deliveries, queues, nodes, now, log }),
+    /** Starts another set of workers, as another process would. */
+    async work(): Promise<void> {
+      const workers = await startWorkers({ connection, nodes, queues, send, log })
+      t.teardown(() => workers.close())
+    },
+    async row(id: string): Promise<DeliveryRow | undefined> {
+      const { rows } = await pool.query<DeliveryRow>(
+        'select status, attempts, next_attempt_at, last_http_status, last_error from webhooks.deliveries where id = $1',
+        [id],
+      )
+      return rows[0]
+    },
+    async attempts(id: string): Promise<AttemptRow[]> {
+      const { rows } = await pool.query<AttemptRow>(
+        'select attempt, http_status, error, response_body, at from webhooks.attempts where delivery_id = $1 order by 1',
+        [id],
+      )
+      return rows
+    },
+  }
+}
+
+export type DeliveryRow = {
+  status: string
+  attempts: number
+  next_attempt_at: Date | null
+  last_http_status: number | null
+  last_error: string | null
+}
+export type AttemptRow = {
+  attempt: number
+  http_status: number | null
+  error: string | null
+  response_body: string | null
+  at: Date
+}
+
+/** A recorded success of a payment of its own. */
+export function succeeded(commit: bigint): Recorded {
+  const payment_id = randomUUID()
+  return {
+    type: 'PaymentSucceeded',
+    data: {
+      payment_id,
+      occurred_at: '2026-01-02T03:04:05.000Z',
+      provider_id: 'sandbox',
+      amount_cents: 2200,
+      currency: 'USD',
+      payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
+      project_id: null,
+      provider_time: '2026-01-02T03:04:05.000Z',
+      provider_event_id: null,
+      provider_payment_id: null,
+    },
+    id: randomUUID(),
+    stream: `payment-${payment_id}`,
+    revision: 2n,
+    position: { commit, prepare: commit },
+    created: new Date('2026-01-02T03:04:05.000Z'),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+  }
+}
+
+/** A batch of recorded successes, at positions that follow each other. */
+export function batchOf(count: number, firstCommit = 1n) {
+  const events = Array.from({ length: count }, (_, index) => succeeded(firstCommit + BigInt(index)))
+  const last = firstCommit + BigInt(count) - 1n
+  return { events, position: { commit: last, prepare: last } }
+}

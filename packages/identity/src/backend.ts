@@ -1,0 +1,131 @@
+// Room: identity. The two questions to the identity backend, and how its answers are read (interface, section 5).
+import { DomainError } from '@paylog/domain/errors'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { Agent, request } from 'undici'
+import { readInstant } from './instant.ts'
+
+const SessionAnswer = Type.Object({
+  user: Type.Object({
+    id: Type.String({ pattern: '^[^\\u0000-\\u001f]{1,255}$' }),
+    email: Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 255 }),
+    userType: Type.Optional(Type.String({ maxLength: 255 })),
+  }),
+  session: Type.Object({ expiresAt: Type.Unknown() }),
+})
+
+const TokenAnswer = Type.Object({
+  user: Type.Object({ email: Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 255 }) }),
+  expires_at: Type.Unknown(),
+})
+
+export type ValidSession = { readonly user_id: string; readonly user_email: string; readonly user_type: string }
+export type ValidToken = { readonly guest_email: string }
+
+export type IdentityBackend = {
+  /** The user of a session, or nothing when it is not valid. @throws DomainError `identity_unavailable` */
+  validateSession(sessionId: string): Promise<ValidSession | undefined>
+  /** The e-mail of a guest token, or nothing when it is not valid. @throws DomainError `identity_unavailable` */
+  validateToken(token: string): Promise<ValidToken | undefined>
+  close(): Promise<void>
+}
+
+type Question = { readonly method: 'GET' } | { readonly method: 'POST'; readonly body: string }
+
+/** Enough for the requests that a process has under way at once; what is beyond waits within its own time limit. */
+const maxConnections = 64
+const keepAliveMs = 30_000
+/** A valid answer is some hundred bytes. */
+const maxAnswerBytes = 64 * 1024
+
+/**
+ * Asks the identity backend at `authUrl`, over kept connections, and remembers nothing: a session that is revoked there
+ * is refused here at once.
+ *
+ * @param options `service` is `<service>` of `/auth/<service>/validate`; `timeoutMs` is for the whole answer
+ */
+export function createIdentityBackend(options: {
+  readonly authUrl: string
+  readonly service: string
+  readonly timeoutMs: number
+}): IdentityBackend {
+  const { service, timeoutMs } = options
+  const base = options.authUrl.replace(/\/+$/, '')
+  const agent = new Agent({
+    connections: maxConnections,
+    keepAliveTimeout: keepAliveMs,
+    connectTimeout: timeoutMs,
+    maxResponseSize: maxAnswerBytes,
+  })
+
+  async function ask(path: string, question: Question, signal: AbortSignal): Promise<unknown> {
+    const headers = { accept: 'application/json', 'content-type': 'application/json' }
+    const { statusCode, body } = await request(`${base}${path}`, { ...question, headers, dispatcher: agent, signal })
+    if (statusCode === 401 || statusCode === 403 || statusCode === 404) {
+      await body.dump()
+      return refused
+    }
+    if (statusCode < 200 || statusCode > 299) {
+      await body.dump()
+      throw new Error(`The identity backend answered ${statusCode}`)
+    }
+    return await body.json()
+  }
+
+  async function answerTo(path: string, question: Question): Promise<unknown> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      return await ask(path, question, signal)
+    } catch (error) {
+      // The backend closed a kept connection just when the question was sent; it was not answered, so ask once more.
+      if (!isClosedConnection(error)) throw unavailable(error)
+      return await ask(path, question, signal).catch((again: unknown) => {
+        throw unavailable(again)
+      })
+    }
+  }
+
+  return {
+    async validateSession(sessionId) {
+      const body = JSON.stringify({ sessionId })
+      const answer = await answerTo(`/auth/${encodeURIComponent(service)}/validate`, { method: 'POST', body })
+      if (isRefusal(answer)) return undefined
+      if (!isSuccess(answer) || !Value.Check(SessionAnswer, answer)) throw nonsense()
+      if (isPast(answer.session.expiresAt)) return undefined
+      const { id, email, userType } = answer.user
+      return { user_id: id, user_email: email, user_type: userType ?? 'user' }
+    },
+    async validateToken(token) {
+      const answer = await answerTo(`/auth/token/validate?token=${encodeURIComponent(token)}`, { method: 'GET' })
+      if (isRefusal(answer)) return undefined
+      if (!isSuccess(answer) || !Value.Check(TokenAnswer, answer)) throw nonsense()
+      return isPast(answer.expires_at) ? undefined : { guest_email: answer.user.email }
+    },
+    // Unanswered questions are dropped: nobody is left to hear the answer.
+    close: () => agent.destroy(),
+  }
+}
+
+const refused = Object.freeze({ success: false })
+
+const isRefusal = (answer: unknown) => Value.Check(Type.Object({ success: Type.Literal(false) }), answer)
+const isSuccess = (answer: unknown) => Value.Check(Type.Object({ success: Type.Literal(true) }), answer)
+
+/** @throws DomainError `identity_unavailable` for an expiry that cannot be read: whether it is past is not known then. */
+function isPast(expiry: unknown): boolean {
+  const instant = readInstant(expiry)
+  if (instant === undefined) throw nonsense()
+  return instant <= Date.now()
+}
+
+function isClosedConnection(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+function unavailable(cause?: unknown): DomainError {
+  const message = 'The identity backend cannot tell who is calling; try again'
+  return new DomainError('identity_unavailable', message, undefined, { cause })
+}
+
+const nonsense = () => unavailable(new Error('The identity backend gave an answer without the fields of a valid one'))

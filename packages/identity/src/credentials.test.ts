@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import t from 'tap'
+import { presentedCredentials } from './credentials.ts'
+
+const presented = (headers: IncomingHttpHeaders, query: Record<string, unknown> = {}) =>
+  presentedCredentials({ headers, query })
+const session = (value: string) => ({ kind: 'session', value })
+const guest = (value: string) => ({ kind: 'guest_token', value })
+const unusable = { kind: 'unusable' }
+
+t.test('a request without a credential presents none', async (t) => {
+  t.same(presented({ 'user-agent': 'x' }, { page: '1' }), [])
+})
+
+t.test('all ways at once are tried in the order of the interface', async (t) => {
+  const headers = { authorization: 'Bearer a', 'x-session-id': 'b', 'x-guest-token': 'c' }
+  t.same(presented(headers, { token: 'e', session_id: 'd' }), [
+    session('a'),
+    session('b'),
+    guest('c'),
+    session('d'),
+    guest('e'),
+  ])
+})
+
+t.test('the Authorization header takes both schemes, in any case', async (t) => {
+  t.same(presented({ authorization: 'Token g' }), [guest('g')])
+  t.same(presented({ authorization: 'TOKEN  g' }), [guest('g')])
+  t.same(presented({ authorization: 'bearer s' }), [session('s')])
+})
+
+t.test('what is present and can be no credential is not the same as nothing', async (t) => {
+  for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', 'abc', 'Bearer a b', 'Bearer a, Bearer b'])
+    t.same(presented({ authorization }), [unusable], authorization)
+  t.same(presented({ 'x-session-id': '' }), [unusable])
+  t.same(presented({ 'x-session-id': 'a, b' }), [unusable], 'a header sent twice')
+  t.same(presented({ 'x-guest-token': 'a\u0007' }), [unusable])
+  t.same(presented({ 'x-guest-token': 'é' }), [unusable])
+  t.same(presented({ 'x-guest-token': 'a'.repeat(1025) }), [unusable])
+  t.same(presented({}, { token: '' }), [unusable])
+  t.same(presented({}, { session_id: ['a', 'b'] }), [unusable], 'a parameter sent twice')
+})

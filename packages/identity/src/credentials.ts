@@ -1,0 +1,58 @@
+// Room: identity. Which credentials a request presents, and in which order they count (interface, section 5).
+import type { IncomingHttpHeaders } from 'node:http'
+
+export type PresentedCredential =
+  | { readonly kind: 'session' | 'guest_token'; readonly value: string }
+  /** Something was presented that can be no credential: the caller is not anonymous, and is not known by it either. */
+  | { readonly kind: 'unusable' }
+
+/** Longer than any credential that an identity backend hands out; what is longer is refused without asking it. */
+const maxCredentialLength = 1024
+
+/**
+ * The credentials of a request in the order in which they are tried: the Authorization header, X-Session-ID,
+ * X-Guest-Token, the `session_id` query parameter, the `token` query parameter. Nothing for an anonymous request.
+ *
+ * @param request `query` is the parsed query string: a repeated parameter is an array
+ */
+export function presentedCredentials(request: {
+  readonly headers: IncomingHttpHeaders
+  readonly query: Readonly<Record<string, unknown>>
+}): readonly PresentedCredential[] {
+  const { headers, query } = request
+  return [
+    present(headers.authorization, authorizationCredential),
+    present(headers['x-session-id'], sessionCredential),
+    present(headers['x-guest-token'], guestCredential),
+    present(query.session_id, sessionCredential),
+    present(query.token, guestCredential),
+  ].filter((credential) => credential !== undefined)
+}
+
+function present(value: unknown, credentialOf: (value: unknown) => PresentedCredential) {
+  return value === undefined ? undefined : credentialOf(value)
+}
+
+const sessionCredential = (value: unknown) => credential('session', value)
+const guestCredential = (value: unknown) => credential('guest_token', value)
+
+function authorizationCredential(value: unknown): PresentedCredential {
+  const [, scheme, presented] = typeof value === 'string' ? (/^([a-z]+) +(.*)$/i.exec(value) ?? []) : []
+  switch (scheme?.toLowerCase()) {
+    case 'bearer':
+      return sessionCredential(presented)
+    case 'token':
+      return guestCredential(presented)
+    default:
+      return { kind: 'unusable' }
+  }
+}
+
+/**
+ * Only visible ASCII makes a credential. That also refuses a header sent twice, which Node joins with a comma and a
+ * space, and a repeated query parameter, which is an array: taking one of two would be a guess.
+ */
+function credential(kind: 'session' | 'guest_token', value: unknown): PresentedCredential {
+  const usable = typeof value === 'string' && value.length <= maxCredentialLength && /^[\x21-\x7e]+$/.test(value)
+  return usable ? { kind, value } : { kind: 'unusable' }
+}

@@ -1,0 +1,113 @@
+// Room: identity. A stand-in for the identity backend, for local mode and for tests: it knows only whom it was given.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+/** `expires_at: null` never expires: every answer names a time one hour ahead. */
+export type SandboxSession = {
+  readonly session_id: string
+  readonly user: { readonly id: string; readonly email: string; readonly name: string; readonly userType: string }
+  readonly expires_at: string | null
+}
+export type SandboxGuestToken = {
+  readonly token: string
+  readonly email: string
+  readonly name: string
+  readonly expires_at: string | null
+}
+
+/** How the backend misbehaves: it drops the connection, never answers, or answers this. */
+export type SandboxFault = 'drop' | 'silent' | { readonly status: number; readonly body: string }
+
+const lifetimeMs = 3_600_000
+const maxQuestionLength = 16 * 1024
+
+/**
+ * Answers `POST /auth/<service>/validate` and `GET /auth/token/validate` as the identity backend does (interface,
+ * section 5). The caller makes it listen, and closes it.
+ *
+ * @param options `fault` is asked before every answer, so that a test can break the backend and heal it
+ */
+export function createSandboxIdentity(options: {
+  readonly sessions: readonly SandboxSession[]
+  readonly guestTokens: readonly SandboxGuestToken[]
+  readonly now: () => number
+  readonly fault?: () => SandboxFault | undefined
+}): Server {
+  const { sessions, guestTokens, now, fault } = options
+  const expiry = (expires_at: string | null) => expires_at ?? new Date(now() + lifetimeMs).toISOString()
+  const isPast = (expires_at: string | null) => expires_at !== null && Date.parse(expires_at) <= now()
+
+  function sessionAnswer(question: string): Answer {
+    const known = sessions.find(({ session_id }) => session_id === sessionIdIn(question))
+    if (known === undefined || isPast(known.expires_at)) return invalid
+    const [firstName, lastName] = known.user.name.split(' ')
+    return {
+      status: 200,
+      body: {
+        success: true,
+        user: { ...known.user, firstName, lastName, isVerified: true },
+        session: { id: known.session_id, userId: known.user.id, expiresAt: expiry(known.expires_at) },
+      },
+    }
+  }
+
+  function tokenAnswer(token: string | null): Answer {
+    const known = guestTokens.find((candidate) => candidate.token === token)
+    if (known === undefined || isPast(known.expires_at)) return invalid
+    return {
+      status: 200,
+      body: {
+        success: true,
+        user: {
+          id: `guest:${known.email}`,
+          email: known.email,
+          name: known.name,
+          userType: 'guest',
+          isVerified: false,
+        },
+        tokenType: 'guest',
+        token_id: `token:${known.email}`,
+        expires_at: expiry(known.expires_at),
+      },
+    }
+  }
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    const url = new URL(request.url ?? '/', 'http://identity.invalid')
+    if (request.method === 'GET' && url.pathname === '/auth/token/validate')
+      return tokenAnswer(url.searchParams.get('token'))
+    if (request.method === 'POST' && /^\/auth\/[^/]+\/validate$/.test(url.pathname)) {
+      if (Number(request.headers['content-length'] ?? 0) > maxQuestionLength) return { status: 413, body: {} }
+      return sessionAnswer(await text(request))
+    }
+    return { status: 404, body: { success: false } }
+  }
+
+  return createServer((request, response) => {
+    const broken = fault?.()
+    if (broken === 'silent') return
+    if (broken === 'drop') return void request.socket.destroy()
+    if (broken !== undefined) return respond(response, broken.status, broken.body)
+    answer(request).then(
+      ({ status, body }) => respond(response, status, JSON.stringify(body)),
+      () => response.destroy(),
+    )
+  })
+}
+
+type Answer = { readonly status: number; readonly body: object }
+
+const invalid: Answer = { status: 401, body: { success: false } }
+
+function respond(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+}
+
+function sessionIdIn(question: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(question)
+    return typeof parsed === 'object' && parsed !== null && 'sessionId' in parsed ? parsed.sessionId : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+import type { Actor } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import Fastify from 'fastify'
+import t from 'tap'
+import { createCallers } from './callers.ts'
+
+const session: Actor = {
+  kind: 'session',
+  user_id: 'u1',
+  user_type: 'user',
+  user_email: 'u@example.com',
+  is_administrator: false,
+}
+const actors: Record<string, Actor> = {
+  anonymous: { kind: 'anonymous' },
+  guest: { kind: 'guest', guest_email: 'g@example.com', token_hash: 'h' },
+  session,
+  administrator: { ...session, user_type: 'admin', is_administrator: true },
+}
+
+/** One route per hook; the caller is named in a header. */
+function app() {
+  const callers = createCallers(async ({ headers, query }) => {
+    const actor = actors[String(headers['x-who'] ?? query.who)]
+    if (actor === undefined) throw new DomainError('unauthenticated', 'not valid')
+    return actor
+  })
+  const app = Fastify()
+  app.setErrorHandler((error, _, reply) =>
+    reply
+      .code(error instanceof DomainError ? error.status : 500)
+      .send({ code: error instanceof DomainError && error.code }),
+  )
+  for (const [name, onRequest] of Object.entries(callers))
+    app.get(`/${name}`, { onRequest }, async (request) => request.actor)
+  return app
+}
+
+t.test('each hook lets in its callers, asks anonymous ones for a credential and refuses the others', async (t) => {
+  const expected = {
+    anyone: { anonymous: 200, guest: 200, session: 200, administrator: 200, invalid: 401 },
+    sessionOrGuest: { anonymous: 401, guest: 200, session: 200, administrator: 200, invalid: 401 },
+    session: { anonymous: 401, guest: 403, session: 200, administrator: 200, invalid: 401 },
+    administrator: { anonymous: 401, guest: 403, session: 403, administrator: 200, invalid: 401 },
+  }
+  const server = app()
+  for (const [hook, statuses] of Object.entries(expected))
+    for (const [who, status] of Object.entries(statuses)) {
+      const answer = await server.inject({ url: `/${hook}`, headers: { 'x-who': who } })
+      t.equal(answer.statusCode, status, `${who} at ${hook}`)
+      if (status === 200) t.same(answer.json(), actors[who])
+    }
+})
+
+t.test('the credentials of the query string are seen too', async (t) => {
+  const answer = await app().inject({ url: '/session?who=session' })
+  t.equal(answer.statusCode, 200)
+})

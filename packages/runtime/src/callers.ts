@@ -1,0 +1,56 @@
+// Room: runtime. Who may call a route: hooks that find the caller and refuse the wrong kind.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Actor } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is calling; there on every route that has one of the hooks below. */
+    actor: Actor
+  }
+}
+
+/** Finds the caller of a request; see `createIdentity`, which throws for credentials that are not valid. */
+export type ActorOf = (request: {
+  readonly headers: IncomingHttpHeaders
+  readonly query: Readonly<Record<string, unknown>>
+}) => Promise<Actor>
+
+export type Callers = {
+  /** Everyone whose credentials, if any were presented, are valid. */
+  readonly anyone: onRequestAsyncHookHandler
+  readonly sessionOrGuest: onRequestAsyncHookHandler
+  readonly session: onRequestAsyncHookHandler
+  readonly administrator: onRequestAsyncHookHandler
+}
+
+/**
+ * `onRequest` hooks that set `request.actor`, before a byte of the body is read. An anonymous caller is refused with 401
+ * `unauthenticated`, a known one that may not do this with 403 `forbidden`.
+ */
+export function createCallers(actorOf: ActorOf): Callers {
+  const allowing =
+    (isAllowed: (actor: Actor) => boolean, who: string): onRequestAsyncHookHandler =>
+    async (request) => {
+      const actor = await actorOf({ headers: request.headers, query: queryOf(request) })
+      if (!isAllowed(actor)) throw refusal(actor, who)
+      request.actor = actor
+    }
+  return {
+    anyone: allowing(() => true, 'anyone'),
+    sessionOrGuest: allowing(({ kind }) => kind !== 'anonymous', 'sessions and guest tokens'),
+    session: allowing(({ kind }) => kind === 'session', 'sessions'),
+    administrator: allowing((actor) => actor.kind === 'session' && actor.is_administrator, 'administrators'),
+  }
+}
+
+function refusal(actor: Actor, who: string): DomainError {
+  return actor.kind === 'anonymous'
+    ? new DomainError('unauthenticated', 'A credential is required')
+    : new DomainError('forbidden', `This is for ${who} only`)
+}
+
+function queryOf({ query }: FastifyRequest): Readonly<Record<string, unknown>> {
+  return typeof query === 'object' && query !== null ? { ...query } : {}
+}

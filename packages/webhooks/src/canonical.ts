@@ -1,0 +1,120 @@
+// Room: webhooks. The public language: what each recorded event means to those who are told in canonical events.
+import type { Payer } from '@paylog/domain/payments/events'
+import type { recordedEvents } from '@paylog/domain/recordedEvents'
+import type { Static } from 'typebox'
+import { unmatchedMessages } from './unmatched.ts'
+
+export type CanonicalName =
+  | 'payment.created'
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'subscription.created'
+  | 'subscription.updated'
+  | 'subscription.cancelled'
+  | 'membership.activated'
+  | 'membership.extended'
+  | 'membership.pending'
+  | 'membership.cancelled'
+  | 'customer.created'
+  | 'customer.updated'
+
+/** A message before it has a receiver. `null` stands for what the source does not say. */
+export type CanonicalMessage = {
+  readonly name: CanonicalName
+  readonly provider: string
+  /** The event's own time, ISO 8601. */
+  readonly timestamp: string
+  readonly payment_id: string | null
+  readonly amount: number | null
+  readonly currency: string | null
+  readonly status: string | null
+  readonly user: Payer
+  readonly project_id: string | null
+  /** On messages about subscriptions and customers, where known. */
+  readonly subscription_id?: string
+  readonly customer_id?: string
+  /** The user of ours that this is about; a provider's customer is none. */
+  readonly owner: string | null
+}
+
+type Schemas = typeof recordedEvents
+export type RecordedType = keyof Schemas & string
+/** The event of one type; written over a type parameter so that the table below is looked up without a cast. */
+export type EventOf<Type extends RecordedType> = {
+  [Name in Type]: { readonly type: Name; readonly data: Static<Schemas[Name]> }
+}[Type]
+
+type Rule<Type extends RecordedType> = ((event: EventOf<Type>) => readonly CanonicalMessage[]) | null
+
+/** The facts that every event of a payment of ours repeats. */
+type PaymentFacts = EventOf<'PaymentSucceeded' | 'PaymentCanceled' | 'PaymentAttemptFailed' | 'ProviderIntentCreated'>
+
+/**
+ * The canonical table of the design. Every type that can stand in the log has a row, which the compiler checks; `null`
+ * means that nobody outside is told on purpose: the event is internal, or another event tells the same.
+ */
+const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
+  PaymentInitiated: null,
+  // The decider records it once per payment, so this is the first.
+  ProviderIntentCreated: (event) => [payment(event, 'payment.created', 'pending')],
+  ProviderOutcomeUnknown: null,
+  PaymentActionRequired: null,
+  PaymentProcessingStarted: null,
+  PaymentSucceeded: (event) => [payment(event, 'payment.succeeded', 'succeeded')],
+  PaymentAttemptFailed: (event) => [payment(event, 'payment.failed', 'failed')],
+  // There is no canonical name for it, and silence would leave receivers waiting.
+  PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')],
+  PaymentAmountMismatch: null,
+  PaymentConflictDetected: null,
+  ProviderEventIgnored: null,
+  PaymentRefundRecorded: null,
+  PaymentDisputeRecorded: null,
+  // Raw nodes are told of it; canonical ones once it is known whether it is about a payment of ours.
+  ProviderEventReceived: null,
+  ProviderEventApplied: null,
+  ProviderEventUnmatched: ({ data }) => unmatchedMessages(data),
+  ProviderIntentOwned: null,
+  GuestTokenSeen: null,
+}
+
+/** What a recorded event means in canonical messages; often nothing, sometimes two. */
+export function canonicalMessages<Type extends RecordedType>(event: EventOf<Type>): readonly CanonicalMessage[] {
+  const rule: Rule<Type> = rules[event.type]
+  return rule === null ? [] : rule(event)
+}
+
+function payment({ data }: PaymentFacts, name: CanonicalName, status: string): CanonicalMessage {
+  return {
+    name,
+    provider: data.provider_id,
+    timestamp: data.occurred_at,
+    payment_id: data.payment_id,
+    amount: data.amount_cents,
+    currency: data.currency,
+    status,
+    user: data.payer,
+    project_id: data.project_id,
+    owner: data.payer.id,
+  }
+}
+
+/** The payload of interface §6.2. Serialised once: the text that is stored is the text that is signed and sent. */
+export function canonicalBody(message: CanonicalMessage, defaultProjectId: string): string {
+  const { name, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
+  const { subscription_id, customer_id } = message
+  return JSON.stringify({
+    event: name,
+    provider,
+    timestamp,
+    data: {
+      payment_id,
+      amount,
+      currency: currency?.toUpperCase() ?? null,
+      status,
+      user: { id: user.id, type: user.type, email: user.email },
+      project: { id: project_id ?? defaultProjectId },
+      subscription_id,
+      customer_id,
+    },
+  })
+}

@@ -1,0 +1,17 @@
+// Room: webhooks. Durations as operators write them.
+
+const unitsMs = new Map([
+  ['', 1],
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+
+/** Milliseconds of `500ms`, `5s`, `2m`, `1h` or a bare number of milliseconds; `undefined` for anything else. */
+export function parseDurationMs(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h)?$/.exec(text)
+  if (match === null) return undefined
+  const unitMs = unitsMs.get(match[2] ?? '')
+  return unitMs === undefined ? undefined : Number(match[1]) * unitMs
+}

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { isPattern, matchesPattern } from './patterns.ts'
+
+const canonical = { plain: 'payment.succeeded', prefixed: null }
+const native = { plain: 'subscription.updated', prefixed: 'stripe:customer.subscription.updated' }
+const nameless = { plain: 'CHECKOUT.ORDER.COMPLETED', prefixed: 'paypal:CHECKOUT.ORDER.COMPLETED' }
+
+t.test('a pattern covers what the details say, and nothing else', async (t) => {
+  const table = [
+    ['all', canonical, true],
+    ['all', native, true],
+    ['payment.succeeded', canonical, true],
+    ['payment.*', canonical, true],
+    ['payment.failed', canonical, false],
+    ['pay.*', canonical, false],
+    ['payment.succeeded.*', canonical, false],
+    ['stripe:*', canonical, false],
+    ['subscription.*', native, true],
+    ['subscription.updated', native, true],
+    ['customer.*', native, false],
+    ['customer.subscription.updated', native, false],
+    ['stripe:customer.*', native, true],
+    ['stripe:customer.subscription.*', native, true],
+    ['stripe:customer.subscription.updated', native, true],
+    ['stripe:subscription.*', native, false],
+    ['stripe:*', native, true],
+    ['paypal:*', native, false],
+    ['CHECKOUT.*', nameless, true],
+    ['CHECKOUT.ORDER.COMPLETED', nameless, true],
+    ['checkout.*', nameless, false],
+    ['paypal:CHECKOUT.ORDER.*', nameless, true],
+  ] as const
+  for (const [pattern, names, expected] of table)
+    t.equal(matchesPattern(pattern, names), expected, `${pattern} on ${names.prefixed ?? names.plain}`)
+})
+
+t.test('knows what is a pattern', async (t) => {
+  const good = ['all', 'payment.*', 'payment.created', 'stripe:*', 'authorize-net:net.authorize.*', 'A.B-C.D']
+  const bad = [
+    '',
+    '*',
+    'pay*',
+    'payment.*.created',
+    '.created',
+    'payment.',
+    'stripe:',
+    ':payment',
+    'pay ment',
+    '*.created',
+  ]
+  for (const text of good) t.ok(isPattern(text), text)
+  for (const text of bad) t.notOk(isPattern(text), text)
+})

@@ -1,0 +1,27 @@
+// Room: webhooks. A provider's own event, passed on under the provider's own name.
+import type { EventOf } from './canonical.ts'
+
+type Received = EventOf<'ProviderEventReceived'>['data']
+
+/** The name on the wire: `<provider>:<native type>`. */
+export function rawName({ provider_id, provider_type }: Received): string {
+  return `${provider_id}:${provider_type}`
+}
+
+/**
+ * The raw payload. The provider's text is put in as it came: parsing and printing it again would turn `0.0` into `0`
+ * and round large numbers, and receivers who know the provider's format would see what it never sent.
+ */
+export function rawBody(data: Received): string {
+  const head = JSON.stringify({ event: rawName(data), provider: data.provider_id, timestamp: data.occurred_at })
+  return `${head.slice(0, -1)},"data":${isJson(data.body) ? data.body : JSON.stringify(data.body)}}`
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

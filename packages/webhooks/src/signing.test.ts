@@ -1,0 +1,51 @@
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { signingKey, webhookHeaders } from './signing.ts'
+
+// The specification's published example.
+const published = {
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  at: new Date(1614265330_000),
+  body: '{"test": 2432232314}',
+  signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+}
+const otherSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+t.test('signs the published vector as the specification does', async (t) => {
+  t.strictSame(webhookHeaders({ ...published, secrets: [published.secret] }), {
+    'webhook-id': published.id,
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': published.signature,
+  })
+})
+
+t.test('takes a secret with and without its prefix', async (t) => {
+  const bare = published.secret.replace('whsec_', '')
+  t.equal(webhookHeaders({ ...published, secrets: [bare] })['webhook-signature'], published.signature)
+})
+
+t.test('signs with every secret during a rotation, so that each holder can verify', async (t) => {
+  const message = { id: 'a1', at: new Date(), body: '{"event":"payment.succeeded","amount":1}' }
+  const headers = webhookHeaders({ ...message, secrets: [published.secret, otherSecret] })
+  t.strictSame(new Webhook(published.secret).verify(message.body, headers), JSON.parse(message.body))
+  t.strictSame(new Webhook(otherSecret).verify(message.body, headers), JSON.parse(message.body))
+  t.throws(() => new Webhook(otherSecret).verify(`${message.body} `, headers), /No matching signature/)
+})
+
+t.test('signs every attempt with its own timestamp', async (t) => {
+  const later = new Date(published.at.getTime() + 20_000)
+  const headers = webhookHeaders({ ...published, at: later, secrets: [published.secret] })
+  t.equal(headers['webhook-timestamp'], '1614265350')
+  t.not(headers['webhook-signature'], published.signature)
+})
+
+t.test('sends no signature without a secret', async (t) => {
+  t.strictSame(Object.keys(webhookHeaders({ ...published, secrets: [] })), ['webhook-id', 'webhook-timestamp'])
+})
+
+t.test('knows what is no secret', async (t) => {
+  for (const bad of ['', 'whsec_', 'whsec_not base64', `whsec_${Buffer.alloc(23).toString('base64')}`])
+    t.equal(signingKey(bad), undefined, bad)
+  t.throws(() => webhookHeaders({ ...published, secrets: ['whsec_short'] }), /24 to 64 bytes/)
+})

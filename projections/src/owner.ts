@@ -1,0 +1,25 @@
+// Room: projections. Whom a row belongs to, as one text that lists and gets filter by.
+import type { Actor } from '@paylog/domain/actor'
+
+/** What is made with a session belongs to its user alone. */
+export function userOwner(userId: string): string {
+  return `user:${userId}`
+}
+
+/** What is made without a session belongs to whoever holds a guest token of the same e-mail, whatever its case. */
+export function guestOwner(email: string): string {
+  return `guest:${foldEmail(email)}`
+}
+
+/** Whose rows a caller may see. */
+export function ownerOf(actor: Exclude<Actor, { kind: 'anonymous' }>): string {
+  return actor.kind === 'session' ? userOwner(actor.user_id) : guestOwner(actor.guest_email)
+}
+
+/**
+ * E-mails compare without case, but of ASCII letters only: the full rules of Unicode would make an address with a Kelvin
+ * sign and one with a plain k the same, and these are two people.
+ */
+export function foldEmail(email: string): string {
+  return email.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

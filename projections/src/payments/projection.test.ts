@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
+import { paymentResource } from '@paylog/domain/payments/resource'
+import fc from 'fast-check'
+import type { Pool } from 'pg'
+import t from 'tap'
+import { createApplier } from '../applier.ts'
+import { ownerOf, userOwner } from '../owner.ts'
+import { readModelDatabase } from '../testDatabase.ts'
+import { createTestLog, type Facts, guest, open, type TestLog, user } from '../testEvents.ts'
+import { payments } from './projection.ts'
+import { getPayment } from './queries.ts'
+
+const time = fc
+  .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 20 }).filter((value) => !value.includes('\0')))
+
+const facts: fc.Arbitrary<Facts> = fc
+  .record({
+    caller: fc.constantFrom(user('u1'), guest('Guest@Example.com'), {}),
+    given: fc.record({
+      occurred_at: time,
+      intent: fc.boolean(),
+      total_cents: fc.integer({ min: 1, max: 999_999_999_999 }),
+      currency: fc.constantFrom('EUR', 'JPY', 'KWD'),
+      description: text,
+      concept: text,
+      reference_code: text,
+      category: text,
+      tags: text,
+      payment_method_id: fc.option(fc.uuid()),
+      metadata: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })).map(asJson),
+    }),
+  })
+  .map(({ caller, given }) => ({ ...given, ...caller }))
+
+const evidence: fc.Arbitrary<RecordEvidence> = fc.record({
+  occurred_at: time,
+  provider_time: time,
+  status: fc.constantFrom('pending', 'processing', 'succeeded', 'failed', 'canceled'),
+  provider_event_id: fc.option(fc.constantFrom('evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5')),
+  provider_intent_id: fc.option(fc.constantFrom('pi_1', 'pi_2')),
+  provider_payment_id: fc.option(fc.constantFrom('ch_1', 'ch_2')),
+  amount_cents: fc.constant(null),
+  currency: fc.option(fc.constantFrom('EUR', 'eur')),
+})
+
+/** What may happen to a payment after it was opened, in any order. */
+const step = fc.oneof(
+  { weight: 5, arbitrary: evidence.map((command) => (state: State) => recordEvidence(command, state)) },
+  fc
+    .record({
+      occurred_at: time,
+      attempt: fc.integer({ min: 1, max: 3 }),
+      provider_intent_id: fc.constantFrom('pi_1', 'pi_2'),
+      client_secret: text,
+    })
+    .map((command) => (state: State) => recordIntentCreated(command, state)),
+  fc
+    .record({ occurred_at: time, attempt: fc.integer({ min: 1, max: 3 }), reason: fc.constant('timeout') })
+    .map((command) => (state: State) => recordOutcomeUnknown(command, state)),
+  fc
+    .record({
+      occurred_at: time,
+      attempt: fc.integer({ min: 1, max: 3 }),
+      code: fc.constant('x'),
+      message: fc.constant('x'),
+      retryable: fc.boolean(),
+    })
+    .map((command) => (state: State) => recordIntentRefused(command, state)),
+)
+type State = ReturnType<TestLog['state']>
+
+const history = fc.record({
+  opened: fc.array(facts, { minLength: 1, maxLength: 4 }),
+  steps: fc.array(fc.record({ payment: fc.nat(3), step }), { maxLength: 30, size: 'max' }),
+  sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 12 }),
+  repeated: fc.boolean(),
+})
+
+const said = {
+  provider_time: '2026-03-01T11:00:00.000Z',
+  provider_event_id: null,
+  provider_intent_id: null,
+  provider_payment_id: 'ch_1',
+  amount_cents: null,
+  currency: null,
+}
+
+/** As a value comes back from JSON, which knows no -0 and no undefined. */
+function asJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** Applies the whole log in batches of these sizes, in turn. */
+async function applyInBatches(pool: Pool, log: TestLog, sizes: readonly number[]): Promise<void> {
+  const applier = createApplier({ pool, projection: payments, version: 1 })
+  await applier.start()
+  for (let from = 0, turn = 0; from < log.events.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1
+    await applier.apply(log.batch(from, from + size))
+    from += size
+  }
+}
+
+t.test('a failed payment is pending again with a new intent, and one that went on meanwhile is not', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  const occurred_at = '2026-03-01T10:00:00.000Z'
+  const refused = { occurred_at, attempt: 1, code: 'x', message: 'x', retryable: true }
+  const created = { occurred_at, attempt: 2, provider_intent_id: 'pi_2', client_secret: 'cs_2' }
+  const succeeded = { ...said, occurred_at, status: 'succeeded' as const }
+  const ids = [open(log, { ...user('u1'), intent: false }), open(log, { ...user('u1'), intent: false })]
+  for (const id of ids) log.decide(id, (state) => recordIntentRefused(refused, state))
+  log.decide(ids[1] ?? '', (state) => recordEvidence(succeeded, state))
+  for (const id of ids) log.decide(id, (state) => recordIntentCreated(created, state))
+  await applyInBatches(pool, log, [1])
+  const statuses = ids.map(async (id) => (await getPayment(pool, { id, owner: userOwner('u1') }))?.payment.status)
+  t.same(await Promise.all(statuses), ['pending', 'succeeded'])
+})
+
+t.test('a payment is completed once, should its completion ever be recorded again', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  const id = open(log, user('u1'))
+  const times = ['2026-03-02T00:00:00.000Z', '2026-03-03T00:00:00.000Z']
+  for (const occurred_at of times)
+    log.decide(id, (state) =>
+      recordEvidence({ ...said, occurred_at, status: 'succeeded' }, { ...state, status: 'pending' } as State),
+    )
+  for (const sizes of [[1], [9]]) {
+    await pool.query('truncate read_models.payments_v1, read_models.checkpoints')
+    await applyInBatches(pool, log, sizes)
+    const found = await getPayment(pool, { id, owner: userOwner('u1') })
+    t.equal(found?.payment.completed_at, times[0])
+  }
+})
+
+t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  await fc.assert(
+    fc.asyncProperty(history, async ({ opened, steps, sizes, repeated }) => {
+      const log = createTestLog()
+      const owners = new Map(opened.map((given) => [open(log, { ...given, payment_id: randomUUID() }), given]))
+      const ids = [...owners.keys()]
+      for (const { payment, step } of steps) {
+        const id = ids[payment % ids.length] ?? ''
+        log.decide(id, step)
+      }
+      await pool.query('delete from read_models.checkpoints')
+      await applyInBatches(pool, log, sizes)
+      if (repeated) {
+        await pool.query('delete from read_models.checkpoints')
+        await applyInBatches(pool, log, sizes.toReversed())
+      }
+      for (const [id, given] of owners) {
+        const state = log.state(id)
+        if (state.status === 'none') throw new Error('opened payments exist')
+        const owner = ownerOfFacts(given)
+        if (owner === undefined) continue
+        const found = await getPayment(pool, { id, owner })
+        t.same(found?.payment, paymentResource(state))
+        const last = log.events.findLast(({ data }) => data.payment_id === id)
+        t.equal(found?.revision, last?.revision)
+      }
+      return t.passing()
+    }),
+    { numRuns: 250 },
+  )
+})
+
+function ownerOfFacts({ payer, guest_email }: Facts): string | undefined {
+  if (payer?.id) {
+    const { id: user_id, type: user_type, email: user_email } = payer
+    return ownerOf({ kind: 'session', user_id, user_type, user_email, is_administrator: false })
+  }
+  if (!guest_email) return undefined
+  return ownerOf({ kind: 'guest', guest_email: guest_email.toUpperCase(), token_hash: '' })
+}

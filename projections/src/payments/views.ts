@@ -1,0 +1,108 @@
+// Room: projections. From a row of the view `payments` to the payment that clients see, field by field: what is not
+// named here cannot leave the service.
+import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+
+/** A row of the view `payments`. Amounts may arrive as text or as `bigint`, as the pool was set up. */
+export type PaymentRecord = {
+  readonly id: string
+  readonly revision: bigint | string
+  readonly owner: string | null
+  readonly search_text: string
+  readonly subtotal_cents: bigint | string
+  readonly tax_cents: bigint | string
+  readonly discount_cents: bigint | string
+  readonly total_cents: bigint | string
+  readonly amount_cents: bigint | string
+  readonly currency: string
+  readonly status: PaymentStatus
+  readonly description: string | null
+  readonly concept: string | null
+  readonly reference_code: string | null
+  readonly category: string | null
+  readonly tags: string | null
+  readonly provider_id: string
+  readonly provider_payment_id: string | null
+  readonly provider_intent_id: string | null
+  readonly client_secret: string | null
+  readonly payment_method_id: string | null
+  readonly is_guest_payment: boolean
+  readonly guest_email: string | null
+  readonly metadata: Record<string, unknown>
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly completed_at: Date | null
+}
+
+/** What a list reads of each payment. */
+export const listedColumns = [
+  'id',
+  'subtotal_cents',
+  'tax_cents',
+  'discount_cents',
+  'total_cents',
+  'amount_cents',
+  'currency',
+  'status',
+  'description',
+  'concept',
+  'reference_code',
+  'category',
+  'tags',
+  'provider_id',
+  'payment_method_id',
+  'is_guest_payment',
+  'guest_email',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof PaymentRecord)[]
+
+/** What only the single payment shows, and the revision for its ETag. */
+export const singleColumns = [
+  ...listedColumns,
+  'provider_payment_id',
+  'provider_intent_id',
+  'client_secret',
+  'metadata',
+  'revision',
+] as const satisfies readonly (keyof PaymentRecord)[]
+
+export type ListedRecord = Pick<PaymentRecord, (typeof listedColumns)[number]>
+export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]>
+
+export function listedPayment(record: ListedRecord): ListedPayment {
+  return {
+    id: record.id,
+    subtotal_cents: Number(record.subtotal_cents),
+    tax_cents: Number(record.tax_cents),
+    discount_cents: Number(record.discount_cents),
+    total_cents: Number(record.total_cents),
+    amount_cents: Number(record.amount_cents),
+    currency: record.currency,
+    status: record.status,
+    description: record.description,
+    concept: record.concept,
+    reference_code: record.reference_code,
+    category: record.category,
+    tags: record.tags,
+    provider_id: record.provider_id,
+    payment_method_id: record.payment_method_id,
+    is_guest_payment: record.is_guest_payment,
+    guest_email: record.guest_email,
+    created_at: record.created_at.toISOString(),
+    updated_at: record.updated_at.toISOString(),
+    completed_at: record.completed_at?.toISOString() ?? null,
+  }
+}
+
+export function singlePayment(record: SingleRecord): PaymentResource {
+  return {
+    ...listedPayment(record),
+    provider_payment_id: record.provider_payment_id,
+    provider_intent_id: record.provider_intent_id,
+    client_secret: record.client_secret,
+    payment_method: null,
+    metadata: record.metadata,
+  }
+}

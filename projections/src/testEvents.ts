@@ -1,0 +1,86 @@
+// Room: projections, tests only. Payments' events as the log would hand them out.
+import { randomUUID } from 'node:crypto'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { Position } from './checkpoints.ts'
+
+export type LoggedEvent = PaymentEvent & { readonly revision: bigint; readonly position: Position }
+
+type Decision = (state: PaymentState) => readonly PaymentEvent[]
+
+/** A log in memory: decides on the state that a payment's own events lead to, and numbers what comes out. */
+export function createTestLog(firstPosition = 0n) {
+  const events: LoggedEvent[] = []
+  let next = firstPosition
+
+  const stream = (paymentId: string) => events.filter(({ data }) => data.payment_id === paymentId)
+  const state = (paymentId: string) => stream(paymentId).reduce(paymentFold.evolve, paymentFold.initialState)
+
+  return {
+    events,
+    state,
+    decide(paymentId: string, decision: Decision): void {
+      for (const event of decision(state(paymentId))) {
+        next += 100n
+        const position = { commit: next, prepare: next }
+        events.push({ ...event, revision: BigInt(stream(paymentId).length), position })
+      }
+    },
+    /** Everything so far as one batch, or what lies between two indexes. */
+    batch(from = 0, to = events.length) {
+      const slice = events.slice(from, to)
+      return { events: slice, position: slice.at(-1)?.position ?? { commit: next, prepare: next } }
+    },
+  }
+}
+
+export type TestLog = ReturnType<typeof createTestLog>
+
+/** What a test says about a payment; everything else has some value. */
+export type Facts = Partial<InitiatePayment> & { readonly intent?: boolean }
+
+export const user = (id: string, email = `${id}@example.com`) => ({ payer: { id, type: 'user', email } })
+export const guest = (email: string) => ({
+  payer: { id: null, type: 'guest', email },
+  is_guest_payment: true,
+  guest_email: email,
+})
+
+/** Opens a payment, with its intent unless told otherwise, and returns its id. */
+export function open(log: TestLog, { intent = true, ...facts }: Facts = {}): string {
+  const payment_id = facts.payment_id ?? randomUUID()
+  const occurred_at = facts.occurred_at ?? '2026-03-01T10:00:00.000Z'
+  const command: InitiatePayment = {
+    occurred_at,
+    provider_id: 'sandbox',
+    total_cents: 1000,
+    currency: 'EUR',
+    payer: { id: null, type: 'guest', email: null },
+    concept: null,
+    description: null,
+    reference_code: null,
+    category: null,
+    tags: null,
+    payment_method_id: null,
+    is_guest_payment: facts.payer?.id == null,
+    guest_email: null,
+    guest_name: null,
+    guest_phone: null,
+    metadata: {},
+    request_fingerprint: null,
+    ...facts,
+    payment_id,
+  }
+  log.decide(payment_id, (state) => initiatePayment(command, state))
+  if (intent) {
+    const created = {
+      occurred_at,
+      attempt: 1,
+      provider_intent_id: `pi_${payment_id}`,
+      client_secret: `cs_${payment_id}`,
+    }
+    log.decide(payment_id, (state) => recordIntentCreated(created, state))
+  }
+  return payment_id
+}

@@ -1,0 +1,53 @@
+// Completes package-lock.json: a registry that lacks the packages of other platforms makes npm leave them out of the lock, and
+// `npm ci` then refuses it. Run `npm run lock` after every change of dependencies.
+import { readFile, writeFile } from 'node:fs/promises'
+
+type LockedPackage = {
+  readonly version?: string
+  readonly optional?: boolean
+  readonly dev?: boolean
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+export type LockFile = { readonly packages: Readonly<Record<string, LockedPackage>> }
+
+const lockFile = new URL('../package-lock.json', import.meta.url)
+
+/** Optional packages that another one asks for by an exact version and that the lock does not list. */
+export function missingOptionals({ packages }: LockFile): Map<string, LockedPackage> {
+  const missing = new Map<string, LockedPackage>()
+  for (const { optionalDependencies = {}, dev } of Object.values(packages)) {
+    for (const [name, version] of Object.entries(optionalDependencies)) {
+      const isListed = Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`))
+      if (isListed || !/^\d+\.\d+\.\d+/.test(version)) continue
+      missing.set(`node_modules/${name}`, { version, ...(dev ? { dev } : {}), optional: true, ...platformOf(name) })
+    }
+  }
+  return missing
+}
+
+/** What these packages say of themselves, read off their names, so that other machines do not install them. */
+function platformOf(name: string): { os?: string[]; cpu?: string[]; libc?: string[] } {
+  const os = ['android', 'darwin', 'linux', 'win32'].find((each) => name.includes(each))
+  const cpu = ['arm64', 'x64', 'arm', 'ia32'].find((each) => name.includes(`-${each}`))
+  return {
+    ...(cpu === undefined ? {} : { cpu: [cpu] }),
+    ...(os === undefined ? {} : { os: [os] }),
+    ...(name.includes('musl') ? { libc: ['musl'] } : {}),
+  }
+}
+
+export async function readLockFile(): Promise<LockFile> {
+  return JSON.parse(await readFile(lockFile, 'utf8'))
+}
+
+/** Adds what is missing, at the place where npm would have it. */
+export async function completeLockFile(): Promise<number> {
+  const lock = await readLockFile()
+  const missing = missingOptionals(lock)
+  const packages = Object.entries({ ...lock.packages, ...Object.fromEntries(missing) })
+  packages.sort(([a], [b]) => a.localeCompare(b, 'en'))
+  await writeFile(lockFile, `${JSON.stringify({ ...lock, packages: Object.fromEntries(packages) }, undefined, 2)}\n`)
+  return missing.size
+}
+
+if (import.meta.main) process.stdout.write(`${await completeLockFile()} packages of other platforms added\n`)
