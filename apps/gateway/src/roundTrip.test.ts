@@ -1,11 +1,12 @@
-import { startSystem, startWebhookSink } from '@paylog/testing/system'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { client, nodes, signingSecret } from './testing/roundTrip.ts'
 
 async function tellsEverybody(t: Test, env: Record<string, string>) {
-  const [canonical, both] = await Promise.all([startWebhookSink(t), startWebhookSink(t)])
+  const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
   const system = await startSystem(t, { ...nodes(canonical.url, both.url), ...env })
   const api = client(system)
   const { id, provider_intent_id } = await api.open()
@@ -44,7 +45,7 @@ async function tellsEverybody(t: Test, env: Record<string, string>) {
     'payment.succeeded',
     'sandbox:payment_intent.succeeded',
   ])
-  const ids = [...canonical.received, ...both.received].map(({ headers }) => headers['webhook-id'])
+  const ids = [...canonical.received, ...both.received].map(({ id }) => id)
   t.equal(new Set(ids).size, 5, 'every message has an id of its own')
 }
 

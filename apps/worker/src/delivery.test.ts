@@ -1,8 +1,8 @@
+import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { createEndpoint } from './testing/endpoint.ts'
 import { batchOf, createRig, onQueue, queueKinds, type Rig } from './testing/rig.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import { createEndpoint } from '@paylog/testing/endpoint'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createEndpoint } from './testing/endpoint.ts'
 import { batchOf, createRig, onQueue, queueKinds, type Rig } from './testing/rig.ts'
 
 const script = new URL('./main.ts', import.meta.url)

@@ -1,8 +1,8 @@
 // The sandbox identity backend over HTTP, for tests that need callers.
-import { once } from 'node:events'
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
 import type { Test } from 'tap'
+import { listen } from './httpServer.ts'
 
 export type TestIdentity = {
   readonly authUrl: string
@@ -27,16 +27,9 @@ export async function startIdentity(t: Test): Promise<TestIdentity> {
     now: Date.now,
     fault: () => fault,
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
+  const authUrl = await listen(t, server)
   return {
-    authUrl: `http://127.0.0.1:${address.port}`,
+    authUrl,
     breakWith(next) {
       fault = next
     },

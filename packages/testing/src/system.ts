@@ -1,8 +1,5 @@
 // The whole system for tests: every app as a process of its own, as in production, on a database of its own.
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import { startEventStore } from './eventStore.ts'
 import { startIdentity } from './identity.ts'
@@ -12,33 +9,6 @@ const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import
 
 /** A process that can be killed without a goodbye, and started again as a supervisor would. */
 export type Part = { kill(): Promise<void>; start(): Promise<void> }
-
-export type ReceivedWebhook = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly at: number }
-
-/** An operator's endpoint, which answers 200. */
-export async function startWebhookSink(
-  t: Test,
-): Promise<{ readonly url: string; readonly received: ReceivedWebhook[] }> {
-  const received: ReceivedWebhook[] = []
-  const server = createServer((request, response) => {
-    text(request).then(
-      (body) => {
-        received.push({ headers: request.headers, body, at: performance.now() })
-        response.end()
-      },
-      () => response.destroy(),
-    )
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
-  return { url: `http://127.0.0.1:${address.port}/hook`, received }
-}
 
 export type TestSystem = {
   readonly baseUrl: string

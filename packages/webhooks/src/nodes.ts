@@ -1,5 +1,5 @@
 // Room: webhooks. The endpoints that an operator configured, decoded from the environment.
-import { parseDurationMs } from './duration.ts'
+import { parseDurationMs } from '@paylog/domain/duration'
 import { isPattern } from './patterns.ts'
 import { signingKey } from './signing.ts'
 

@@ -2,7 +2,8 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
-import { startSystem, startWebhookSink, type TestSystem } from '@paylog/testing/system'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { startSystem, type TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 
@@ -73,7 +74,7 @@ export async function survives(
   env: Record<string, string>,
   dreadful: (system: TestSystem, n: number) => Promise<void>,
 ) {
-  const [canonical, both] = await Promise.all([startWebhookSink(t), startWebhookSink(t)])
+  const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
   const system = await startSystem(t, { ...nodes(canonical.url, both.url), ...env })
   const api = client(system)
   const total = 40
@@ -108,7 +109,7 @@ export async function survives(
   )
   t.same(new Set(listed.map(({ id }) => id)), new Set(made))
   const told = (received: typeof canonical.received) =>
-    new Set(received.map(({ body, headers }) => `${JSON.parse(body).event} ${headers['webhook-id']}`))
+    new Set(received.map(({ body, id }) => `${JSON.parse(body).event} ${id}`))
   await waitFor(() => told(canonical.received).size >= 2 * made.length && told(both.received).size >= 3 * made.length, {
     what: 'every webhook',
     timeoutMs: 60_000,

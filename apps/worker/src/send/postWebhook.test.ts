@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
+import { createEndpoint } from '@paylog/testing/endpoint'
 import { freePort } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
-import { createEndpoint } from '../testing/endpoint.ts'
 import { createEndpointAgent, postWebhook, type SuccessStatus } from './postWebhook.ts'
 
 function poster(t: Test, allowed: readonly string[] = ['127.0.0.0/8']) {

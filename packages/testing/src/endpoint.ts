@@ -1,22 +1,26 @@
-// Room: worker. An operator's endpoint for tests: a real HTTP server that answers as it is told.
-import { once } from 'node:events'
+// An operator's endpoint for webhooks: a real HTTP server that answers as it is told.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
+import { listen } from './httpServer.ts'
 
 export type ReceivedWebhook = {
+  /** The `webhook-id`. */
   readonly id: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
+  /** By the clock of `performance.now()`. */
   readonly at: number
 }
+
+export type Endpoint = { readonly url: string; readonly received: readonly ReceivedWebhook[] }
 
 /** @param answer gets the number of the request, from 0; without one every request is answered 200 */
 export async function createEndpoint(
   t: Test,
   answer: (response: ServerResponse, index: number, request: IncomingMessage) => void = (response) =>
     response.end('ok'),
-): Promise<{ readonly url: string; readonly received: readonly ReceivedWebhook[] }> {
+): Promise<Endpoint> {
   const received: ReceivedWebhook[] = []
   let requests = 0
   const server = createServer((request, response) => {
@@ -30,13 +34,5 @@ export async function createEndpoint(
       () => response.destroy(),
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
-  return { url: `http://127.0.0.1:${address.port}/hook`, received }
+  return { url: `${await listen(t, server)}/hook`, received }
 }

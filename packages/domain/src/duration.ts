@@ -1,4 +1,4 @@
-// Room: webhooks. Durations as operators write them.
+// Durations as operators write them.
 
 const unitsMs = new Map([
   ['', 1],
@@ -10,8 +10,7 @@ const unitsMs = new Map([
 
 /** Milliseconds of `500ms`, `5s`, `2m`, `1h` or a bare number of milliseconds; `undefined` for anything else. */
 export function parseDurationMs(text: string): number | undefined {
-  const match = /^(\d{1,9})(ms|s|m|h)?$/.exec(text)
-  if (match === null) return undefined
-  const unitMs = unitsMs.get(match[2] ?? '')
-  return unitMs === undefined ? undefined : Number(match[1]) * unitMs
+  const match = /^(\d{1,10})(ms|s|m|h)?$/.exec(text)
+  const unitMs = unitsMs.get(match?.[2] ?? '')
+  return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs
 }

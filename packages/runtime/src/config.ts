@@ -1,0 +1,143 @@
+// Room: runtime. Decodes an app's environment once, at start, with one schema.
+import { parseDurationMs } from '@paylog/domain/duration'
+import { type StaticDecode, type TObject, type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** The environment does not say what the app needs. Its message is one line for the operator and never shows a value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/**
+ * Decodes the environment. An empty variable counts as unset; an unset one takes its schema's default.
+ *
+ * @param schema one `Type.Object` per app, made of the builders of this file; a variable without a default is required unless `Type.Optional`
+ * @param env the environment, `process.env` in `main.ts`
+ * @returns the decoded values, frozen
+ * @throws ConfigError naming every bad variable and what is expected of it, never the value that was given, which may be a secret
+ */
+export function loadConfig<T extends TObject>(
+  schema: T,
+  // biome-ignore lint/style/noProcessEnv: here, and only here, the environment enters; every main.ts calls this once.
+  env: NodeJS.ProcessEnv = process.env,
+): Readonly<StaticDecode<T>> {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, variable] of Object.entries(schema.properties)) {
+    const raw = env[name] === '' ? undefined : env[name]
+    const text = raw ?? defaultOf(variable)
+    if (text === undefined) {
+      if (schema.required?.includes(name)) problems.push(`${name} is required`)
+      continue
+    }
+    try {
+      values[name] = freeze(Value.Decode(variable, text))
+    } catch (error) {
+      problems.push(`${name} ${error instanceof BadVariable ? error.message : 'is invalid'}`)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(`Bad configuration: ${problems.join('; ')}`)
+  // The keys were just walked off the schema itself, so this is the one place where its static type is claimed.
+  return Object.freeze(values) as Readonly<StaticDecode<T>>
+}
+
+/** A TCP port, 0 meaning any free one. */
+export function port(defaultPort?: number) {
+  return variable(defaultPort, (text) => wholeNumber(text, 0, 65_535, 'must be a port number from 0 to 65535'))
+}
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number, defaultValue?: number) {
+  return variable(defaultValue, (text) => wholeNumber(text, min, max, `must be a whole number from ${min} to ${max}`))
+}
+
+/** `true` or `false`. Nothing else: "yes" or "1" silently read as false has switched off too many safeguards elsewhere. */
+export function bool(defaultValue?: boolean) {
+  return variable(defaultValue, (text) => {
+    if (text !== 'true' && text !== 'false') throw new BadVariable('must be true or false')
+    return text === 'true'
+  })
+}
+
+/** Any text that is not empty. */
+export function text(defaultValue?: string) {
+  return variable(defaultValue, (value) => value)
+}
+
+/** One of a few words. */
+export function oneOf<const Word extends string>(words: readonly Word[], defaultValue?: NoInfer<Word>) {
+  return variable(defaultValue, (value) => {
+    const word = words.find((candidate) => candidate === value)
+    if (word === undefined) throw new BadVariable(`must be one of ${words.join(', ')}`)
+    return word
+  })
+}
+
+/** A URL of one of the given schemes, written without the colon: `url(['http', 'https'])`. Decodes to the text as it was given. */
+export function url(schemes: readonly string[], defaultValue?: string) {
+  const expected = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`
+  return variable(defaultValue, (value) => {
+    const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : undefined
+    if (scheme === undefined || !schemes.includes(scheme)) throw new BadVariable(expected)
+    return value
+  })
+}
+
+/** A duration: `500ms`, `5s`, `2m`, `1h`, or a bare number of milliseconds. Decodes to milliseconds. */
+export function durationMs(defaultValue?: string | number) {
+  return variable(defaultValue, boundedDurationMs)
+}
+
+/** Comma-separated words. Spaces around them and empty words are dropped. */
+export function commaList(defaultValue?: readonly string[]) {
+  return variable(defaultValue?.join(','), splitAtCommas)
+}
+
+/** Comma-separated durations. */
+export function durationListMs(defaultValue?: readonly (string | number)[]) {
+  return variable(defaultValue?.join(','), (value) => splitAtCommas(value).map(boundedDurationMs))
+}
+
+// Its message completes the sentence that begins with the variable's name.
+class BadVariable extends Error {
+  override readonly name = 'BadVariable'
+}
+
+// setTimeout takes 32 bits; a longer delay would fire at once.
+const maxDurationMs = 2 ** 31 - 1
+
+function boundedDurationMs(value: string): number {
+  const durationMs = parseDurationMs(value)
+  if (durationMs === undefined) throw new BadVariable('must be a duration such as 500ms, 5s, 2m or 1h')
+  if (durationMs > maxDurationMs) throw new BadVariable('must be a duration of at most 596h')
+  return durationMs
+}
+
+function wholeNumber(value: string, min: number, max: number, expected: string): number {
+  const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+  if (!(number >= min && number <= max)) throw new BadVariable(expected)
+  return number
+}
+
+function splitAtCommas(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+}
+
+// The default is kept in the form in which an operator would write it, so it goes through the same decoder.
+function variable<Value>(defaultValue: string | number | boolean | undefined, decode: (text: string) => Value) {
+  return Type.Decode(
+    defaultValue === undefined ? Type.String() : Type.String({ default: String(defaultValue) }),
+    decode,
+  )
+}
+
+function defaultOf(schema: TSchema): string | undefined {
+  return 'default' in schema && typeof schema.default === 'string' ? schema.default : undefined
+}
+
+function freeze(value: unknown): unknown {
+  return Array.isArray(value) ? Object.freeze(value) : value
+}

@@ -1,0 +1,49 @@
+// Room: runtime. Tells an orchestrator whether this process lives, and whether what it depends on answers.
+import type { FastifyPluginAsync } from 'fastify'
+
+const checkTimeoutMs = 2_000
+
+export type Health = {
+  /** Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is not usable. */
+  check(name: string, run: () => Promise<object>): void
+  readonly plugin: FastifyPluginAsync
+}
+
+/**
+ * `GET /health/live` answers while the process runs; `GET /health/ready` runs every check, at most two seconds each, and
+ * answers 503 when one fails. Why it failed is for the log: the page is open to anyone.
+ */
+export function createHealth(): Health {
+  const checks = new Map<string, () => Promise<object>>()
+
+  return {
+    check(name, run) {
+      checks.set(name, run)
+    },
+    plugin: async (http) => {
+      http.get('/health/live', async () => ({ status: 'live' }))
+      http.get('/health/ready', async (request, reply) => {
+        const results = await Promise.all(
+          [...checks].map(async ([name, run]) => {
+            try {
+              return [name, { ok: true, ...(await withTimeout(run())) }] as const
+            } catch (error) {
+              request.log.warn({ err: error, check: name }, 'not ready')
+              return [name, { ok: false }] as const
+            }
+          }),
+        )
+        const ready = results.every(([, { ok }]) => ok)
+        reply.code(ready ? 200 : 503)
+        return { status: ready ? 'ready' : 'unavailable', checks: Object.fromEntries(results) }
+      })
+    },
+  }
+}
+
+function withTimeout(check: Promise<object>): Promise<object> {
+  const { promise, resolve, reject } = Promise.withResolvers<object>()
+  const timeout = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs)
+  check.then(resolve, reject).finally(() => clearTimeout(timeout))
+  return promise
+}

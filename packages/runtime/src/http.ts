@@ -1,0 +1,88 @@
+// Room: runtime. The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
+import { randomUUIDv7 } from 'node:crypto'
+import { DomainError } from '@paylog/domain/errors'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { handleClientError, handleError, handleNotFound } from './errors.ts'
+import type { Logger } from './log.ts'
+import { parseStrictJson } from './strictJson.ts'
+import { validatorCompiler } from './validation.ts'
+
+const bodyLimitBytes = 256 * 1024
+const headerLimitBytes = 16 * 1024
+// How long a client may take to send a request.
+const requestTimeoutMs = 15_000
+// Longer than a provider call that is repeated twice within one request.
+const handlerTimeoutMs = 45_000
+const idleTimeoutMs = 65_000
+const maxParamLength = 255
+
+/**
+ * A Fastify with every limit set that answers every failure in the envelope of design section 4, whether it came from a
+ * handler, a validator, a body parser, the router or bytes that were no request at all.
+ *
+ * Only `application/json` bodies are read, by the strict parser. Each response logs its route pattern, never its URL.
+ */
+export function createHttp({ log }: { log: Logger }): FastifyInstance {
+  const logger: FastifyBaseLogger = log
+  const http = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    http: {
+      maxHeaderSize: headerLimitBytes,
+      headersTimeout: requestTimeoutMs,
+      // How often the two timeouts are looked at; Node's own default of 30 s would double them.
+      connectionsCheckingInterval: 5_000,
+      // Answered by our own hook below: Node's answer would have no body.
+      requireHostHeader: false,
+    },
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    handlerTimeout: handlerTimeoutMs,
+    connectionTimeout: idleTimeoutMs,
+    keepAliveTimeout: idleTimeoutMs,
+    forceCloseConnections: 'idle',
+    // A request that arrives on an open connection while we drain is still served; the connection closes after it.
+    return503OnClosing: false,
+    trustProxy: false,
+    routerOptions: { maxParamLength },
+    requestIdHeader: false,
+    genReqId: () => randomUUIDv7(),
+    frameworkErrors: handleError,
+    clientErrorHandler: (error, socket) => handleClientError(error, socket, randomUUIDv7()),
+  })
+  http.setValidatorCompiler(validatorCompiler)
+  http.setErrorHandler(handleError)
+  http.setNotFoundHandler(handleNotFound)
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseStrictJson(decodeUtf8(body)),
+  )
+  http.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new DomainError('invalid_request', 'The Host header is required')
+    }
+  })
+  http.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+  })
+  return http
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw new DomainError('invalid_request', 'The body is not valid UTF-8', undefined, { cause })
+  }
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { finished } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const script = fileURLToPath(new URL('fixtures/app.ts', import.meta.url))
+
+type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+type App = { child: ChildProcess; ended: Promise<Ended>; message: () => Promise<unknown> }
+
+function start(t: Test, env: Record<string, string> = {}): App {
+  const child = spawn(process.execPath, [script], {
+    env: { REQUIRED: 'x', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  // Not 'close', which does not come any more once the parent has disconnected.
+  const streams = [child.stdout, child.stderr].map((stream) => stream && finished(stream))
+  const ended = Promise.all([once(child, 'exit'), ...streams]).then(([[code, signal]]) => ({
+    code,
+    signal,
+    stdout,
+    stderr,
+  }))
+  const firstMessage = once(child, 'message')
+  firstMessage.catch(() => undefined)
+  return { child, ended, message: async () => (await firstMessage)[0] }
+}
+
+function steps({ stdout }: Ended): string[] {
+  return Array.from(stdout.matchAll(/"step: (\w+)"/g), ([, step]) => step ?? '')
+}
+
+const inOrder = ['stopping', 'second', 'first']
+
+t.test('tells its supervisor when it is ready, with what the start returned', async (t) => {
+  const app = start(t)
+  t.strictSame(await app.message(), { type: 'ready', port: 0 })
+})
+
+t.test('stops in reverse order and exits 0 on SIGTERM, on SIGINT and when its supervisor is gone', async (t) => {
+  const ends: Record<string, (child: ChildProcess) => void> = {
+    SIGTERM: (child) => child.kill('SIGTERM'),
+    SIGINT: (child) => child.kill('SIGINT'),
+    disconnect: (child) => child.disconnect(),
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    const app = start(t)
+    await app.message()
+    end(app.child)
+    const ended = await app.ended
+    t.match(ended, { code: 0, signal: null, stderr: '' }, name)
+    t.strictSame(steps(ended), inOrder, name)
+  }
+})
+
+t.test('exits 1 at once on a second signal', async (t) => {
+  const app = start(t, { END: 'hang' })
+  await app.message()
+  app.child.kill('SIGTERM')
+  await once(app.child.stdout ?? app.child, 'data')
+  app.child.kill('SIGTERM')
+  const ended = await app.ended
+  t.equal(ended.code, 1)
+  t.notOk(steps(ended).includes('first'))
+})
+
+t.test('stops in order and exits 1 when it fails, whichever way', async (t) => {
+  for (const [END, reason] of Object.entries({ throw: 'thrown late', reject: 'rejected late', fail: 'failed late' })) {
+    const app = start(t, { END })
+    await app.message()
+    app.child.send('now')
+    const ended = await app.ended
+    t.equal(ended.code, 1, END)
+    t.match(ended.stdout, new RegExp(`"level":"fatal".*${reason}`), END)
+    t.strictSame(steps(ended), inOrder, END)
+  }
+})
+
+t.test('goes on stopping when one part cannot, and exits 1', async (t) => {
+  const app = start(t, { END: 'badStop' })
+  await app.message()
+  app.child.kill('SIGTERM')
+  const ended = await app.ended
+  t.equal(ended.code, 1)
+  t.strictSame(steps(ended), inOrder)
+})
+
+t.test('says in one line why it could not start, stops what had started, and exits 1', async (t) => {
+  const ended = await start(t, { END: 'startError' }).ended
+  t.equal(ended.code, 1)
+  t.equal(ended.stderr, 'fixture: could not start: no luck today\n')
+  t.strictSame(steps(ended), inOrder)
+})
+
+t.test('says which variables are bad, the level of the log included', async (t) => {
+  t.match(await start(t, { REQUIRED: '', PORT: 'x' }).ended, {
+    code: 1,
+    stderr: /^fixture: Bad configuration: PORT must be .*; REQUIRED is required\n$/,
+  })
+  t.match(await start(t, { LOG_LEVEL: 'loud' }).ended, {
+    code: 1,
+    stderr: /^fixture: Bad configuration: LOG_LEVEL .*\n$/,
+  })
+})
+
+t.test('says which port is in use', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const address = other.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  t.match(await start(t, { PORT: String(port) }).ended, {
+    code: 1,
+    stderr: `fixture: port ${port} on 127.0.0.1 is in use; set PORT to another one\n`,
+  })
+})
+
+t.test('a stop during the start is no failure', async (t) => {
+  const app = start(t, { END: 'slowStart' })
+  t.match(await app.message(), { type: 'starting' })
+  app.child.kill('SIGTERM')
+  const ended = await app.ended
+  t.match(ended, { code: 0, stderr: '' })
+  t.strictSame(steps(ended), inOrder)
+})

