@@ -27,7 +27,7 @@ export function enabledProviders(config: CommandConfig): ReadonlyMap<string, Pro
   if (config.SANDBOX_PROVIDER) {
     const webhookSecrets = config.SANDBOX_WEBHOOK_SECRET ?? []
     if (webhookSecrets.length === 0)
-      throw new ConfigError('Bad configuration: SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true')
+      throw new ConfigError(['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true'])
     providers.push(createSandbox({ webhookSecrets }))
   }
   return new Map(providers.map((provider) => [provider.id, provider]))

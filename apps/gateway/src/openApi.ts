@@ -1,6 +1,7 @@
 // The OpenAPI document of both sides, and the page that shows it.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import { securitySchemes } from '@paylog/runtime/openApiParts'
 import type { FastifyInstance } from 'fastify'
 
 /** The page loads nothing from elsewhere. The library's own policy would also force https, which a trial has not. */
@@ -21,12 +22,7 @@ export async function openApi(app: FastifyInstance): Promise<void> {
         version: '0.1.0',
         description: 'Payments recorded as events. Successful answers carry `success: true`, errors `success: false`.',
       },
-      components: {
-        securitySchemes: {
-          session: { type: 'apiKey', in: 'header', name: 'X-Session-ID', description: 'Or `Authorization: Bearer …`' },
-          guest: { type: 'apiKey', in: 'header', name: 'X-Guest-Token', description: 'Or `Authorization: Token …`' },
-        },
-      },
+      components: { securitySchemes },
     },
   })
   await app.register(swaggerUi, {

@@ -34,12 +34,19 @@ export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: 
   }
 }
 
-/** What a caller is told when the log gave no clear answer. */
-export function unavailable(cause: unknown): DomainError {
+/** What a caller is told when an append got no clear answer. */
+export function unconfirmed(cause: unknown): DomainError {
   return new DomainError(
     'event_store_unavailable',
     'The event store did not confirm this; it may or may not be recorded',
     undefined,
     { cause },
   )
+}
+
+/** What a caller is told when the log could not be read. */
+export function unreadable(cause: unknown): DomainError {
+  return new DomainError('event_store_unavailable', 'The event store cannot be read at the moment', undefined, {
+    cause,
+  })
 }

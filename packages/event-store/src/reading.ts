@@ -10,7 +10,7 @@ import {
   StreamNotFoundError,
 } from '@eventstore/db-client'
 import { decode, type LogPosition, type Recorded, UnreadableEventError } from './codec.ts'
-import { unavailable, withTimeout } from './failure.ts'
+import { unreadable, withTimeout } from './failure.ts'
 import type { StreamName } from './streamName.ts'
 import type { EventStoreTiming } from './timing.ts'
 
@@ -77,7 +77,7 @@ async function patiently<T>(timing: EventStoreTiming, read: () => Promise<T>): P
       return await read()
     } catch (error) {
       if (error instanceof UnreadableEventError) throw error
-      if (Date.now() + pauseMs > giveUpAt) throw unavailable(error)
+      if (Date.now() + pauseMs > giveUpAt) throw unreadable(error)
       await sleep(pauseMs)
     }
   }

@@ -6,6 +6,13 @@ import { Value } from 'typebox/value'
 /** The environment does not say what the app needs. Its message is one line for the operator and never shows a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  /** One sentence per bad variable; each begins with the variable's name. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`Bad configuration: ${problems.join('; ')}`)
+    this.problems = problems
+  }
 }
 
 /**
@@ -13,6 +20,7 @@ export class ConfigError extends Error {
  *
  * @param schema one `Type.Object` per app, made of the builders of this file; a variable without a default is required unless `Type.Optional`
  * @param env the environment, `process.env` in `main.ts`
+ * @param furtherProblems what was found wrong by other means, to be told in the same message
  * @returns the decoded values, frozen
  * @throws ConfigError naming every bad variable and what is expected of it, never the value that was given, which may be a secret
  */
@@ -20,6 +28,7 @@ export function loadConfig<T extends TObject>(
   schema: T,
   // biome-ignore lint/style/noProcessEnv: here, and only here, the environment enters; every main.ts calls this once.
   env: NodeJS.ProcessEnv = process.env,
+  furtherProblems: readonly string[] = [],
 ): Readonly<StaticDecode<T>> {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -36,7 +45,8 @@ export function loadConfig<T extends TObject>(
       problems.push(`${name} ${error instanceof BadVariable ? error.message : 'is invalid'}`)
     }
   }
-  if (problems.length > 0) throw new ConfigError(`Bad configuration: ${problems.join('; ')}`)
+  problems.push(...furtherProblems)
+  if (problems.length > 0) throw new ConfigError(problems)
   // The keys were just walked off the schema itself, so this is the one place where its static type is claimed.
   return Object.freeze(values) as Readonly<StaticDecode<T>>
 }
@@ -91,6 +101,15 @@ export function durationMs(defaultValue?: string | number) {
 /** Comma-separated words. Spaces around them and empty words are dropped. */
 export function commaList(defaultValue?: readonly string[]) {
   return variable(defaultValue?.join(','), splitAtCommas)
+}
+
+/** Comma-separated words that each pass a check; `expected` completes the sentence "must be …". */
+export function listOf(isItem: (word: string) => boolean, expected: string, defaultValue?: readonly string[]) {
+  return variable(defaultValue?.join(','), (value) => {
+    const words = splitAtCommas(value)
+    if (!words.every(isItem)) throw new BadVariable(`must be ${expected}`)
+    return words
+  })
 }
 
 /** Comma-separated durations. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { DomainError, type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import type { ErrorAnswer } from './errorAnswer.ts'
+import type { ErrorAnswer } from './openApiParts.ts'
 
 type Refusal = { status: number; code: ErrorCode; message: string; details?: Readonly<Record<string, unknown>> }
 

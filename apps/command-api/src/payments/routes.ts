@@ -8,7 +8,7 @@ import { PaymentResource, paymentResource } from '@paylog/domain/payments/resour
 import { guestTokenStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import type { Callers } from '@paylog/runtime/callers'
-import { ErrorAnswer } from '@paylog/runtime/errorAnswer'
+import { callerSecurity, errorAnswers } from '@paylog/runtime/openApiParts'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProvider, openPayment } from '@paylog/workflows/openPayment'
 import { Type } from 'typebox'
@@ -35,7 +35,8 @@ export const paymentRoutes =
           description:
             'For a session, for a guest who sends guest_data, or anonymously. With an Idempotency-Key the request can be repeated safely.',
           body: IntentBody,
-          response: { 201: PaymentAnswer, '4xx': ErrorAnswer, '5xx': ErrorAnswer },
+          security: [{}, ...callerSecurity],
+          response: { 201: PaymentAnswer, ...errorAnswers },
         },
       },
       async (request, reply) => {

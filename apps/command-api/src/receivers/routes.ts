@@ -2,7 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
-import { ErrorAnswer } from '@paylog/runtime/errorAnswer'
+import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { rawBody } from '@paylog/runtime/rawBody'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProvider } from '@paylog/workflows/openPayment'
@@ -26,7 +26,7 @@ export const receiverRoutes =
             summary: `Receive a notification of ${providerId}`,
             description:
               'Authenticated by the signature over the raw body. A notification that came before changes nothing.',
-            response: { 200: Received, '4xx': ErrorAnswer, '5xx': ErrorAnswer },
+            response: { 200: Received, ...errorAnswers },
           },
         },
         async (request) => {

@@ -6,6 +6,7 @@ import type { Queryable } from '@paylog/projections/namedQuery'
 import { ownerOf } from '@paylog/projections/owner'
 import { getPayment, listPayments } from '@paylog/projections/payments/queries'
 import { type ActorOf, createCallers } from '@paylog/runtime/callers'
+import { callerSecurity, errorAnswers } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
 import { ReadAfterHeaders, readAfter } from '../readAfter.ts'
 import { knownActor, ownEmailOnly, UserContext, userContext } from '../userContext.ts'
@@ -45,7 +46,8 @@ export function paymentRoutes(deps: { readonly db: Queryable; readonly actorOf: 
           summary: 'List the payments of the caller',
           querystring: ListQuery,
           headers: ReadAfterHeaders,
-          response: { 200: ListAnswer },
+          security: callerSecurity,
+          response: { 200: ListAnswer, ...errorAnswers },
         },
       },
       async ({ actor, query }) => {
@@ -73,7 +75,8 @@ export function paymentRoutes(deps: { readonly db: Queryable; readonly actorOf: 
           params: Type.Object({ id: Type.String() }),
           querystring: Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) }),
           headers: ReadAfterHeaders,
-          response: { 200: SingleAnswer },
+          security: callerSecurity,
+          response: { 200: SingleAnswer, ...errorAnswers },
         },
       },
       async ({ actor, params: { id } }, reply) => {

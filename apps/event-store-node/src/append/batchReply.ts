@@ -1,0 +1,104 @@
+// event-store-node, append: the replies of BatchAppend.
+import rpc from '@eventstore/db-client/generated/code_pb.js'
+import type { UUID } from '@eventstore/db-client/generated/shared_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import statusPb from '@eventstore/db-client/generated/status_pb.js'
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
+import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js'
+import { expectAny, expectNoStream, expectStreamExists, type Outcome } from './proposal.ts'
+
+export type Failure =
+  | Exclude<Outcome, { kind: 'done' }>
+  | { readonly kind: 'bad_request'; readonly message: string }
+  | { readonly kind: 'maximum_append_size_exceeded'; readonly maxAppendBytes: number }
+
+/** Every reply names its correlation id and its stream: without either the client breaks. */
+export function batchReply(
+  correlationId: UUID,
+  options: BatchAppendReq.Options | undefined,
+  expected: bigint,
+  result: Outcome | Failure,
+): BatchAppendResp {
+  const reply = new streams.BatchAppendResp()
+  reply.setCorrelationId(correlationId)
+  reply.setStreamIdentifier(options?.getStreamIdentifier() ?? new shared.StreamIdentifier())
+  echoExpected(reply, expected)
+  if (result.kind === 'done') return reply.setSuccess(success(result.revision, result.position))
+  const { code, message, type, value } = failure(expected, result)
+  const details = new anyPb.Any()
+  details.setTypeUrl(`type.googleapis.com/event_store.client.${type}`)
+  details.setValue(value.serializeBinary())
+  const error = new statusPb.Status()
+  error.setCode(code)
+  error.setMessage(message)
+  error.setDetails(details)
+  return reply.setError(error)
+}
+
+function success(revision: bigint, position: bigint | undefined): BatchAppendResp.Success {
+  const message = new streams.BatchAppendResp.Success()
+  if (revision < 0n) message.setNoStream(new emptyPb.Empty())
+  else message.setCurrentRevision(String(revision))
+  if (position === undefined) return message.setNoPosition(new emptyPb.Empty())
+  const at = new shared.AllStreamPosition()
+  at.setCommitPosition(String(position))
+  at.setPreparePosition(String(position))
+  return message.setPosition(at)
+}
+
+function failure(expected: bigint, result: Failure) {
+  switch (result.kind) {
+    case 'wrong_expected_version':
+      return {
+        code: rpc.Code.ALREADY_EXISTS,
+        message: 'WrongExpectedVersion',
+        type: 'WrongExpectedVersion',
+        value: wrongExpectedVersion(expected, result.current),
+      }
+    case 'stream_deleted':
+      return {
+        code: rpc.Code.NOT_FOUND,
+        message: 'StreamDeleted',
+        type: 'StreamDeleted',
+        value: new shared.StreamDeleted(),
+      }
+    case 'timeout':
+      return { code: rpc.Code.DEADLINE_EXCEEDED, message: 'Timeout', type: 'Timeout', value: new shared.Timeout() }
+    case 'bad_request': {
+      const value = new shared.BadRequest()
+      value.setMessage(result.message)
+      return { code: rpc.Code.INVALID_ARGUMENT, message: result.message, type: 'BadRequest', value }
+    }
+    case 'maximum_append_size_exceeded': {
+      const value = new shared.MaximumAppendSizeExceeded()
+      value.setMaxappendsize(result.maxAppendBytes)
+      const type = 'MaximumAppendSizeExceeded'
+      return { code: rpc.Code.INVALID_ARGUMENT, message: type, type, value }
+    }
+  }
+}
+
+function wrongExpectedVersion(expected: bigint, current: bigint) {
+  const value = new shared.WrongExpectedVersion()
+  if (current < 0n) value.setCurrentNoStream(new emptyPb.Empty())
+  else value.setCurrentStreamRevision(String(current))
+  switch (expected) {
+    case expectAny:
+      return value.setExpectedAny(new emptyPb.Empty())
+    case expectNoStream:
+      return value.setExpectedNoStream(new emptyPb.Empty())
+    case expectStreamExists:
+      return value.setExpectedStreamExists(new emptyPb.Empty())
+    default:
+      return value.setExpectedStreamPosition(String(expected))
+  }
+}
+
+function echoExpected(reply: BatchAppendResp, expected: bigint): void {
+  if (expected === expectAny) reply.setAny(new emptyPb.Empty())
+  else if (expected === expectNoStream) reply.setNoStream(new emptyPb.Empty())
+  else if (expected === expectStreamExists) reply.setStreamExists(new emptyPb.Empty())
+  else reply.setStreamPosition(String(expected))
+}

@@ -1,0 +1,70 @@
+// event-store-node, append: the expected-revision and idempotency rules of EventStoreDB, without any I/O.
+import { deletedRevision, type EventPlace } from '../storage/storedEvent.ts'
+import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'
+import { expectAny, expectNoStream, expectStreamExists } from './proposal.ts'
+
+/** What is already in the stream, committed or written earlier in the same group. */
+export type KnownEvents = {
+  byId(eventId: string): EventPlace | undefined
+  atRevision(revision: bigint): EventPlace | undefined
+}
+
+export type Decision =
+  | { readonly kind: 'write' }
+  | { readonly kind: 'idempotent'; readonly place: EventPlace }
+  | { readonly kind: 'wrong_expected_version' }
+  | { readonly kind: 'stream_deleted' }
+
+const wrong: Decision = { kind: 'wrong_expected_version' }
+const write: Decision = { kind: 'write' }
+
+/**
+ * Decides one append, all or nothing. A deletion is decided as an append of one event that nobody has seen.
+ * The order of the checks is the real server's: a repeated append succeeds even on a soft-deleted stream.
+ */
+export function decide(view: StreamView, expected: bigint, eventIds: readonly string[], known: KnownEvents): Decision {
+  if (view.closed) return { kind: 'stream_deleted' }
+  if (expected === expectStreamExists) {
+    if (view.softDeleted) return { kind: 'stream_deleted' }
+    // A stream that has only metadata exists.
+    if (view.last < 0n && view.metastreamLast < 0n) return wrong
+  }
+  if (expected === expectAny || expected === expectStreamExists) return decideByIds(eventIds, known)
+  if (expected > view.last) return wrong
+  if (expected === view.last) return write
+  return decideBelowLast(view, expected, eventIds, known)
+}
+
+function decideByIds(eventIds: readonly string[], known: KnownEvents): Decision {
+  let place: EventPlace | undefined
+  for (const [index, eventId] of eventIds.entries()) {
+    const found = known.byId(eventId)
+    // Known and unknown ids mixed: half of another append was repeated.
+    if (found === undefined) return index === 0 ? write : wrong
+    place = found
+  }
+  return place === undefined ? write : { kind: 'idempotent', place }
+}
+
+function decideBelowLast(
+  view: StreamView,
+  expected: bigint,
+  eventIds: readonly string[],
+  known: KnownEvents,
+): Decision {
+  let place: EventPlace | undefined
+  for (const [index, eventId] of eventIds.entries()) {
+    const found = known.atRevision(expected + 1n + BigInt(index))
+    if (found?.eventId !== eventId) {
+      return index === 0 && expected === expectNoStream && view.softDeleted ? write : wrong
+    }
+    place = found
+  }
+  return place === undefined ? wrong : { kind: 'idempotent', place }
+}
+
+/** The position an idempotent append is answered with; none when the event can no longer be read. */
+export function answeredPosition(view: StreamView, place: EventPlace, nowTicks: bigint): bigint | undefined {
+  const readable = place.revision >= firstReadable(view) && place.createdTicks >= oldestReadableTicks(view, nowTicks)
+  return readable && place.revision !== deletedRevision ? place.position : undefined
+}

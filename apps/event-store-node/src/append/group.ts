@@ -1,0 +1,143 @@
+// event-store-node, append: one group of proposals, decided in order against the log and against each other, before anything is written.
+import { randomUUID } from 'node:crypto'
+import {
+  isMetastream,
+  isSoftDeleted,
+  metastreamOf,
+  originalOf,
+  softDeletedMetadata,
+  withTruncateBefore,
+} from '../metadata/streamMetadata.ts'
+import { deletedRevision, type EventPlace, type StoredEvent } from '../storage/storedEvent.ts'
+import { headAfter, type StreamHead, type StreamView, viewOf } from '../storage/streamHead.ts'
+import { answeredPosition, decide, type KnownEvents } from './decide.ts'
+import type { Outcome, Proposal, ProposedEvent } from './proposal.ts'
+
+/** What the log already says about the streams and ids of a group. */
+export type GroupFacts = {
+  head(stream: string): StreamHead
+  byId(stream: string, eventId: string): EventPlace | undefined
+  atRevision(stream: string, revision: bigint): EventPlace | undefined
+}
+
+export type Group = {
+  /** Decides the proposal and stages what it writes; the outcome holds once the group is committed. */
+  add(proposal: Proposal): Outcome
+  readonly events: readonly StoredEvent[]
+  /** The heads of the streams that the group changes. */
+  readonly heads: ReadonlyMap<string, StreamHead>
+  /** The last position used, by an empty append as well. */
+  readonly lastPosition: bigint
+}
+
+const emptyBytes = Buffer.alloc(0)
+
+export function createGroup(facts: GroupFacts, afterPosition: bigint, nowTicks: bigint): Group {
+  const staging = createStaging(facts, afterPosition, nowTicks)
+  return {
+    events: staging.events,
+    heads: staging.heads,
+    get lastPosition() {
+      return staging.lastPosition()
+    },
+    add(proposal) {
+      const before = viewOf(proposal.stream, staging.headOf)
+      // A deletion is decided as an append of an event that nobody has seen.
+      const eventIds = proposal.kind === 'append' ? proposal.events.map((event) => event.eventId) : [randomUUID()]
+      const decision = decide(before, proposal.expected, eventIds, staging.knownOf(proposal.stream))
+      switch (decision.kind) {
+        case 'write':
+          return write(staging, proposal, before)
+        case 'idempotent': {
+          const { place } = decision
+          return { kind: 'done', revision: place.revision, position: answeredPosition(before, place, nowTicks) }
+        }
+        case 'wrong_expected_version':
+          return { kind: 'wrong_expected_version', current: before.last }
+        case 'stream_deleted':
+          return { kind: 'stream_deleted' }
+      }
+    },
+  }
+}
+
+type Staging = ReturnType<typeof createStaging>
+
+/** The events of a group before they are committed, and the log as it will be with them. */
+function createStaging(facts: GroupFacts, afterPosition: bigint, nowTicks: bigint) {
+  const events: StoredEvent[] = []
+  const heads = new Map<string, StreamHead>()
+  const staged = new Map<string, { byId: Map<string, EventPlace>; byRevision: Map<bigint, EventPlace> }>()
+  let lastPosition = afterPosition
+  return {
+    events,
+    heads,
+    lastPosition: () => lastPosition,
+    takePosition: () => {
+      lastPosition += 1n
+      return lastPosition
+    },
+    headOf: (stream: string): StreamHead => heads.get(stream) ?? facts.head(stream),
+    knownOf: (stream: string): KnownEvents => ({
+      // What is committed comes first: the first occurrence of an id is the one that counts.
+      byId: (eventId) => facts.byId(stream, eventId) ?? staged.get(stream)?.byId.get(eventId),
+      atRevision: (revision) => staged.get(stream)?.byRevision.get(revision) ?? facts.atRevision(stream, revision),
+    }),
+    add(stream: string, revision: bigint, proposed: ProposedEvent): StoredEvent {
+      lastPosition += 1n
+      const event = { ...proposed, stream, revision, position: lastPosition, createdTicks: nowTicks }
+      events.push(event)
+      heads.set(stream, headAfter(event))
+      const known = staged.get(stream) ?? { byId: new Map(), byRevision: new Map() }
+      staged.set(stream, known)
+      if (!known.byId.has(event.eventId)) known.byId.set(event.eventId, event)
+      known.byRevision.set(revision, event)
+      return event
+    },
+  }
+}
+
+function write(staging: Staging, proposal: Proposal, before: StreamView): Outcome {
+  const { stream } = proposal
+  if (proposal.kind === 'append') return append(staging, stream, proposal.events, before)
+  if (proposal.kind === 'tombstone') {
+    const tombstone = staging.add(stream, deletedRevision, systemEvent('$streamDeleted', false, emptyBytes))
+    return { kind: 'done', revision: deletedRevision, position: tombstone.position }
+  }
+  if (before.last < 0n && before.metastreamLast < 0n) return { kind: 'wrong_expected_version', current: -1n }
+  const marker = addMetadata(staging, stream, softDeletedMetadata)
+  return { kind: 'done', revision: before.last, position: marker.position }
+}
+
+function append(staging: Staging, stream: string, events: readonly ProposedEvent[], before: StreamView): Outcome {
+  // The real server gives an empty append a position of its own.
+  if (events.length === 0) return { kind: 'done', revision: before.last, position: staging.takePosition() }
+  const revived = isMetastream(stream) ? softDeletedOriginal(staging, stream) : undefined
+  let last: StoredEvent | undefined
+  for (const event of events) last = staging.add(stream, staging.headOf(stream).last + 1n, event)
+  const position = staging.lastPosition()
+  if (revived !== undefined) undelete(staging, revived, last?.data, staging.headOf(revived).last + 1n)
+  else if (before.softDeleted) undelete(staging, stream, before.rawMetadata, before.last + 1n)
+  return { kind: 'done', revision: last?.revision ?? before.last, position }
+}
+
+/** The stream that new metadata brings back. */
+function softDeletedOriginal(staging: Staging, metastream: string): string | undefined {
+  return isSoftDeleted(staging.headOf(metastream).metadata) ? originalOf(metastream) : undefined
+}
+
+/** A soft-deleted stream that comes back begins where it was deleted: what was before stays hidden. */
+function undelete(staging: Staging, stream: string, rawMetadata: Buffer | undefined, firstRevision: bigint): void {
+  // As a signed 64-bit number, like the real server: after a tombstone, at 2^63-1, it turns negative and means nothing.
+  const merged = rawMetadata && withTruncateBefore(rawMetadata, BigInt.asIntN(64, firstRevision))
+  if (merged !== undefined) addMetadata(staging, stream, merged)
+}
+
+function addMetadata(staging: Staging, stream: string, data: Buffer): StoredEvent {
+  const metastream = metastreamOf(stream)
+  return staging.add(metastream, staging.headOf(metastream).last + 1n, systemEvent('$metadata', true, data))
+}
+
+function systemEvent(type: string, isJson: boolean, data: Buffer): ProposedEvent {
+  return { eventId: randomUUID(), type, isJson, metadata: emptyBytes, data }
+}

@@ -1,0 +1,97 @@
+// event-store-node, append: what waits to be written, bounded, and taken in groups.
+import type { Outcome, Proposal } from './proposal.ts'
+
+const maxGroupProposals = 512
+const maxGroupBytes = 8 << 20
+const maxWaitingBytes = 64 << 20
+const maxWaitingProposals = 20_000
+
+/** Nothing can be written now; whether this proposal was written may be unknown. */
+export class WriterUnavailableError extends Error {
+  override readonly name = 'WriterUnavailableError'
+}
+
+export type Submission = {
+  readonly proposal: Proposal
+  readonly bytes: number
+  /** Not written any more when the group is formed after this. */
+  readonly deadlineMs: number
+  /** Not written any more, and not answered, when the caller is gone before the group is formed. */
+  readonly isCancelled: () => boolean
+}
+
+export type Waiting = Submission & {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: Error) => void
+}
+
+export type Intake = {
+  add(waiting: Waiting): void
+  readonly isEmpty: boolean
+  /** The next group, in order of arrival, without what has expired or was cancelled meanwhile. */
+  takeGroup(): Waiting[]
+  rejectAll(): void
+  readonly congested: boolean
+  uncongested(): Promise<void>
+}
+
+export function createIntake(): Intake {
+  const listeners = new Set<() => void>()
+  let waiting: Waiting[] = []
+  let bytes = 0
+
+  const congested = () => bytes > maxWaitingBytes || waiting.length > maxWaitingProposals
+  const take = (count: number): Waiting[] => {
+    const taken = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    for (const each of taken) bytes -= each.bytes
+    if (!congested()) {
+      for (const listener of listeners) listener()
+      listeners.clear()
+    }
+    return taken
+  }
+
+  return {
+    add(each) {
+      waiting.push(each)
+      bytes += each.bytes
+    },
+    get isEmpty() {
+      return waiting.length === 0
+    },
+    takeGroup: () => take(groupSize(waiting)).filter(stillWanted),
+    rejectAll: () => rejectEach(take(waiting.length)),
+    get congested() {
+      return congested()
+    },
+    uncongested: () => (congested() ? new Promise((resolve) => listeners.add(resolve)) : Promise.resolve()),
+  }
+}
+
+export function rejectEach(group: readonly Waiting[]): void {
+  for (const each of group) each.reject(new WriterUnavailableError('The log cannot be written now'))
+}
+
+function groupSize(waiting: readonly Waiting[]): number {
+  let bytes = 0
+  let count = 0
+  for (const each of waiting) {
+    bytes += each.bytes
+    if (count === maxGroupProposals || (count > 0 && bytes > maxGroupBytes)) break
+    count += 1
+  }
+  return count
+}
+
+function stillWanted(waiting: Waiting): boolean {
+  if (waiting.isCancelled()) {
+    waiting.reject(new WriterUnavailableError('The caller is gone'))
+    return false
+  }
+  if (waiting.deadlineMs <= Date.now()) {
+    waiting.resolve({ kind: 'timeout' })
+    return false
+  }
+  return true
+}

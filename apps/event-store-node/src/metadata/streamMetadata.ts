@@ -1,0 +1,90 @@
+// event-store-node, metadata: what a stream's metadata means, read the way EventStoreDB reads it.
+import { deletedRevision } from '../storage/storedEvent.ts'
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): object
+  }
+}
+
+export type StreamMetadata = {
+  readonly maxCount?: bigint
+  readonly maxAgeSeconds?: bigint
+  readonly truncateBefore?: bigint
+}
+
+export const noMetadata: StreamMetadata = {}
+/** A metastream keeps one event, whatever its own metadata says. */
+export const metastreamMetadata: StreamMetadata = { maxCount: 1n }
+
+export function isMetastream(stream: string): boolean {
+  return stream.startsWith('$$')
+}
+
+export function metastreamOf(stream: string): string {
+  return `$$${stream}`
+}
+
+export function originalOf(metastream: string): string {
+  return metastream.slice(2)
+}
+
+export function isSoftDeleted(metadata: StreamMetadata): boolean {
+  return metadata.truncateBefore === deletedRevision
+}
+
+/**
+ * The metadata in a metastream's last event. A value of the wrong type voids all of it; a number that makes no sense
+ * ($maxCount or $maxAge of 0 or below, $tb below 0) is as good as absent.
+ */
+export function parseStreamMetadata(json: Uint8Array): StreamMetadata {
+  const document = parseKeepingNumbers(json)
+  if (document === undefined) return noMetadata
+  const maxCount = integer(document.$maxCount)
+  const maxAge = integer(document.$maxAge)
+  const truncateBefore = integer(document.$tb)
+  if (maxCount === 'invalid' || maxAge === 'invalid' || truncateBefore === 'invalid') return noMetadata
+  return {
+    ...(maxCount !== undefined && maxCount > 0n ? { maxCount } : {}),
+    ...(maxAge !== undefined && maxAge > 0n ? { maxAgeSeconds: maxAge } : {}),
+    ...(truncateBefore !== undefined && truncateBefore >= 0n ? { truncateBefore } : {}),
+  }
+}
+
+/** The raw metadata with `$tb` set, every other key and number kept as written; undefined when it is no JSON object. */
+export function withTruncateBefore(json: Uint8Array, truncateBefore: bigint): Buffer | undefined {
+  const document = parseKeepingNumbers(json)
+  if (document === undefined) return undefined
+  document.$tb = JSON.rawJSON(String(truncateBefore))
+  return Buffer.from(JSON.stringify(document))
+}
+
+export const softDeletedMetadata = Buffer.from(`{"$tb":${deletedRevision}}`)
+
+type MetadataDocument = { [key: string]: unknown; $maxCount?: unknown; $maxAge?: unknown; $tb?: unknown }
+
+/** Numbers stay as their source text, because `$tb` may be 2^63-1, which a double cannot hold. */
+function parseKeepingNumbers(json: Uint8Array): MetadataDocument | undefined {
+  const keepSource = (_key: string, value: unknown, ...rest: unknown[]) => {
+    if (typeof value !== 'number') return value
+    const context = rest[0]
+    const hasSource = typeof context === 'object' && context !== null && 'source' in context
+    return hasSource && typeof context.source === 'string' ? JSON.rawJSON(context.source) : value
+  }
+  try {
+    const document: unknown = JSON.parse(Buffer.from(json).toString('utf8'), keepSource)
+    if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined
+    return Object.fromEntries(Object.entries(document))
+  } catch {
+    return undefined
+  }
+}
+
+function integer(value: unknown): bigint | undefined | 'invalid' {
+  if (value === undefined) return undefined
+  if (typeof value !== 'object' || value === null || !('rawJSON' in value)) return 'invalid'
+  const source = String(value.rawJSON)
+  if (!/^-?\d+$/.test(source)) return 'invalid'
+  const parsed = BigInt(source)
+  return parsed > deletedRevision || parsed < -deletedRevision ? 'invalid' : parsed
+}

@@ -1,0 +1,76 @@
+// event-store-node, protocol: failed calls as the gRPC status and trailers that EventStoreDB's clients understand.
+import { Metadata, status } from '@grpc/grpc-js'
+
+/** A gRPC status to end a call with. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: status
+  readonly details: string
+  readonly metadata: Metadata
+
+  constructor(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
+    super(details)
+    this.code = code
+    this.details = details
+    this.metadata = new Metadata()
+    for (const [key, value] of Object.entries(trailers)) this.metadata.set(key, value)
+  }
+}
+
+export function unavailable(details: string): Refusal {
+  return new Refusal(status.UNAVAILABLE, details)
+}
+
+export function invalidArgument(details: string): Refusal {
+  return new Refusal(status.INVALID_ARGUMENT, details)
+}
+
+/** What the real server answers when a request trips over one of its own checks. */
+export function unknown(details: string): Refusal {
+  return new Refusal(status.UNKNOWN, details)
+}
+
+export function streamDeleted(stream: string): Refusal {
+  return namingStream(stream, `Event stream '${stream}' is deleted.`, 'stream-deleted')
+}
+
+export function wrongExpectedVersion(stream: string, expected: bigint, current: bigint): Refusal {
+  return namingStream(
+    stream,
+    `Append failed due to WrongExpectedVersion. Stream: ${stream}`,
+    'wrong-expected-version',
+    {
+      'expected-version': String(expected),
+      'actual-version': String(current),
+    },
+  )
+}
+
+export function maximumAppendSizeExceeded(maxAppendBytes: number): Refusal {
+  return new Refusal(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendBytes} exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': String(maxAppendBytes),
+  })
+}
+
+export function missingMetadataProperty(): Refusal {
+  return new Refusal(status.INVALID_ARGUMENT, 'Required metadata properties are missing.', {
+    exception: 'missing-required-metadata-property',
+    'required-metadata-properties': 'type,content-type',
+  })
+}
+
+export function timedOut(): Refusal {
+  return new Refusal(status.ABORTED, 'The operation timed out.')
+}
+
+/** Trailers are ASCII: where the stream's name is not, the real server's answer is UNKNOWN without trailers. */
+function namingStream(
+  stream: string,
+  details: string,
+  exception: string,
+  trailers: Readonly<Record<string, string>> = {},
+): Refusal {
+  if (!/^[\x20-\x7e]*$/.test(stream)) return unknown('The stream name cannot be sent in a trailer.')
+  return new Refusal(status.FAILED_PRECONDITION, details, { exception, 'stream-name': stream, ...trailers })
+}

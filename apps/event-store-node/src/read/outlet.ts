@@ -1,0 +1,79 @@
+// event-store-node, read: the sending half of a call. It takes encoded messages, and holds back its caller while the client is slow.
+import { randomUUID } from 'node:crypto'
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { ServerWritableStream } from '@grpc/grpc-js'
+import { streamIdentifier } from '../protocol/identifiers.ts'
+
+export type ReadCall = ServerWritableStream<ReadReq, Buffer>
+
+export type Outlet = {
+  /** Aborts when the client is gone or the node stops. */
+  readonly signal: AbortSignal
+  /** Sends a message; a promise is returned only when the client has to catch up first. */
+  send(message: Buffer): Promise<void> | undefined
+}
+
+export function createOutlet(call: ReadCall, signal: AbortSignal): Outlet {
+  return {
+    signal,
+    send(message) {
+      if (signal.aborted || call.write(message)) return undefined
+      return new Promise((resolve) => {
+        const done = () => {
+          call.off('drain', done)
+          signal.removeEventListener('abort', done)
+          resolve()
+        }
+        call.on('drain', done)
+        signal.addEventListener('abort', done)
+      })
+    },
+  }
+}
+
+/** Sends in order, waiting only where the client is slow; stops when the client is gone. */
+export async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Promise<void> {
+  for (const message of messages) {
+    const slow = outlet.send(message)
+    if (slow !== undefined) await slow
+    if (outlet.signal.aborted) return
+  }
+}
+
+function encoded(fill: (response: InstanceType<typeof streams.ReadResp>) => void): Buffer {
+  const response = new streams.ReadResp()
+  fill(response)
+  return Buffer.from(response.serializeBinary())
+}
+
+export function confirmationMessage(): Buffer {
+  const confirmation = new streams.ReadResp.SubscriptionConfirmation()
+  confirmation.setSubscriptionId(randomUUID())
+  return encoded((response) => response.setConfirmation(confirmation))
+}
+
+export function caughtUpMessage(): Buffer {
+  return encoded((response) => response.setCaughtUp(new streams.ReadResp.CaughtUp()))
+}
+
+export function checkpointMessage(position: bigint): Buffer {
+  const checkpoint = new streams.ReadResp.Checkpoint()
+  checkpoint.setCommitPosition(String(position))
+  checkpoint.setPreparePosition(String(position))
+  return encoded((response) => response.setCheckpoint(checkpoint))
+}
+
+export function streamNotFoundMessage(stream: string): Buffer {
+  const notFound = new streams.ReadResp.StreamNotFound()
+  notFound.setStreamIdentifier(streamIdentifier(stream))
+  return encoded((response) => response.setStreamNotFound(notFound))
+}
+
+export function firstStreamPositionMessage(revision: bigint): Buffer {
+  return encoded((response) => response.setFirstStreamPosition(String(revision)))
+}
+
+export function lastStreamPositionMessage(revision: bigint): Buffer {
+  return encoded((response) => response.setLastStreamPosition(String(revision)))
+}

@@ -1,0 +1,58 @@
+// event-store-node, read: Streams/Read, which is every kind of read and subscription in one call.
+import type { Logger } from '@paylog/runtime/log'
+import { Refusal, unavailable } from '../protocol/refusal.ts'
+import { subscribeAll } from '../subscriptions/subscribeAll.ts'
+import { subscribeStream } from '../subscriptions/subscribeStream.ts'
+import type { Tail } from '../subscriptions/tail.ts'
+import type { Log } from './log.ts'
+import { createOutlet, type Outlet, type ReadCall } from './outlet.ts'
+import { readAll } from './readAll.ts'
+import { readRequestOf } from './readRequest.ts'
+import { readStream } from './readStream.ts'
+
+type Deps = {
+  readonly events: Log
+  readonly tail: Tail
+  readonly log: Logger
+  /** Aborts when the node stops. */
+  readonly stopping: AbortSignal
+}
+
+export function createRead(deps: Deps): (call: ReadCall) => void {
+  return (call) => {
+    const gone = new AbortController()
+    call.on('cancelled', () => gone.abort())
+    call.on('close', () => gone.abort())
+    const outlet = createOutlet(call, AbortSignal.any([gone.signal, deps.stopping]))
+    serve(deps, call, outlet).then(
+      () => {
+        if (deps.stopping.aborted) call.emit('error', unavailable('The node is stopping'))
+        else call.end()
+      },
+      (error: unknown) => {
+        if (gone.signal.aborted) return
+        call.emit('error', refusalOf(error, deps.log))
+      },
+    )
+  }
+}
+
+async function serve({ events, tail }: Deps, call: ReadCall, outlet: Outlet): Promise<void> {
+  const request = readRequestOf(call.request)
+  switch (request.kind) {
+    case 'read_stream':
+      return readStream(events, outlet, request)
+    case 'read_all':
+      return readAll(events, outlet, request)
+    case 'subscribe_stream':
+      return subscribeStream(events, tail, outlet, request)
+    case 'subscribe_all':
+      return subscribeAll(events, tail, outlet, request)
+  }
+}
+
+function refusalOf(error: unknown, log: Logger): Refusal {
+  if (error instanceof Refusal) return error
+  log.warn({ err: error }, 'a read failed')
+  return unavailable('The log cannot be read now')
+}

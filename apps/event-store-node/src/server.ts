@@ -1,0 +1,91 @@
+// event-store-node: the gRPC server, its services and how it stops.
+import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import type { Logger } from '@paylog/runtime/log'
+import { createBatchAppend } from './append/batchAppend.ts'
+import { createAppend, createDelete, createTombstone } from './append/unaryAppend.ts'
+import type { Writer } from './append/writer.ts'
+import { createGetSupportedMethods, createGossip } from './discovery.ts'
+import type { Log } from './read/log.ts'
+import { createRead } from './read/read.ts'
+import type { Tail } from './subscriptions/tail.ts'
+
+/** The client sends chunks of up to 3 MiB, and reads messages of up to 17 MiB. */
+const maxMessageBytes = 17 << 20
+const stopPatienceMs = 3_000
+
+export type StoreServer = {
+  readonly port: number
+  /** Fails what is open with UNAVAILABLE and closes; bounded. */
+  stop(): Promise<void>
+}
+
+// Reads are sent as bytes that are already encoded.
+const streamsService: ServiceDefinition = {
+  ...streamsGrpc.StreamsService,
+  read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer) => message },
+}
+
+/**
+ * @param options port 0 takes a free one
+ * @throws when the address cannot be bound
+ */
+export async function startServer(options: {
+  readonly host: string
+  readonly port: number
+  readonly maxAppendBytes: number
+  readonly writer: Writer
+  readonly events: Log
+  readonly tail: Tail
+  readonly log: Logger
+}): Promise<StoreServer> {
+  const { host, writer, maxAppendBytes, events, tail, log } = options
+  const stopping = new AbortController()
+  const server = new Server({
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_send_message_length': maxMessageBytes,
+  })
+  let boundPort = options.port
+  server.addService(streamsService, {
+    read: createRead({ events, tail, log, stopping: stopping.signal }),
+    append: createAppend({ writer, maxAppendBytes }),
+    batchAppend: createBatchAppend({ writer, maxAppendBytes, stopping: stopping.signal }),
+    delete: createDelete({ writer, maxAppendBytes }),
+    tombstone: createTombstone({ writer, maxAppendBytes }),
+  })
+  server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods: createGetSupportedMethods() })
+  server.addService(gossipGrpc.GossipService, { read: createGossip({ host, port: () => boundPort }) })
+  boundPort = await bind(server, host, options.port)
+  return {
+    port: boundPort,
+    async stop() {
+      stopping.abort()
+      await shutDown(server)
+    },
+  }
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound)
+      else reject(new Error(`Cannot listen on ${host}:${port}: ${error.message}`, { cause: error }))
+    })
+  })
+}
+
+/** A client that does not read must not keep the node alive. */
+function shutDown(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.forceShutdown()
+      resolve()
+    }, stopPatienceMs)
+    server.tryShutdown(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,99 @@
+// event-store-node, storage: where a stream ends and what of it may be read, all derived from the log itself.
+import {
+  isMetastream,
+  isSoftDeleted,
+  metastreamMetadata,
+  metastreamOf,
+  noMetadata,
+  originalOf,
+  parseStreamMetadata,
+  type StreamMetadata,
+} from '../metadata/streamMetadata.ts'
+import { deletedRevision, ticksPerSecond } from './storedEvent.ts'
+
+/** The last event of one stream; of a metastream also what it says. */
+export type StreamHead = {
+  /** -1 when there is none, 2^63-1 when the stream is tombstoned. */
+  readonly last: bigint
+  /** The last event before a tombstone is not kept: nothing needs it. */
+  readonly metadata: StreamMetadata
+  /** The metadata as written, kept only while it marks a soft delete, to be merged when the stream comes back. */
+  readonly rawMetadata: Buffer | undefined
+}
+
+export const absentHead: StreamHead = { last: -1n, metadata: noMetadata, rawMetadata: undefined }
+
+/** A stream together with its metastream: what appends and reads are decided by. */
+export type StreamView = {
+  readonly last: bigint
+  /** Reads and subscriptions are refused. */
+  readonly tombstoned: boolean
+  /** Writes are refused. */
+  readonly closed: boolean
+  readonly softDeleted: boolean
+  readonly metadata: StreamMetadata
+  readonly metastreamLast: bigint
+  readonly rawMetadata: Buffer | undefined
+}
+
+/** The head after an event; `data` counts only in a metastream, and only as JSON. */
+export function headAfter(event: {
+  readonly stream: string
+  readonly revision: bigint
+  readonly isJson: boolean
+  readonly data: Buffer | null
+}): StreamHead {
+  if (!isMetastream(event.stream) || !event.isJson || event.data === null || event.revision === deletedRevision) {
+    return { last: event.revision, metadata: noMetadata, rawMetadata: undefined }
+  }
+  const metadata = parseStreamMetadata(event.data)
+  return { last: event.revision, metadata, rawMetadata: isSoftDeleted(metadata) ? event.data : undefined }
+}
+
+/** The streams whose heads make up a stream's view. */
+export function headsNeeded(stream: string): string[] {
+  const own = [stream, metastreamOf(stream)]
+  return isMetastream(stream) ? [...own, originalOf(stream)] : own
+}
+
+export function viewOf(stream: string, headOf: (stream: string) => StreamHead): StreamView {
+  const { last } = headOf(stream)
+  const metastream = headOf(metastreamOf(stream))
+  if (isMetastream(stream)) {
+    const originalIsTombstoned = headOf(originalOf(stream)).last === deletedRevision
+    return {
+      last,
+      // The metastream of a tombstoned stream cannot be read either; written to it can be, if it ever was before.
+      tombstoned: last === deletedRevision || originalIsTombstoned,
+      closed: last === deletedRevision || (last < 0n && originalIsTombstoned),
+      softDeleted: false,
+      metadata: metastreamMetadata,
+      metastreamLast: metastream.last,
+      rawMetadata: undefined,
+    }
+  }
+  return {
+    last,
+    tombstoned: last === deletedRevision,
+    closed: last === deletedRevision,
+    softDeleted: isSoftDeleted(metastream.metadata),
+    metadata: metastream.metadata,
+    metastreamLast: metastream.last,
+    rawMetadata: metastream.rawMetadata,
+  }
+}
+
+/** The first revision that truncation leaves readable. */
+export function firstReadable(view: StreamView): bigint {
+  const byCount = view.metadata.maxCount === undefined ? 0n : view.last - view.metadata.maxCount + 1n
+  const byTruncation = view.metadata.truncateBefore ?? 0n
+  const bound = byCount > byTruncation ? byCount : byTruncation
+  return bound > 0n ? bound : 0n
+}
+
+/** Events created before this are too old to be read. */
+export function oldestReadableTicks(view: StreamView, nowTicks: bigint): bigint {
+  const { maxAgeSeconds } = view.metadata
+  if (maxAgeSeconds === undefined || maxAgeSeconds > nowTicks / ticksPerSecond) return 0n
+  return nowTicks - maxAgeSeconds * ticksPerSecond
+}

@@ -1,0 +1,145 @@
+// event-store-node, storage: the one connection that may write. It holds the writer lock itself, so losing the
+// connection and losing the lock are the same event, and every commit also proves the writer's epoch.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@paylog/runtime/log'
+import pg from 'pg'
+import { bigintArray, boolArray, byteaArray, textArray, uuidArray } from './binaryArray.ts'
+import type { Queryable } from './logReader.ts'
+import type { StoredEvent } from './storedEvent.ts'
+
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 10_000
+/** The server cancels a statement first; a client that has to give up itself must treat the outcome as unknown. */
+const answerTimeoutMs = statementTimeoutMs + 5_000
+const lockRetryMs = 100
+
+/** Another process holds the writer lock. */
+export class WriterLockedError extends Error {
+  override readonly name = 'WriterLockedError'
+}
+
+/** Another process became the writer: this one may not write any more. */
+export class WriterReplacedError extends Error {
+  override readonly name = 'WriterReplacedError'
+}
+
+export type WriterSession = {
+  readonly db: Queryable
+  /** The last position that any commit of this log ever used. */
+  readonly lastPosition: bigint
+  /** Aborts when the connection is gone. */
+  readonly lost: AbortSignal
+  /**
+   * Writes events and the last position in one statement, which is one durable transaction.
+   * @throws WriterReplacedError nothing was written; anything else: whether it was written is unknown
+   */
+  commit(events: readonly StoredEvent[], lastPosition: bigint): Promise<void>
+  close(): Promise<void>
+}
+
+const insertEvents = `with fence as (
+    update event_store.writer set last_position = $2 where epoch = $1 returning epoch
+  ), inserted as (
+    insert into event_store.events
+      (position, stream, revision, event_id, type, is_json, created_ticks, metadata, data)
+    select proposed.* from fence, unnest($3::bigint[], $4::text[], $5::bigint[], $6::uuid[], $7::text[], $8::boolean[],
+      $9::bigint[], $10::bytea[], $11::bytea[]) proposed
+  )
+  select count(*) from fence`
+
+const columnTypes = new pg.TypeOverrides()
+columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
+
+/** A connection that holds the writer lock; `beWriter` makes a session of it once the schema is there. */
+export type LockedConnection = { beWriter(): Promise<WriterSession>; close(): Promise<void> }
+
+/**
+ * Connects and takes the writer lock, trying for `patienceMs`: a killed predecessor's lock lives until Postgres has seen it go.
+ * @throws WriterLockedError when another process keeps the lock, or the connection's error
+ */
+export async function lockWriter(options: {
+  readonly databaseUrl: string
+  readonly patienceMs: number
+  readonly signal: AbortSignal
+  readonly log: Logger
+}): Promise<LockedConnection> {
+  const client = new pg.Client({
+    connectionString: options.databaseUrl,
+    application_name: 'event-store-node writer',
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
+    types: columnTypes,
+  })
+  const lost = new AbortController()
+  client.on('error', (error) => {
+    options.log.warn({ err: error }, 'the writer lost its database connection')
+    lost.abort(error)
+  })
+  client.on('end', () => lost.abort(new Error('The database connection ended')))
+  const close = async () => {
+    await client.end().catch((error: unknown) => options.log.debug({ err: error }, 'closing the writer connection'))
+  }
+  try {
+    await client.connect()
+    await client.query('set synchronous_commit = on')
+    await takeLock(client, options.patienceMs, options.signal)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { beWriter: () => becomeWriter(client, lost.signal, close), close }
+}
+
+async function takeLock(client: pg.Client, patienceMs: number, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + patienceMs
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `select pg_try_advisory_lock(hashtextextended('event_store writer', 0)) as locked`,
+    )
+    if (rows[0]?.locked) return
+    if (Date.now() >= until) {
+      throw new WriterLockedError('Another event-store-node is already running on this database')
+    }
+    await sleep(lockRetryMs, undefined, { signal })
+  }
+}
+
+async function becomeWriter(client: pg.Client, lost: AbortSignal, close: () => Promise<void>): Promise<WriterSession> {
+  // Waits for a commit of a predecessor that is still under way; whatever it sends later fails on its old epoch.
+  const { rows } = await client.query<{ epoch: bigint; last_position: bigint }>(
+    'update event_store.writer set epoch = epoch + 1 returning epoch, last_position',
+  )
+  const state = rows[0]
+  if (state === undefined) throw new Error('The writer row is missing from the schema event_store')
+  return {
+    db: client,
+    lastPosition: state.last_position,
+    lost,
+    async commit(events, lastPosition) {
+      const { rows } = await client.query<[bigint]>({
+        name: 'insert_events',
+        text: insertEvents,
+        values: [state.epoch, lastPosition, ...columnsOf(events)],
+        rowMode: 'array',
+      })
+      if (rows[0]?.[0] !== 1n) throw new WriterReplacedError('Another event-store-node has become the writer')
+    },
+    close,
+  }
+}
+
+function columnsOf(events: readonly StoredEvent[]): Buffer[] {
+  return [
+    bigintArray(events.map((event) => event.position)),
+    textArray(events.map((event) => event.stream)),
+    bigintArray(events.map((event) => event.revision)),
+    uuidArray(events.map((event) => event.eventId)),
+    textArray(events.map((event) => event.type)),
+    boolArray(events.map((event) => event.isJson)),
+    bigintArray(events.map((event) => event.createdTicks)),
+    byteaArray(events.map((event) => event.metadata)),
+    byteaArray(events.map((event) => event.data)),
+  ]
+}

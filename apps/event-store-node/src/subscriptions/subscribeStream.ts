@@ -1,0 +1,90 @@
+// event-store-node, subscriptions: one stream after a revision: catch up, say so, then live. The stream need not exist yet.
+import { streamDeleted } from '../protocol/refusal.ts'
+import type { Form, Log } from '../read/log.ts'
+import { caughtUpMessage, confirmationMessage, type Outlet, sendAll } from '../read/outlet.ts'
+import type { ReadRequest } from '../read/readRequest.ts'
+import { pageRows } from '../storage/logReader.ts'
+import { deletedRevision, type StoredEvent, ticksNow } from '../storage/storedEvent.ts'
+import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'
+import type { Tail } from './tail.ts'
+
+type StreamSubscription = Extract<ReadRequest, { kind: 'subscribe_stream' }>
+
+const liveEvents = 256
+
+type Subscription = {
+  readonly log: Log
+  readonly tail: Tail
+  readonly outlet: Outlet
+  readonly stream: string
+  readonly form: Form
+}
+
+/**
+ * Runs until the outlet's signal aborts.
+ * @throws Refusal when the stream is tombstoned, after its last event was sent if that happens while the subscription is live
+ */
+export async function subscribeStream(
+  log: Log,
+  tail: Tail,
+  outlet: Outlet,
+  request: StreamSubscription,
+): Promise<void> {
+  const subscription = { log, tail, outlet, stream: request.stream, form: request }
+  // Read before the stream's end: what is published from here on is in the tail.
+  let position = tail.lastPosition
+  let view = await viewOfLiving(subscription)
+  let sentThrough = request.from === 'start' ? -1n : request.from === 'end' ? view.last : request.from
+  await outlet.send(confirmationMessage())
+  while (!outlet.signal.aborted) {
+    sentThrough = await catchUp(subscription, view, sentThrough)
+    await outlet.send(caughtUpMessage())
+    sentThrough = await follow(subscription, position, sentThrough)
+    if (outlet.signal.aborted) return
+    position = tail.lastPosition
+    view = await viewOfLiving(subscription)
+  }
+}
+
+async function viewOfLiving({ log, stream }: Subscription): Promise<StreamView> {
+  const view = await log.view(stream)
+  if (view.tombstoned) throw streamDeleted(stream)
+  return view
+}
+
+/** Sends what the view holds after a revision; returns the last revision sent. */
+async function catchUp({ log, outlet, stream, form }: Subscription, view: StreamView, after: bigint): Promise<bigint> {
+  const lowest = firstReadable(view)
+  const oldestTicks = oldestReadableTicks(view, ticksNow())
+  let sentThrough = after
+  while (!outlet.signal.aborted) {
+    const first = sentThrough + 1n > lowest ? sentThrough + 1n : lowest
+    if (first > view.last) break
+    const page = await log.streamForwards({ stream, first, last: view.last, oldestTicks }, pageRows)
+    await sendAll(outlet, await log.messages(page.events, form))
+    const last: StoredEvent | undefined = page.events.at(-1)
+    if (last === undefined) break
+    sentThrough = last.revision
+    if (page.end) break
+  }
+  return sentThrough
+}
+
+/** Follows the tail after a position until the client is gone or has fallen out of it. */
+async function follow(subscription: Subscription, from: bigint, after: bigint): Promise<bigint> {
+  const { log, tail, outlet, stream, form } = subscription
+  let cursor = from
+  let sentThrough = after
+  while (!outlet.signal.aborted) {
+    const events = tail.after(cursor, liveEvents)
+    if (events === undefined) break
+    const own = events.filter((event) => event.stream === stream && event.revision > sentThrough)
+    await sendAll(outlet, await log.messages(own, form))
+    const last = own.at(-1)
+    if (last !== undefined) sentThrough = last.revision
+    if (last?.revision === deletedRevision) throw streamDeleted(stream)
+    cursor = events.at(-1)?.position ?? cursor
+    await tail.changed(cursor, outlet.signal)
+  }
+  return sentThrough
+}

@@ -1,0 +1,18 @@
+// Room: local. The sandbox identity backend as a process: it knows the demo's people and nobody else.
+import { once } from 'node:events'
+import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
+import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
+import { loadConfig, port, text } from '@paylog/runtime/config'
+import { runApp } from '@paylog/runtime/lifecycle'
+import { Type } from 'typebox'
+
+runApp('identity', async ({ lifecycle }) => {
+  const config = loadConfig(Type.Object({ HOST: text('127.0.0.1'), PORT: port() }))
+  const server = createSandboxIdentity({ sessions: demoSessions, guestTokens: demoGuestTokens, now: Date.now })
+  server.listen(config.PORT, config.HOST)
+  await once(server, 'listening')
+  lifecycle.add('http', () => {
+    server.close()
+    server.closeAllConnections()
+  })
+})

@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Runtime, readRuntime } from '@paylog/ops/runtimeFile'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+
+const main = new URL('./main.ts', import.meta.url)
+const ops = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
+const asGuest = { authorization: 'Token demo-guest-token' }
+
+type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string }
+
+function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = {
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      env: { PATH: process.env.PATH, ...env },
+    }
+    execFile(file, args, options, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
+    })
+  })
+}
+
+const startAgain = (env: Record<string, string>) => run(process.execPath, [fileURLToPath(main)], env)
+const lines = (text: string) => text.trimEnd().split('\n')
+
+function dataDirectory(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'paylog-local-test-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  return join(directory, 'data')
+}
+
+function runtimeOf(directory: string): Runtime {
+  const runtime = readRuntime(directory)
+  if (runtime === undefined) throw new Error(`No system has left its runtime.json in ${directory}`)
+  return runtime
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function paymentsOfGuest(baseUrl: string): Promise<string[]> {
+  const answer = await fetch(`${baseUrl}/payments`, { headers: asGuest })
+  const { data } = (await answer.json()) as { data: { id: string }[] }
+  return data.map(({ id }) => id)
+}
+
+async function createPayment(baseUrl: string): Promise<string> {
+  const answer = await fetch(`${baseUrl}/payments/intents`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      total_cents: 1500,
+      currency: 'EUR',
+      provider_id: 'sandbox',
+      guest_data: { email: 'guest@example.com', name: 'Guest', phone: '+34600000000' },
+    }),
+  })
+  const { data } = (await answer.json()) as { data: { id: string } }
+  return data.id
+}
+
+t.test('a system from its first start to the start after a kill', async (t) => {
+  const DATA_DIR = dataDirectory(t)
+  const PORT = String(await freePort())
+  const baseUrl = `http://127.0.0.1:${PORT}`
+  const env = { DATA_DIR, PORT }
+  const first = await startProcess(t, { script: main, env })
+  let payment = ''
+
+  await t.test('the first start ends with a line that says ready, and with commands that work as pasted', async (t) => {
+    await waitFor(() => first.output().endsWith('\nready\n'), { what: 'the line ready' })
+    const commands = lines(first.output()).filter((line) => line.startsWith('  curl '))
+    t.equal(commands.length, 3)
+    if ((await run('curl', ['--version'], {})).code !== 0) throw new Error('This test needs curl, as the README does')
+    const answers: { success: boolean; data: { id: string } | { id: string }[] }[] = []
+    for (const command of commands) answers.push(JSON.parse((await run('sh', ['-c', command], {})).stdout))
+    const [created, seenByGuest, seenByUser] = answers
+    t.match(created, { success: true, data: { status: 'pending', guest_email: 'guest@example.com' } })
+    payment = created && 'id' in created.data ? created.data.id : ''
+    t.match(seenByGuest, { success: true, data: [{ id: payment }] })
+    t.same(seenByUser?.data, [])
+  })
+
+  await t.test('its docs page is there', async (t) => {
+    t.equal((await fetch(`${baseUrl}/docs`)).status, 200)
+  })
+
+  await t.test('the operators settle a payment and read its stream beside it', async (t) => {
+    const opsCommand = (...args: string[]) => run(process.execPath, [ops, ...args], { DATA_DIR })
+    const settled = await opsCommand('sandbox', 'settle', payment, 'succeeded', '--json')
+    t.match(
+      { code: settled.code, ...JSON.parse(settled.stdout) },
+      { code: 0, payment_id: payment, status: 'succeeded' },
+    )
+    const read = await opsCommand('streams', 'read', `payment-${payment}`, '--from', '1', '--json')
+    const types = lines(read.stdout).map((line) => JSON.parse(line).type)
+    t.same(types, ['ProviderIntentCreated', 'PaymentSucceeded'])
+    const late = await opsCommand('sandbox', 'settle', payment, 'canceled')
+    t.equal(late.code, 1)
+    t.match(late.stdout, `Payment ${payment} is succeeded.`)
+    t.match(await opsCommand('sandbox', 'settle', 'unknown', 'failed'), {
+      code: 1,
+      stderr: 'There is no payment unknown.\n',
+    })
+    t.match(await opsCommand('migrate'), { code: 0, stdout: 'Everything is up to date.\n' })
+  })
+
+  await t.test('the tour of the README works as printed', async (t) => {
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+    const tour = /## A tour.*?```sh\n(.*?)```/s.exec(readme)?.[1] ?? ''
+    const here = tour.replaceAll('http://127.0.0.1:8080', baseUrl)
+    const { code, stdout } = await run('sh', ['-e', '-c', here], { DATA_DIR })
+    t.equal(code, 0)
+    const [id = ''] = lines(stdout)
+    t.match(id, /^[0-9a-f-]{36}$/)
+    for (const fact of [
+      `Payment ${id} is succeeded.`,
+      '"status":"succeeded"',
+      'PaymentSucceeded',
+      '"code":"not_found"',
+    ])
+      t.match(stdout, fact)
+  })
+
+  await t.test('a second instance on the same directory is refused in one line', async (t) => {
+    const second = await startAgain({ DATA_DIR, PORT: '0' })
+    t.equal(second.code, 1)
+    t.equal(lines(second.stderr).length, 1)
+    for (const fact of [DATA_DIR, String(first.pid), baseUrl]) t.match(second.stderr, fact)
+  })
+
+  await t.test('a busy port is refused in one line before anything starts', async (t) => {
+    const other = dataDirectory(t)
+    const second = await startAgain({ DATA_DIR: other, PORT })
+    t.equal(second.code, 1)
+    t.equal(lines(second.stderr).length, 1)
+    t.match(second.stderr, `Port ${PORT}`)
+    t.notOk(existsSync(join(other, 'postgres')))
+  })
+
+  await t.test('a killed part is started again, and the rest goes on', async (t) => {
+    const before = runtimeOf(DATA_DIR).parts
+    const projector = before.find(({ name }) => name === 'projector')
+    if (projector === undefined) throw new Error('No projector runs')
+    process.kill(projector.pid, 'SIGKILL')
+    const created = await createPayment(baseUrl)
+    await waitFor(async () => (await paymentsOfGuest(baseUrl)).includes(created), {
+      what: 'the new payment in the list',
+    })
+    const after = runtimeOf(DATA_DIR).parts
+    const changed = after.filter(({ pid }) => !before.some((part) => part.pid === pid)).map(({ name }) => name)
+    t.same(changed, ['projector'])
+    t.match(first.output(), /projector: ended \(SIGKILL\), starts again in 0\.2 s/)
+  })
+
+  await t.test('Ctrl-C stops every part and exits 0', async (t) => {
+    const { parts } = runtimeOf(DATA_DIR)
+    await first.kill('SIGINT')
+    t.same(await first.exited, { code: 0, signal: null })
+    t.same(
+      parts.filter(({ pid }) => isAlive(pid)),
+      [],
+    )
+    t.notOk(readRuntime(DATA_DIR))
+  })
+
+  const second = await startProcess(t, { script: main, env })
+
+  await t.test('the next start has the payments of the one before', async (t) => {
+    t.ok((await paymentsOfGuest(baseUrl)).includes(payment))
+  })
+
+  await t.test('a killed supervisor leaves nothing running, and the next start works', async (t) => {
+    const { parts } = runtimeOf(DATA_DIR)
+    await second.kill('SIGKILL')
+    const third = await startProcess(t, { script: main, env })
+    t.same(
+      parts.filter(({ pid }) => isAlive(pid)),
+      [],
+    )
+    t.ok((await paymentsOfGuest(baseUrl)).includes(payment))
+    await third.stop()
+    t.match(await third.exited, { code: 0 })
+  })
+})
+
+t.test('bad variables are refused in one line that names all of them, before anything is made', async (t) => {
+  const DATA_DIR = dataDirectory(t)
+  const refused = await startAgain({
+    DATA_DIR,
+    PORT: 'eighty',
+    SANDBOX_PROVIDER: 'perhaps',
+    EVENTSTORE_URL: 'http://127.0.0.1',
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: 'everywhere',
+  })
+  t.equal(refused.code, 1)
+  t.equal(lines(refused.stderr).length, 1)
+  for (const name of ['PORT', 'SANDBOX_PROVIDER', 'EVENTSTORE_URL', 'WEBHOOK_1_URL', 'WEBHOOK_ALLOWED_PRIVATE_CIDRS'])
+    t.match(refused.stderr, `${name} `)
+  t.notOk(existsSync(DATA_DIR))
+})
+
+t.test('a part that cannot start fails the start with its reason, and everything else is stopped', async (t) => {
+  const DATA_DIR = dataDirectory(t)
+  const nobody = await freePort()
+  const failed = await startAgain({ DATA_DIR, PORT: '0', DATABASE_URL: `postgres://127.0.0.1:${nobody}/none` })
+  t.equal(failed.code, 1)
+  t.equal(lines(failed.stderr).length, 1)
+  t.match(failed.stderr, `ECONNREFUSED 127.0.0.1:${nobody}`)
+  t.notOk(readRuntime(DATA_DIR))
+})

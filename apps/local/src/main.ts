@@ -1,0 +1,70 @@
+// Room: local. `npm start`: the whole system on this machine, until Ctrl-C.
+import { ConfigError } from '@paylog/runtime/config'
+import { banner } from './banner.ts'
+import { prepare } from './preparation.ts'
+import { loadSettings } from './settings.ts'
+import { StartError } from './startError.ts'
+import { createSystem, type System } from './system.ts'
+import { createTerminal } from './terminal.ts'
+
+/** npm passes a terminal's Ctrl-C on although the terminal has sent it already: what follows at once is the same one. */
+const sameSignalMs = 1_000
+
+// biome-ignore lint/style/noProcessEnv: the parts inherit it.
+const given = process.env
+const terminal = createTerminal(process.stdout)
+let system: System | undefined
+let stoppingSince: number | undefined
+
+async function run(): Promise<void> {
+  const begin = performance.now()
+  const settings = loadSettings(given)
+  const preparation = await prepare(settings)
+  terminal.say(`Paylog starts on ${preparation.directory}`)
+  system = createSystem({ preparation, inherited: given, terminal })
+  if (stoppingSince !== undefined) return stop(0)
+  await system.start()
+  terminal.say(
+    banner({
+      runtime: system.runtime(),
+      directory: preparation.directory,
+      seconds: (performance.now() - begin) / 1000,
+      demoIdentity: settings.AUTH_URL === undefined,
+      settleCommand: 'npm run -s ops -- sandbox settle <PAYMENT> succeeded',
+    }),
+  )
+  // To whoever supervises this supervisor.
+  process.send?.({ type: 'ready', base_url: preparation.baseUrl })
+}
+
+async function stop(exitCode: number): Promise<void> {
+  await system?.stop()
+  process.exit(exitCode)
+}
+
+function onSignal(): void {
+  const now = performance.now()
+  if (stoppingSince === undefined) {
+    stoppingSince = now
+    terminal.say('\nPaylog stops')
+    if (system) void stop(0)
+  } else if (now - stoppingSince > sameSignalMs) {
+    system?.kill()
+    process.exit(130)
+  }
+}
+
+function onFailure(error: unknown): void {
+  // A stop during the start makes what was starting fail; that is no failure.
+  if (stoppingSince !== undefined) return
+  stoppingSince = performance.now()
+  const expected = error instanceof StartError || error instanceof ConfigError
+  process.stderr.write(`${expected ? error.message : error instanceof Error ? error.stack : error}\n`)
+  void stop(1)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+process.on('disconnect', onSignal)
+process.on('uncaughtException', onFailure)
+process.on('unhandledRejection', onFailure)
+run().catch(onFailure)

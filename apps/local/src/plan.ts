@@ -1,0 +1,101 @@
+// Room: local. Which parts make up the system, in which order they start, and what each is told about itself.
+import { fileURLToPath } from 'node:url'
+
+export type Address = { readonly host: string; readonly port: number }
+
+export type PlannedPart = {
+  readonly name: string
+  /** Script and arguments. */
+  readonly command: readonly string[]
+  /** The parts that must be ready before; one that is not planned is there already. */
+  readonly after: readonly string[]
+  /** Where it listens, for the person at the terminal; empty when it does not. */
+  readonly address: string
+  readonly environment: Readonly<Record<string, string>>
+  /** Runs to its end instead of staying. */
+  readonly once?: boolean
+}
+
+export const internalPorts = ['postgres', 'event-store-node', 'identity'] as const
+export type InternalPort = (typeof internalPorts)[number]
+
+const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+/**
+ * The parts in the order of their start; they stop in the reverse order.
+ * @param options `external` is what the operator runs elsewhere: no part of ours is planned for it
+ */
+export function planParts(options: {
+  readonly api: Address
+  readonly ports: Readonly<Record<InternalPort, number>>
+  readonly external: {
+    readonly DATABASE_URL?: string | undefined
+    readonly EVENTSTORE_URL?: string | undefined
+    readonly AUTH_URL?: string | undefined
+  }
+  readonly postgresDirectory: string
+}): PlannedPart[] {
+  const { api, external, ports } = options
+  const inside = (part: InternalPort) => ({ HOST: '127.0.0.1', PORT: String(ports[part]) })
+  const plan: PlannedPart[] = []
+  if (external.DATABASE_URL === undefined) {
+    plan.push({
+      name: 'postgres',
+      command: [script('local/src/postgres.ts')],
+      after: [],
+      address: `127.0.0.1:${ports.postgres}`,
+      environment: { ...inside('postgres'), POSTGRES_DIRECTORY: options.postgresDirectory },
+    })
+  }
+  plan.push({
+    name: 'migrate',
+    command: [script('ops/src/main.ts'), 'migrate'],
+    after: ['postgres'],
+    address: '',
+    environment: {},
+    once: true,
+  })
+  if (external.EVENTSTORE_URL === undefined) {
+    plan.push({
+      name: 'event-store-node',
+      command: [script('event-store-node/src/main.ts')],
+      after: ['postgres'],
+      address: `127.0.0.1:${ports['event-store-node']}`,
+      environment: inside('event-store-node'),
+    })
+  }
+  if (external.AUTH_URL === undefined) {
+    plan.push({
+      name: 'identity',
+      command: [script('local/src/identity.ts')],
+      after: [],
+      address: `127.0.0.1:${ports.identity}`,
+      environment: inside('identity'),
+    })
+  }
+  const backends = ['migrate', 'event-store-node', 'identity']
+  plan.push(
+    {
+      name: 'gateway',
+      command: [script('gateway/src/main.ts')],
+      after: backends,
+      address: `${api.host}:${api.port}`,
+      environment: {},
+    },
+    {
+      name: 'projector',
+      command: [script('projector/src/main.ts')],
+      after: backends,
+      address: '',
+      environment: {},
+    },
+    {
+      name: 'worker',
+      command: [script('worker/src/main.ts')],
+      after: backends,
+      address: '',
+      environment: {},
+    },
+  )
+  return plan
+}

@@ -1,0 +1,13 @@
+// Room: local. The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
+import { loadConfig, port, text } from '@paylog/runtime/config'
+import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
+import { runApp } from '@paylog/runtime/lifecycle'
+import { Type } from 'typebox'
+
+runApp('postgres', async ({ log, lifecycle }) => {
+  const config = loadConfig(Type.Object({ PORT: port(), POSTGRES_DIRECTORY: text() }))
+  const postgres = await startEmbeddedPostgres({ directory: config.POSTGRES_DIRECTORY, port: config.PORT, log })
+  lifecycle.add('postgres', postgres.stop)
+  postgres.lost.addEventListener('abort', () => lifecycle.fail(postgres.lost.reason))
+  return { databaseUrl: postgres.databaseUrl }
+})

@@ -1,0 +1,60 @@
+// Room: local. What the person who starts the system may set, beyond what the apps themselves understand.
+import { commandVariables } from '@paylog/command-api/config'
+import { queryVariables } from '@paylog/query-api/config'
+import { bool, ConfigError, commaList, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'
+import { loadWorkerConfig } from '@paylog/worker/config'
+import { type StaticDecode, Type } from 'typebox'
+
+const localVariables = {
+  HOST: text('127.0.0.1'),
+  PORT: port(8080),
+  DATA_DIR: text('.data'),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+  DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
+  EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
+  REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
+  AUTH_URL: Type.Optional(url(['http', 'https'])),
+  AUTH_SERVICE: text('payments'),
+  SANDBOX_PROVIDER: bool(true),
+  SANDBOX_WEBHOOK_SECRET: Type.Optional(text()),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: commaList(['127.0.0.0/8', '::1/128']),
+}
+
+/** The API's variables; where this room supplies what it requires, this room's own word holds. */
+const AllVariables = Type.Object({ ...commandVariables, ...queryVariables, ...localVariables })
+export type Settings = Readonly<StaticDecode<typeof AllVariables>>
+
+/** Stand in for what was checked already or what the parts that are started here will say: no app needs to miss it. */
+const supplied = { DATABASE_URL: 'postgres://127.0.0.1', EVENTSTORE_URL: 'esdb://127.0.0.1', REDIS_URL: '' }
+
+/**
+ * Checks the variables of every app before any is started.
+ * @throws ConfigError naming every bad variable
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const problems = [
+    ...problemsOf(() => loadConfig(AllVariables, given)),
+    ...problemsOf(() => loadWorkerConfig({ ...given, ...supplied })),
+  ]
+  // Several apps read the same variable; the first word of a problem is its name.
+  const byVariable = new Map(problems.toReversed().map((problem) => [problem.split(' ', 1)[0], problem]))
+  if (byVariable.size > 0) throw new ConfigError([...byVariable.values()].toReversed())
+  return loadConfig(AllVariables, given)
+}
+
+function problemsOf(load: () => unknown): readonly string[] {
+  try {
+    load()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+/** An environment without anything that sets up a system: what a private one inherits from its surroundings. */
+export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isSetting = (name: string) => name in AllVariables.properties || /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isSetting(name)))
+}

@@ -1,0 +1,68 @@
+// Room: ops. What a command is, and how its arguments are read.
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+export type Context = {
+  /** The operator's environment, completed by a local system that runs beside. */
+  readonly environment: NodeJS.ProcessEnv
+  /** Writes one line of the answer. */
+  readonly print: (line: string) => void
+}
+
+export type Command = {
+  /** The words by which it is called: `streams read`. */
+  readonly name: string
+  /** What follows the words. */
+  readonly usage: string
+  readonly summary: string
+  /** @throws UsageError, OpsError, ConfigError, DomainError: what the operator reads is their message */
+  readonly run: (args: readonly string[], context: Context) => Promise<void>
+}
+
+/** The command line cannot be understood: the usage is shown, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The command cannot do what it was asked for: its message is all that is shown, exit code 1. */
+export class OpsError extends Error {
+  override readonly name = 'OpsError'
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+/**
+ * Reads a command's options and exactly the given positional arguments.
+ * @param positionals their names, for the message when one is missing
+ * @throws UsageError
+ */
+export function readArguments<const Names extends readonly string[], const Given extends Options>(
+  args: readonly string[],
+  positionals: Names,
+  options: Given,
+) {
+  const parsed = parse(args, options)
+  const missing = positionals[parsed.positionals.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing`)
+  const extra = parsed.positionals[positionals.length]
+  if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}`)
+  return { values: parsed.values, positionals: parsed.positionals as { [Name in keyof Names]: string } }
+}
+
+function parse<const Given extends Options>(args: readonly string[], options: Given) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+/**
+ * The number of an option.
+ * @throws UsageError when it is not a whole number of at least `min`
+ */
+export function readCount(option: string, value: string | undefined, min: number): number | undefined {
+  if (value === undefined) return undefined
+  const count = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+  if (!(count >= min)) throw new UsageError(`${option} must be a whole number of at least ${min}`)
+  return count
+}

@@ -1,0 +1,77 @@
+// Room: ops. `npm run -s ops -- …`: the operators' and auditors' command line.
+import { ConfigError } from '@paylog/runtime/config'
+import { type Command, OpsError, UsageError } from './command.ts'
+import { migrateTables } from './migrate.ts'
+import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
+import { sandboxSettle } from './sandbox/settle.ts'
+import { streamsRead } from './streams/read.ts'
+
+// biome-ignore lint/style/noProcessEnv: a running system completes it before it is decoded.
+const given = process.env
+const call = 'npm run -s ops --'
+const commands: readonly Command[] = [streamsRead, sandboxSettle, migrateTables]
+
+const exitFailed = 1
+const exitUsage = 2
+
+async function run(args: readonly string[]): Promise<number> {
+  const command = commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
+  if (command === undefined) return explain(args)
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const rest = args.slice(command.name.split(' ').length)
+  if (rest.includes('--help') || rest.includes('-h')) {
+    print(usage(command))
+    return 0
+  }
+  try {
+    await runBeside(command, rest, print)
+    return 0
+  } catch (error) {
+    complain(messageOf(error))
+    if (!(error instanceof UsageError)) return exitFailed
+    complain(usage(command))
+    return exitUsage
+  }
+}
+
+async function runBeside(command: Command, args: readonly string[], print: (line: string) => void): Promise<void> {
+  const { directory, runtime } = findRunningSystem(given)
+  try {
+    await command.run(args, { environment: completeEnvironment(given, runtime), print })
+  } catch (error) {
+    if (!(error instanceof ConfigError) || runtime !== undefined) throw error
+    throw new OpsError(`${error.message} (no local system runs on ${directory})`, { cause: error })
+  }
+}
+
+/** The answer to no command, to an unknown one, and to a cry for help. */
+function explain(args: readonly string[]): number {
+  const wantsHelp = args.length === 0 || ['--help', '-h', 'help'].includes(args[0] ?? '')
+  const help = [
+    `Usage: ${call} COMMAND`,
+    '',
+    ...commands.flatMap(({ name, usage: rest, summary }) => [`  ${name} ${rest}`, `      ${summary}`]),
+    '',
+    'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
+    'elsewhere it takes the same environment as the apps.',
+  ].join('\n')
+  if (!wantsHelp) complain(`Unknown command: ${args.join(' ')}`)
+  if (args.length > 0 && wantsHelp) process.stdout.write(`${help}\n`)
+  else complain(help)
+  return args.length > 0 && wantsHelp ? 0 : exitUsage
+}
+
+const usage = ({ name, usage: rest }: Command) => `Usage: ${call} ${name} ${rest}`
+
+const complain = (text: string) => void process.stderr.write(`${text}\n`)
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A refused connection is an AggregateError of one per address, without a message of its own.
+  const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
+  // A mistake of ours is one of the language's own errors, and its stack helps; the rest comes from outside.
+  const isMistake = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
+  return isMistake ? (reason.stack ?? reason.message) : reason.message
+}
+
+process.exitCode = await run(process.argv.slice(2))

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { readArguments, readCount, UsageError } from './command.ts'
+import { reachableUrl } from './reachableUrl.ts'
+import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
+import { readRuntime, removeRuntime, writeRuntime } from './runtimeFile.ts'
+import { table } from './table.ts'
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url))
+
+type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string }
+
+function ops(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [main, ...args],
+      { env: { PATH: process.env.PATH, ...env } },
+      (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
+      },
+    )
+  })
+}
+
+const runtime = {
+  pid: process.pid,
+  started_at: '2026-11-01T00:00:00.000Z',
+  base_url: 'http://127.0.0.1:8080',
+  environment: { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', PORT: '8080' },
+  parts: [],
+}
+
+t.test('a command line that cannot be understood exits 2 and shows the usage', async (t) => {
+  const wrong = [
+    { args: [], says: 'Usage: npm run -s ops -- COMMAND' },
+    { args: ['streams', 'write'], says: 'Unknown command: streams write' },
+    { args: ['streams', 'read'], says: 'STREAM is missing' },
+    { args: ['streams', 'read', 'a', 'b'], says: 'Unexpected argument: b' },
+    { args: ['streams', 'read', 'a', '--limit', '0'], says: '--limit must be a whole number of at least 1' },
+    { args: ['streams', 'read', 'a', '--colour'], says: "Unknown option '--colour'" },
+    { args: ['sandbox', 'settle', 'a', 'maybe'], says: 'The outcome must be one of succeeded' },
+  ]
+  for (const { args, says } of wrong) {
+    const ended = await ops(args)
+    t.equal(ended.code, 2, args.join(' '))
+    t.match(ended.stderr, says)
+    t.match(ended.stderr, 'Usage: npm run -s ops --')
+    t.equal(ended.stdout, '')
+  }
+})
+
+t.test('help is an answer, not a mistake', async (t) => {
+  t.match(await ops(['--help']), { code: 0, stdout: /streams read STREAM/, stderr: '' })
+  t.match(await ops(['migrate', '--help']), { code: 0, stdout: 'Usage: npm run -s ops -- migrate [--json]\n' })
+})
+
+t.test('what is not set and not found beside is named in one line', async (t) => {
+  const DATA_DIR = t.testdir()
+  t.match(await ops(['streams', 'read', 'payment-1'], { DATA_DIR }), {
+    code: 1,
+    stderr: `Bad configuration: EVENTSTORE_URL is required (no local system runs on ${DATA_DIR})\n`,
+  })
+  const unreachable = await ops(['migrate'], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none' })
+  t.match(unreachable, { code: 1, stderr: 'connect ECONNREFUSED 127.0.0.1:1\n' })
+})
+
+t.test('a running system says what the operator has not set; a system that was killed says nothing', (t) => {
+  const DATA_DIR = t.testdir()
+  writeRuntime(DATA_DIR, runtime)
+  const found = findRunningSystem({ DATA_DIR })
+  t.match(found, { directory: DATA_DIR, runtime })
+  t.same(completeEnvironment({ PORT: '9000', EVENTSTORE_URL: '' }, found.runtime), {
+    EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+    PORT: '9000',
+  })
+  // No process has this id: it is above the largest that Linux gives.
+  writeRuntime(DATA_DIR, { ...runtime, pid: 2 ** 22 + 1 })
+  t.equal(findRunningSystem({ DATA_DIR }).runtime, undefined)
+  t.end()
+})
+
+t.test('runtime.json is for its owner only, and a broken or missing one is no system', (t) => {
+  const directory = t.testdir()
+  writeRuntime(directory, runtime)
+  t.equal(statSync(join(directory, 'runtime.json')).mode & 0o777, 0o600)
+  t.same(readRuntime(directory), runtime)
+  writeFileSync(join(directory, 'runtime.json'), '{"pid":')
+  t.equal(readRuntime(directory), undefined)
+  removeRuntime(directory)
+  t.equal(readRuntime(directory), undefined)
+  mkdirSync(join(directory, 'runtime.json'))
+  t.throws(() => readRuntime(directory))
+  t.end()
+})
+
+t.test('arguments are read by name', (t) => {
+  const { values, positionals } = readArguments(['a', '--json'], ['STREAM'], { json: { type: 'boolean' } })
+  t.same([values.json, ...positionals], [true, 'a'])
+  t.throws(() => readArguments([], ['STREAM'], {}), new UsageError('STREAM is missing'))
+  t.equal(readCount('--from', undefined, 0), undefined)
+  t.equal(readCount('--from', '0', 0), 0)
+  for (const bad of ['-1', '1.5', 'x', '', '1e3']) t.throws(() => readCount('--from', bad, 0), UsageError)
+  t.end()
+})
+
+t.test('a server that listens everywhere is reached on the loopback interface', (t) => {
+  t.equal(reachableUrl('0.0.0.0', 80), 'http://127.0.0.1:80')
+  t.equal(reachableUrl('::', 80), 'http://[::1]:80')
+  t.equal(reachableUrl('192.0.2.1', 8080), 'http://192.0.2.1:8080')
+  t.end()
+})
+
+t.test('columns are as wide as their widest cell', (t) => {
+  t.equal(table(['a', 'longer'], [['cell', 'x'], ['y']]), '  a     longer\n  ----  ------\n  cell  x\n  y')
+  t.end()
+})

@@ -1,0 +1,27 @@
+// Room: ops. Finds the local system that runs beside, if one does.
+import { resolve } from 'node:path'
+import { type Runtime, readRuntime } from './runtimeFile.ts'
+
+/** The data directory that the environment names, and the system that runs on it. */
+export function findRunningSystem(own: NodeJS.ProcessEnv): { directory: string; runtime: Runtime | undefined } {
+  const directory = resolve(own.DATA_DIR || '.data')
+  const runtime = readRuntime(directory)
+  // The file of a killed system is still there, and its ports may belong to others by now.
+  return { directory, runtime: runtime !== undefined && isAlive(runtime.pid) ? runtime : undefined }
+}
+
+/** What the operator has set, and for the rest what the running system gave its apps. */
+export function completeEnvironment(own: NodeJS.ProcessEnv, runtime: Runtime | undefined): NodeJS.ProcessEnv {
+  const set = Object.entries(own).filter(([, value]) => value !== '')
+  return { ...runtime?.environment, ...Object.fromEntries(set) }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Another user's process is alive, too.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

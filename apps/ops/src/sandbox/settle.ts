@@ -1,0 +1,39 @@
+// Room: ops. `sandbox settle`: lets a payment of the sandbox end as you like.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { commaList, loadConfig, port, text, url } from '@paylog/runtime/config'
+import { Type } from 'typebox'
+import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
+import { reachableUrl } from '../reachableUrl.ts'
+import { settlements, settlePayment } from './settlement.ts'
+
+const Config = Type.Object({
+  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  HOST: text('127.0.0.1'),
+  PORT: port(8080),
+  SANDBOX_WEBHOOK_SECRET: commaList(),
+})
+
+export const sandboxSettle: Command = {
+  name: 'sandbox settle',
+  usage: `PAYMENT ${settlements.join('|')} [--json]`,
+  summary: 'Report the outcome of a payment as the sandbox provider would',
+  async run(args, { environment, print }) {
+    const { values, positionals } = readArguments(args, ['PAYMENT', 'OUTCOME'], { json: { type: 'boolean' } })
+    const [paymentId, word] = positionals
+    const outcome = settlements.find((settlement) => settlement === word)
+    if (outcome === undefined) throw new UsageError(`The outcome must be one of ${settlements.join(', ')}`)
+    const config = loadConfig(Config, environment)
+    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+    try {
+      const baseUrl = reachableUrl(config.HOST, config.PORT)
+      const secret = config.SANDBOX_WEBHOOK_SECRET[0] ?? ''
+      const { event_id, payment } = await settlePayment({ store, baseUrl, secret, paymentId, outcome })
+      const { status } = payment
+      if (values.json) print(JSON.stringify({ payment_id: paymentId, status, event_id }))
+      else print(`Payment ${paymentId} is ${status}.`)
+      if (status !== outcome) throw new OpsError(`The report of "${outcome}" is recorded, but does not lead there.`)
+    } finally {
+      await store.close()
+    }
+  },
+}

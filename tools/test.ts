@@ -1,0 +1,88 @@
+// Runs tests with what they need: a Postgres, and a Redis where the machine has one. `npm test`, `npm test -- path/to/x.test.ts`.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { createTestReport } from './testReport.ts'
+import { startServers } from './testServers.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tapProgram = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
+// Two cores; the files are processes, and some of them start more.
+const jobs = 2
+const fileTimeoutSeconds = 120
+const interruptedTimeoutMs = 5_000
+
+let running: ChildProcess | undefined
+let interrupted = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<number> {
+  const servers = await startServers(say)
+  try {
+    if (!interrupted && (await needsBuild())) {
+      say('Building the test runner (once after an installation) ...')
+      const output: string[] = []
+      if ((await run(['build'], {}, (line) => output.push(line))) !== 0) output.forEach(say)
+    }
+    const report = createTestReport(say)
+    const options = [`--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap']
+    const code = interrupted ? 1 : await run(['run', ...options, ...args], servers.env, report.add)
+    const { passed, failed } = report.totals()
+    // A runner that failed, was interrupted or ran nothing is a failure that no assertion could report.
+    const isFailure = failed > 0 || code !== 0 || interrupted || passed === 0
+    await servers.stop()
+    if (servers.skipped !== undefined) say(servers.skipped)
+    say(`${passed} passed, ${failed === 0 && isFailure ? 1 : failed} failed`)
+    return isFailure ? 1 : 0
+  } finally {
+    await servers.stop()
+  }
+}
+
+// tap generates its test class from the plugins of its configuration; as it comes, the class has a plugin that we switch off.
+async function needsBuild(): Promise<boolean> {
+  const generated = join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js')
+  return (await readFile(generated, 'utf8')).includes('from "@tapjs/typescript"')
+}
+
+async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
+  const child = spawn(process.execPath, [tapProgram, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  running = child
+  if (interrupted) signalTests('SIGTERM')
+  for await (const line of createInterface({ input: child.stdout })) read(line)
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  running = undefined
+  return child.exitCode ?? 1
+}
+
+// The tests, and whatever they started, are a process group of their own: so they end when we say so and before the servers
+// do, and none of them is left when the runner itself does not listen.
+function interrupt(): void {
+  const isRepeated = interrupted
+  interrupted = true
+  signalTests(isRepeated ? 'SIGKILL' : 'SIGTERM')
+  setTimeout(() => signalTests('SIGKILL'), interruptedTimeoutMs).unref()
+}
+
+function signalTests(signal: NodeJS.Signals): void {
+  if (running?.pid === undefined) return
+  try {
+    process.kill(-running.pid, signal)
+  } catch {
+    // The group ended at this very moment.
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

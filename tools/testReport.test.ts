@@ -1,0 +1,84 @@
+import t from 'tap'
+import { createTestReport } from './testReport.ts'
+
+function read(tap: string) {
+  const shown: string[] = []
+  const report = createTestReport((line) => shown.push(line))
+  for (const line of tap.split('\n')) report.add(line)
+  return { shown, totals: report.totals() }
+}
+
+t.test('shows a line for each file that passed, and counts its assertions', async (t) => {
+  const { shown, totals } = read(`TAP version 14
+1..1
+# Subtest: a.test.ts
+    # Subtest: one
+        ok 1 - should be equal
+        1..1
+    ok 1 - one # time=3.8ms
+    1..1
+    # time=12.4ms
+ok 1 - a.test.ts # time=12.4ms
+
+# No coverage generated
+# { total: 1, pass: 1 }
+# time=577.904ms`)
+  t.strictSame(shown, ['PASS a.test.ts 12.4ms'])
+  t.strictSame(totals, { passed: 1, failed: 0 })
+})
+
+t.test('shows what failed and why, and nothing of what passed', async (t) => {
+  const { shown, totals } = read(`# Subtest: a.test.ts
+    # Subtest: one
+        ok 1 - fine
+        not ok 2 - should be equal
+          ---
+          diff: |
+            -2
+            +1
+          ...
+        1..2
+    not ok 1 - one
+ok 2 - b.test.ts # time=1ms
+not ok 3 - a.test.ts # time=12.4ms
+  ---
+  exitCode: 1
+  ...
+# { total: 3, pass: 1, fail: 2 }`)
+  t.equal(shown[0], 'PASS b.test.ts 1ms')
+  t.match(shown.join('\n'), 'FAIL a.test.ts 12.4ms')
+  t.match(shown.join('\n'), 'exitCode: 1')
+  t.notMatch(shown.join('\n'), 'fine')
+  t.strictSame(totals, { passed: 1, failed: 2 })
+})
+
+t.test('counts a file that crashed once, and one without any test too', async (t) => {
+  const { shown, totals } = read(`# Subtest: crashed.test.ts
+    1..0 # no tests found
+not ok 1 - crashed.test.ts # time=3ms
+  ---
+  signal: SIGKILL
+  ...
+# Subtest: empty.test.ts
+    1..0 # no tests found
+ok 2 - empty.test.ts # SKIP no tests found
+# { total: 2, pass: 0, fail: 1, skip: 1 }`)
+  t.strictSame(totals, { passed: 0, failed: 2 })
+  t.strictSame(
+    shown.filter((line) => !line.startsWith(' ')),
+    ['FAIL crashed.test.ts 3ms', 'FAIL empty.test.ts # SKIP no tests found'],
+  )
+  t.match(shown.join('\n'), 'signal: SIGKILL')
+})
+
+t.test('shows what was skipped, which is no failure', async (t) => {
+  const { shown, totals } = read(`    ok 1 - sends through Redis # SKIP needs Redis
+ok 1 - a.test.ts # time=1ms
+# { total: 1, skip: 1 }`)
+  t.strictSame(shown, ['     skipped: sends through Redis: needs Redis', 'PASS a.test.ts 1ms'])
+  t.strictSame(totals, { passed: 0, failed: 0 })
+})
+
+t.test('counts nothing when the stream ended before its summary', async (t) => {
+  t.strictSame(read('ok 1 - a.test.ts # time=1ms').totals, { passed: 0, failed: 0 })
+})

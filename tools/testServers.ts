@@ -1,0 +1,135 @@
+// The servers that tests talk to, on free ports, in a temporary directory.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { access, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startEmbeddedPostgres } from '../packages/runtime/src/embeddedPostgres.ts'
+import { createLog, type Logger } from '../packages/runtime/src/log.ts'
+import { endOrphan } from '../packages/runtime/src/postgresOrphan.ts'
+import { freePort } from '../packages/testing/src/processes.ts'
+
+const directoryPrefix = 'paylog-test-'
+const redisReadyTimeoutMs = 10_000
+
+export type TestServers = {
+  readonly directory: string
+  /** What tells the tests where the servers are. */
+  readonly env: Record<string, string>
+  /** What could not be tested on this machine, for the end of the run, where it is seen. */
+  readonly skipped: string | undefined
+  stop(): Promise<void>
+}
+
+/**
+ * Starts Postgres, and Redis where it is installed. `TEST_DATABASE_URL` and `REDIS_TEST_URL`, when set, name servers to use
+ * instead; databases of failed tests stay there for a look.
+ */
+export async function startServers(say: (line: string) => void): Promise<TestServers> {
+  const log = createLog({ app: 'test', level: 'error' })
+  await removeLeftovers(log)
+  const directory = await mkdtemp(join(tmpdir(), `${directoryPrefix}${process.pid}-`))
+  const stops: (() => Promise<void>)[] = [() => rm(directory, { recursive: true, force: true })]
+  const stop = async () => {
+    for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last()
+  }
+  try {
+    const env: Record<string, string> = {}
+    if (!process.env.TEST_DATABASE_URL) {
+      const postgres = await startEmbeddedPostgres({
+        directory: join(directory, 'postgres'),
+        port: await freePort(),
+        log,
+      })
+      stops.push(postgres.stop)
+      env.TEST_DATABASE_URL = postgres.databaseUrl
+    }
+    const redisProgram = await findProgram('redis-server')
+    const skipped =
+      redisProgram === undefined && !process.env.REDIS_TEST_URL
+        ? '!!! SKIPPED: everything that needs Redis. Install redis-server (or set REDIS_TEST_URL) to test it too.'
+        : undefined
+    if (skipped !== undefined) say(skipped)
+    if (redisProgram !== undefined && !process.env.REDIS_TEST_URL) {
+      const redis = await startRedis(redisProgram, directory)
+      stops.push(redis.stop)
+      env.REDIS_TEST_URL = redis.url
+    }
+    return { directory, env, skipped, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startRedis(program: string, directory: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort()
+  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory]
+  const child = spawn(program, flags, { stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await exited
+  }
+  const giveUpAt = performance.now() + redisReadyTimeoutMs
+  while (!(await answers(port))) {
+    if (hasEnded(child) || performance.now() > giveUpAt) throw new Error(`${program} did not start on port ${port}`)
+    await pause(20)
+  }
+  return { url: `redis://127.0.0.1:${port}`, stop }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function findProgram(name: string): Promise<string | undefined> {
+  for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+    const program = join(directory, name)
+    const isExecutable = await access(program, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (directory !== '' && isExecutable) return program
+  }
+  return undefined
+}
+
+// A run that was killed could neither stop its Postgres nor remove its files.
+async function removeLeftovers(log: Logger): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const runner = Number(new RegExp(`^${directoryPrefix}(\\d+)-`).exec(name)?.[1])
+    if (!(runner > 0) || isAlive(runner)) continue
+    const directory = join(tmpdir(), name)
+    try {
+      await endOrphan(join(directory, 'postgres'), join(directory, 'postgres', 'cluster'), log)
+      await rm(directory, { recursive: true, force: true })
+    } catch {
+      // Another user's, or another run is removing it at this moment.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
