@@ -36,6 +36,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
       const file = /^(not )?ok \d+ - (.*)$/.exec(line)
       const skipped = /^ +ok \d+ - (.*) # SKIP(.*)$/.exec(line)
       if (file) return addFile(file[1] === undefined, file[2] ?? '')
+      if (line.startsWith('# Subtest:')) isDiagnosis = false
       if (line.startsWith('# { total:')) summary = line
       if (skipped) show(`     skipped: ${skipped[1]}${skipped[2] ? `:${skipped[2]}` : ''}`)
       else if (isDiagnosis) addDiagnosis(line)

@@ -1,17 +1,12 @@
 // Room: local. `npm run demo`: a private system tells the life of one payment and goes away again.
-import { randomBytes, randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { request } from 'undici'
 import { tellStory } from './demo/story.ts'
 import { openWebhookEndpoint } from './demo/webhookEndpoint.ts'
-import { prepare } from './preparation.ts'
-import { loadSettings, withoutSettings } from './settings.ts'
+import { createPrivateSystem } from './privateSystem.ts'
 import { StartError } from './startError.ts'
-import { createSystem } from './system.ts'
-import { createTerminal, silentTerminal } from './terminal.ts'
+import { createTerminal } from './terminal.ts'
 
 // biome-ignore lint/style/noProcessEnv: the parts inherit what is no setting.
 const given = process.env
@@ -26,23 +21,15 @@ async function run(): Promise<void> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const endpoint = await openWebhookEndpoint(secret)
   undo.push(() => endpoint.close())
-  // The demo is alone in the world: whatever this terminal exports for a real system is not for it.
-  const environment = {
-    ...withoutSettings(given),
-    DATA_DIR: join(tmpdir(), `paylog-demo-${randomUUID()}`),
-    PORT: '0',
+  const system = await createPrivateSystem(given, {
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: endpoint.url,
     WEBHOOK_1_EVENTS: 'payment.*',
     WEBHOOK_1_EVENT_MODE: 'canonical',
     WEBHOOK_1_SECRET: secret,
-  }
-  undo.push(() => rmSync(environment.DATA_DIR, { recursive: true, force: true }))
-  const preparation = await prepare(loadSettings(environment))
-  const system = createSystem({ preparation, inherited: environment, terminal: silentTerminal })
+  })
   undo.push(() => system.stop())
-  await system.start()
-  const { base_url, parts, environment: told } = system.runtime()
+  const { base_url, parts, environment: told } = await system.start()
   const { statusCode } = await request(`${base_url}/health/ready`)
   if (statusCode !== 200) throw new StartError(`${base_url}/health/ready answered ${statusCode}.`)
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
