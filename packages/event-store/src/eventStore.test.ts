@@ -5,7 +5,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import t from 'tap'
 import { v4 as uuid } from 'uuid'
-import { createEventStore, type EventStore } from './eventStore.ts'
+import { createEventStore, type EventStore, type Loaded, newStream } from './eventStore.ts'
 import { paymentStream, providerEventStream } from './streamName.ts'
 
 const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
@@ -53,6 +53,17 @@ t.test('concurrent writers of one stream all get their turn, exactly once', asyn
     events.map(({ revision, data }) => [revision, 'provider_intent_id' in data && data.provider_intent_id]),
     Array.from({ length: 10 }, (_, n) => [BigInt(n), `pi_${n}`]),
   )
+})
+
+t.test('an assumption about a stream is tried first and corrected when it is wrong', async (t) => {
+  const stream = freshStream()
+  const assuming = (known: Loaded<number>, decide = (count: number) => [owned(count)]) =>
+    store.handle({ stream, fold: countFold, decide, metadata, known })
+  const first = await assuming(newStream(countFold))
+  t.match(first, { state: 1, revision: 0n })
+  t.match(await assuming(first), { state: 2, revision: 1n })
+  t.match(await assuming(first), { state: 3, revision: 2n }, 'a stale one')
+  t.match(await assuming(newStream(countFold), () => []), { state: 3, revision: 2n, events: [] }, 'nothing to do')
 })
 
 t.test('history up to an event is the state of then', async (t) => {

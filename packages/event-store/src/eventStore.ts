@@ -28,6 +28,16 @@ export type Command<State, Event extends DomainEvent> = {
   readonly fold: Fold<State, Event>
   readonly decide: (state: State) => readonly Event[]
   readonly metadata: EventMetadata
+  /**
+   * What the caller takes the stream for, to save reading it: what an earlier answer said, or `newStream`. Should it be
+   * wrong, the append conflicts, and the decision is made again on what is really there.
+   */
+  readonly known?: Loaded<State>
+}
+
+/** For a stream that is most likely not there yet. */
+export function newStream<State>({ initialState }: Fold<State, never>): Loaded<State> {
+  return { state: initialState, revision: 'no_stream', position: undefined }
 }
 
 export type EventStore = {
@@ -85,11 +95,13 @@ export function createEventStore(options: {
   return {
     client,
     load,
-    async handle({ stream, fold, decide, metadata }) {
+    async handle({ stream, fold, decide, metadata, known }) {
       const ids: string[] = []
       for (let decision = 1; decision <= maxDecisions; decision++) {
-        const loaded = await load(stream, fold)
+        const isAssumed = decision === 1 && known !== undefined
+        const loaded = isAssumed ? known : await load(stream, fold)
         const events = decide(loaded.state)
+        if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events }
         const encoded = events.map((event, index) => {
           // After a conflict nothing of these ids is in the stream, so the new decision may use them again.

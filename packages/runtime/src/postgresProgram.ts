@@ -1,9 +1,9 @@
 // Room: runtime. The Postgres programs that npm brought, and the system user they run as when we are root.
 import { execFile } from 'node:child_process'
-import { cp, mkdir, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -24,6 +24,7 @@ export type PostgresProgram = { readonly initdb: string; readonly postgres: stri
  */
 export async function findPostgresProgram(): Promise<PostgresProgram> {
   const { directory, version } = packagedPrograms()
+  await linkLibraries(directory)
   const isRoot = userInfo().uid === 0
   const runAs = isRoot ? await systemUser() : {}
   const reachable =
@@ -42,6 +43,18 @@ function packagedPrograms(): { directory: string; version: string } {
   } catch (cause) {
     throw new Error(`there is no Postgres for this machine (${platform}); set DATABASE_URL to one of your own`, {
       cause,
+    })
+  }
+}
+
+// npm packages cannot hold symbolic links, so this one lists them, for an install script that npm may not have run.
+async function linkLibraries(directory: string): Promise<void> {
+  const list = await readFile(join(directory, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links: readonly { source: string; target: string }[] = JSON.parse(list)
+  for (const { source, target } of links) {
+    const link = join(dirname(directory), target)
+    await symlink(basename(source), link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
     })
   }
 }

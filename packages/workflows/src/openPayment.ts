@@ -14,7 +14,7 @@ import {
 import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { intentOwnerFold } from '@paylog/domain/provider-events/events'
 import type { LogPosition } from '@paylog/event-store/codec'
-import type { Handled } from '@paylog/event-store/eventStore'
+import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
@@ -50,9 +50,10 @@ export async function openPayment(workflow: Workflow, { command, metadata }: Ope
     fold: paymentFold,
     decide: (state) => initiatePayment(command, state),
     metadata,
+    known: newStream(paymentFold),
   })
   const payment = existing(initiated.state)
-  if (initiated.events.length > 0) return createIntent(workflow, provider, payment, payment.attempt, metadata)
+  if (initiated.events.length > 0) return createIntent(workflow, provider, initiated, payment.attempt, metadata)
   if (payment.request_fingerprint !== command.request_fingerprint)
     throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
   return repeated(workflow, provider, initiated, metadata)
@@ -82,14 +83,14 @@ async function repeated(
     case 'created':
       return { ...opened(found, { replayed: true }), payment: await asFirstAnswered(workflow, payment.payment_id) }
     case 'refused':
-      if (outcome.retryable) return createIntent(workflow, provider, payment, payment.attempt + 1, metadata)
+      if (outcome.retryable) return createIntent(workflow, provider, found, payment.attempt + 1, metadata)
       return opened(found, { replayed: true, refusal: refusalOf(payment) })
     case 'open':
       if (workflow.now().getTime() - Date.parse(payment.created_at) < inFlightMs)
         throw new DomainError('idempotency_key_in_flight', 'The first request with this key is still being worked on', {
           payment_id: payment.payment_id,
         })
-      return createIntent(workflow, provider, payment, payment.attempt, metadata)
+      return createIntent(workflow, provider, found, payment.attempt, metadata)
   }
 }
 
@@ -106,11 +107,12 @@ async function asFirstAnswered({ store }: Workflow, paymentId: string): Promise<
 async function createIntent(
   workflow: Workflow,
   provider: Provider,
-  payment: Payment,
+  found: Loaded<PaymentState>,
   attempt: number,
   metadata: EventMetadata,
 ): Promise<OpenedPayment> {
-  const record = recorder(workflow, payment, metadata)
+  const payment = existing(found.state)
+  const record = recorder(workflow, found, metadata)
   try {
     const intent = await provider.createIntent({
       payment_id: payment.payment_id,
@@ -155,16 +157,19 @@ async function ownIntent({ store }: Workflow, payment: Payment, intent: Provider
         ? [{ type: 'ProviderIntentOwned' as const, data: { payment_id, provider_id, provider_intent_id } }]
         : [],
     metadata,
+    known: newStream(intentOwnerFold),
   })
 }
 
-function recorder({ store, now }: Workflow, payment: Payment, metadata: EventMetadata) {
+function recorder({ store, now }: Workflow, known: Loaded<PaymentState>, metadata: EventMetadata) {
+  const { payment_id } = existing(known.state)
   return (decide: (state: PaymentState, occurred_at: string) => PaymentEvent[]) =>
     store.handle<PaymentState, PaymentEvent>({
-      stream: paymentStream(payment.payment_id),
+      stream: paymentStream(payment_id),
       fold: paymentFold,
       decide: (state) => decide(state, now().toISOString()),
       metadata,
+      known,
     })
 }
 

@@ -9,6 +9,7 @@ import {
   notificationFold,
   type ProviderNotificationEvent,
 } from '@paylog/domain/provider-events/events'
+import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream, providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
@@ -30,11 +31,11 @@ export async function receiveNotification(workflow: Workflow, incoming: Incoming
   const notification = await provider.readNotification({ body, headers, now })
   const inbox = providerEventStream(provider.id, notification.provider_event_id)
   const metadata = { correlationId: requestId, causationId: inbox, actor: `provider:${provider.id}`, requestId }
-  const settle = (decide: (inboxState: Notification) => ProviderNotificationEvent[]) =>
-    workflow.store.handle({ stream: inbox, fold: notificationFold, decide, metadata })
+  const settle = (known: Loaded<Notification>, decide: (inboxState: Notification) => ProviderNotificationEvent[]) =>
+    workflow.store.handle({ stream: inbox, fold: notificationFold, decide, metadata, known })
 
   const facts = factsOf(provider, notification)
-  const received = await settle(({ state }) =>
+  const received = await settle(newStream(notificationFold), ({ state }) =>
     state === 'none'
       ? [
           {
@@ -46,7 +47,7 @@ export async function receiveNotification(workflow: Workflow, incoming: Incoming
   )
   if (received.state.state === 'settled') return
   const payment = await applyToPayment(workflow, provider, notification, metadata)
-  await settle(({ state }) => (state === 'settled' ? [] : [settled(facts, notification, payment)]))
+  await settle(received, ({ state }) => (state === 'settled' ? [] : [settled(facts, notification, payment)]))
 }
 
 /** The payment that the notification is about, with what it says taken into account; nothing if it is not ours. */

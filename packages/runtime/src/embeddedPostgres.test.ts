@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { startEmbeddedPostgres } from './embeddedPostgres.ts'
+import { createLog } from './log.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+const owner = new URL('fixtures/postgresOwner.ts', import.meta.url)
+
+// Below a directory that nobody else may enter, like a clone in root's home. Not t.testdir: its files go when the test fails.
+function testDirectory(t: Test): string {
+  const closed = mkdtempSync(join(tmpdir(), 'paylog-embedded-'))
+  chmodSync(closed, 0o700)
+  t.teardown(() => rmSync(closed, { recursive: true, force: true }))
+  const directory = join(closed, 'postgres')
+  mkdirSync(directory)
+  return directory
+}
+
+async function query(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+t.test('makes a database for this machine alone, keeps its data, and survives being killed', async (t) => {
+  const directory = testDirectory(t)
+  const first = await startEmbeddedPostgres({ directory, port: await freePort(), log })
+  t.teardown(() => first.stop())
+  await query(first.databaseUrl, 'create table kept as select 7 as number')
+  const settings = await query(
+    first.databaseUrl,
+    `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
+       current_setting('unix_socket_directories') as sockets, lower('ÉCOLE') as lower, current_database() as name`,
+  )
+  t.strictSame(settings, [{ addresses: '127.0.0.1', fsync: 'on', sockets: '', lower: 'école', name: 'paylog' }])
+
+  const anyone = new URL(first.databaseUrl)
+  anyone.password = 'guessed'
+  await t.rejects(query(anyone.href, 'select 1'), { code: '28P01' })
+  t.equal(statSync(join(directory, 'password')).mode & 0o777, 0o600)
+  await first.stop()
+  await first.stop()
+  t.notOk(first.lost.aborted, 'a stop is no loss')
+
+  const port = String(await freePort())
+  const killed = await startProcess(t, { script: owner, env: { PORT: port, DIRECTORY: directory } })
+  const { databaseUrl } = killed.detail
+  t.type(databaseUrl, 'string')
+  await t.rejects(startEmbeddedPostgres({ directory, port: await freePort(), log }), {
+    message: `the database in ${directory} is in use by process ${killed.pid}`,
+  })
+  await killed.kill('SIGKILL')
+  t.strictSame(await query(String(databaseUrl), 'select number from kept'), [{ number: 7 }], 'it was left behind')
+
+  const second = await startEmbeddedPostgres({ directory, port: await freePort(), log })
+  t.teardown(() => second.stop())
+  t.strictSame(await query(second.databaseUrl, 'select number from kept'), [{ number: 7 }])
+  await t.rejects(query(String(databaseUrl), 'select 1'), { code: 'ECONNREFUSED' }, 'the one left behind is gone')
+
+  const lost = once(second.lost, 'abort')
+  const pid = Number.parseInt(readFileSync(join(directory, 'cluster', 'postmaster.pid'), 'utf8'), 10)
+  process.kill(pid, 'SIGKILL')
+  await lost
+  t.match(second.lost.reason.message, 'Postgres ended (SIGKILL)')
+})
+
+t.test('says that the port is in use', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const address = other.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  await t.rejects(startEmbeddedPostgres({ directory: testDirectory(t), port, log }), {
+    message: `port ${port} on 127.0.0.1 is in use`,
+  })
+})
+
+t.test('stops its Postgres with its process', async (t) => {
+  const directory = testDirectory(t)
+  const app = await startProcess(t, { script: owner, env: { PORT: String(await freePort()), DIRECTORY: directory } })
+  await app.stop()
+  t.strictSame(await app.exited, { code: 0, signal: null })
+  await t.rejects(query(String(app.detail.databaseUrl), 'select 1'), { code: 'ECONNREFUSED' })
+  t.match(readFileSync(join(directory, 'postgres.log'), 'utf8'), 'database system is shut down')
+})
