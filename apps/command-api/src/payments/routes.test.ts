@@ -1,26 +1,22 @@
 import { paymentStream } from '@paylog/event-store/streamName'
-import { type Provider, ProviderError } from '@paylog/providers/provider'
+import type { CreateIntent, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 
-/** What the provider of the tests does when it is asked for an intent. */
-let provide: Provider['createIntent'] | undefined
-let calls: Parameters<Provider['createIntent']>[0][] = []
+const calls: CreateIntent[] = []
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const provider: Provider = {
   ...sandbox,
   createIntent(request) {
     calls.push(request)
-    return (provide ?? sandbox.createIntent)(request)
+    return sandbox.createIntent(request)
   },
 }
-const { app, store, backend, time } = await commandApiUnderTest(t, [provider])
+const { app, store, backend } = await commandApiUnderTest(t, [provider])
 
 t.beforeEach(() => {
-  provide = undefined
-  calls = []
-  time.now = () => new Date()
+  calls.length = 0
   backend.breakWith(undefined)
 })
 
@@ -34,8 +30,6 @@ const post = (payload: unknown, headers: Record<string, string> = {}, url = '/pa
   })
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
 const lastPosition = async () => (await store.head())?.commit
-let keys = 0
-const freshKey = () => `key-${keys++}`
 
 t.test('a guest creates a payment by sending guest_data', async (t) => {
   const response = await post({ ...guestBody, provider_id: 'sandbox', concept: 'Membership', metadata: { order: 7 } })
@@ -218,112 +212,3 @@ t.test('an unknown path and a wrong method answer in the envelope too', async (t
     t.match(response.json(), { success: false, error: { code: 'not_found' } })
   }
 })
-
-t.test('a declined payment answers 402, is on record, and is answered the same way again', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  const body = { ...guestBody, payment_method_id: 'pm_card_declined' }
-  const first = await post(body, headers)
-  t.equal(first.statusCode, 402)
-  const { error } = first.json()
-  t.match(error, { code: 'payment_declined', details: { payment_id: String } })
-  t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
-  const again = await post(body, headers)
-  t.equal(again.statusCode, 402)
-  t.equal(again.headers['idempotent-replayed'], 'true')
-  t.equal(again.json().error.details.payment_id, error.details.payment_id)
-  t.equal(calls.length, 1)
-})
-
-t.test('a provider that was not reached answers 502, and the same key tries again on the same payment', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  provide = async () => {
-    throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
-  }
-  const first = await post(guestBody, headers)
-  t.equal(first.statusCode, 502)
-  t.match(first.json().error, { code: 'provider_unavailable' })
-  provide = undefined
-  const second = await post(guestBody, headers)
-  t.equal(second.statusCode, 201)
-  t.match(second.json().data, { id: first.json().error.details.payment_id, status: 'pending' })
-  t.not(calls[0]?.idempotency_key, calls[1]?.idempotency_key, 'a new attempt has a new key')
-  t.same(await eventsOf(second.json().data.id), ['PaymentInitiated', 'PaymentAttemptFailed', 'ProviderIntentCreated'])
-})
-
-t.test(
-  'an unknown outcome answers 504 and leaves the payment pending; the same key tells its present state',
-  async (t) => {
-    const headers = { 'idempotency-key': freshKey() }
-    provide = async () => {
-      throw new ProviderError('unknown', 'timeout', 'The provider did not answer in time')
-    }
-    const first = await post(guestBody, headers)
-    t.equal(first.statusCode, 504)
-    const { code, details } = first.json().error
-    t.equal(code, 'provider_outcome_unknown')
-    t.same(await eventsOf(details.payment_id), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
-    const again = await post(guestBody, headers)
-    t.equal(again.statusCode, 201)
-    t.match(again.json().data, { id: details.payment_id, status: 'pending', client_secret: null })
-    t.equal(calls.length, 1, 'an unknown outcome is not tried again by the caller')
-  },
-)
-
-t.test('the same key and body give the same answer, another body 422', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  const first = await post(guestBody, headers)
-  const again = await post({ guest_data: guestBody.guest_data, currency: 'eur', total_cents: 2599 }, headers)
-  t.equal(again.statusCode, 201)
-  t.equal(again.headers['idempotent-replayed'], 'true')
-  t.equal(first.headers['idempotent-replayed'], undefined)
-  t.same(again.json(), first.json())
-  const other = await post({ ...guestBody, total_cents: 2600 }, headers)
-  t.equal(other.statusCode, 422)
-  t.match(other.json().error, { code: 'idempotency_key_reused' })
-  const session = await post(guestBody, { ...headers, 'x-session-id': 'demo-session' })
-  t.not(session.json().data.id, first.json().data.id, 'another caller has keys of its own')
-  t.equal(calls.length, 2)
-})
-
-t.test('64 identical requests at once make one payment and one call', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  provide = async (request) => {
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    return sandbox.createIntent(request)
-  }
-  const responses = await Promise.all(Array.from({ length: 64 }, () => post(guestBody, headers)))
-  const statuses = responses.map(({ statusCode }) => statusCode)
-  t.ok(
-    statuses.every((status) => status === 201 || status === 409),
-    `statuses ${[...new Set(statuses)]}`,
-  )
-  t.equal(
-    responses.filter(({ headers, statusCode }) => statusCode === 201 && !headers['idempotent-replayed']).length,
-    1,
-  )
-  const ids = new Set(responses.map((each) => each.json().data?.id ?? each.json().error.details.payment_id))
-  t.equal(ids.size, 1)
-  t.equal(calls.length, 1)
-  t.same(await eventsOf([...ids][0]), ['PaymentInitiated', 'ProviderIntentCreated'])
-})
-
-t.test(
-  'a request that died in the middle is finished by its repetition, with the same key at the provider',
-  async (t) => {
-    const headers = { 'idempotency-key': freshKey() }
-    provide = async () => {
-      throw new Error('the process died here')
-    }
-    t.equal((await post(guestBody, headers)).statusCode, 500)
-    provide = undefined
-    const early = await post(guestBody, headers)
-    t.equal(early.statusCode, 409)
-    t.match(early.json().error, { code: 'idempotency_key_in_flight' })
-    time.now = () => new Date(Date.now() + 60_000)
-    const late = await post(guestBody, headers)
-    t.equal(late.statusCode, 201)
-    t.equal(calls.length, 2)
-    t.equal(calls[0]?.idempotency_key, calls[1]?.idempotency_key)
-    t.same(await eventsOf(late.json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'])
-  },
-)
