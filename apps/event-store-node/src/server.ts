@@ -15,6 +15,7 @@ import type { Tail } from './subscriptions/tail.ts'
 /** The client sends chunks of up to 3 MiB, and reads messages of up to 17 MiB. */
 const maxMessageBytes = 17 << 20
 const stopPatienceMs = 3_000
+const cancelledCallsPerSecond = 100_000
 
 export type StoreServer = {
   readonly port: number
@@ -47,6 +48,7 @@ export async function startServer(options: {
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
   })
+  tolerateCancelledCalls(server)
   let boundPort = options.port
   server.addService(streamsService, {
     read: createRead({ events, tail, log, stopping: stopping.signal }),
@@ -65,6 +67,18 @@ export async function startServer(options: {
       await shutDown(server)
     },
   }
+}
+
+/**
+ * Node's HTTP/2 ends a connection, and every call on it, after 1,000 cancelled streams and more than 33 a second. Cancelling
+ * is how this protocol ends subscriptions and partial reads, and grpc-js passes no option of its own on to lift the limit.
+ */
+function tolerateCancelledCalls(server: Server): void {
+  const http2Options: unknown = Reflect.get(server, 'commonServerOptions')
+  if (typeof http2Options !== 'object' || http2Options === null) {
+    throw new Error('This version of @grpc/grpc-js keeps its HTTP/2 options elsewhere')
+  }
+  Object.assign(http2Options, { streamResetBurst: cancelledCallsPerSecond, streamResetRate: cancelledCallsPerSecond })
 }
 
 function bind(server: Server, host: string, port: number): Promise<number> {

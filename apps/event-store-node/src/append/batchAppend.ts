@@ -49,6 +49,8 @@ function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): Channel
   let inFlight = 0
   let clientIsDone = false
   let closed = false
+  let pauses = 0
+  let draining = false
 
   const close = () => {
     if (closed) return
@@ -66,9 +68,13 @@ function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): Channel
     call.end()
   }
   const pauseUntil = (ready: Promise<unknown>) => {
+    pauses += 1
     call.pause()
     ready.then(
-      () => closed || call.resume(),
+      () => {
+        pauses -= 1
+        if (pauses === 0 && !closed) call.resume()
+      },
       () => fail(unavailable('The log cannot be written now')),
     )
   }
@@ -88,8 +94,14 @@ function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): Channel
   return {
     closed: () => closed,
     reply(message) {
+      if (closed || call.write(message) || draining) return
       // A client that does not read its answers is not read from either.
-      if (!closed && !call.write(message)) pauseUntil(new Promise((resolve) => call.once('drain', resolve)))
+      draining = true
+      pauseUntil(
+        drained(call).then(() => {
+          draining = false
+        }),
+      )
     },
     fail,
     pauseUntil,
@@ -105,6 +117,10 @@ function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): Channel
     },
     onClose: (listener) => closeListeners.push(listener),
   }
+}
+
+function drained(call: BatchAppendCall): Promise<void> {
+  return new Promise((resolve) => call.once('drain', resolve))
 }
 
 function createReceiver(call: BatchAppendCall, channel: Channel, { writer, maxAppendBytes }: Deps) {

@@ -33,9 +33,9 @@ for (const [name, event] of Object.entries<StoredEvent>({
     t.equal(recorded?.getCommitPosition(), String(event.position))
     t.equal(recorded?.getPreparePosition(), String(event.position))
     t.same(recorded?.getMetadataMap().toObject(), [
-      ['type', event.type],
-      ['created', String(event.createdTicks)],
       ['content-type', event.isJson ? 'application/json' : 'application/octet-stream'],
+      ['created', String(event.createdTicks)],
+      ['type', event.type],
     ])
     t.same(Buffer.from(recorded?.getData_asU8() ?? []), event.data)
     t.same(Buffer.from(recorded?.getCustomMetadata_asU8() ?? []), event.metadata)

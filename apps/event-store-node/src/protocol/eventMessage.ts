@@ -67,9 +67,9 @@ function layOut(event: StoredEvent, idFormat: IdFormat): Layout {
   const nameLength = Buffer.byteLength(event.stream)
   const positionSize = 1 + uint64Size(event.position)
   const entries: [string, string][] = [
-    ['type', event.type],
-    ['created', String(event.createdTicks)],
     ['content-type', event.isJson ? 'application/json' : 'application/octet-stream'],
+    ['created', String(event.createdTicks)],
+    ['type', event.type],
   ]
   const entrySizes = entries.map(([key, value]) => mapEntrySize(key, value))
   const size =

@@ -1,0 +1,66 @@
+// event-store-node, append: what is taken into a group, and what never is.
+import t from 'tap'
+import { createIntake, type Waiting, WriterUnavailableError } from './intake.ts'
+import type { Outcome } from './proposal.ts'
+
+function waiting(changes: Partial<Waiting> = {}) {
+  const answers: (Outcome | Error)[] = []
+  const each: Waiting = {
+    proposal: { kind: 'append', stream: 's', expected: -2n, events: [] },
+    bytes: 10,
+    deadlineMs: Date.now() + 10_000,
+    isCancelled: () => false,
+    resolve: (outcome) => answers.push(outcome),
+    reject: (error) => answers.push(error),
+    ...changes,
+  }
+  return { each, answers }
+}
+
+t.test('what was cancelled or is past its deadline is not taken', async (t) => {
+  const intake = createIntake()
+  const good = waiting()
+  const late = waiting({ deadlineMs: Date.now() - 1 })
+  const gone = waiting({ isCancelled: () => true })
+  for (const { each } of [late, good, gone]) intake.add(each)
+  t.same(intake.takeGroup(), [good.each])
+  t.same(late.answers, [{ kind: 'timeout' }])
+  t.type(gone.answers[0], WriterUnavailableError)
+  t.ok(intake.isEmpty)
+})
+
+t.test(
+  'groups are bounded, keep the order of arrival, and one that is too large for any group still goes alone',
+  async (t) => {
+    const intake = createIntake()
+    const huge = waiting({ bytes: 9 << 20 })
+    const others = Array.from({ length: 600 }, () => waiting())
+    for (const { each } of [huge, ...others]) intake.add(each)
+    t.same(intake.takeGroup(), [huge.each])
+    t.equal(intake.takeGroup().length, 512)
+    t.equal(intake.takeGroup().length, 88)
+  },
+)
+
+t.test('callers are held back while too much waits', async (t) => {
+  const intake = createIntake()
+  for (let count = 0; count < 9; count += 1) intake.add(waiting({ bytes: 8 << 20 }).each)
+  t.ok(intake.congested)
+  let relieved = false
+  const relief = intake.uncongested().then(() => {
+    relieved = true
+  })
+  t.notOk(relieved)
+  intake.takeGroup()
+  await relief
+  t.notOk(intake.congested)
+})
+
+t.test('an outage rejects everything that waits', async (t) => {
+  const intake = createIntake()
+  const one = waiting()
+  intake.add(one.each)
+  intake.rejectAll()
+  t.type(one.answers[0], WriterUnavailableError)
+  t.ok(intake.isEmpty)
+})

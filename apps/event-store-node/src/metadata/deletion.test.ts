@@ -1,0 +1,88 @@
+// event-store-node, metadata: truncation, soft deletion and return, tombstones and links, through the real client.
+import { BACKWARDS, binaryEvent, type EventStoreDBClient, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
+import t from 'tap'
+import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { parseStreamMetadata, withTruncateBefore } from './streamMetadata.ts'
+
+async function revisions(client: EventStoreDBClient, stream: string, direction: 'forwards' | 'backwards' = FORWARDS) {
+  const seen: number[] = []
+  const fromRevision = direction === FORWARDS ? 'start' : 'end'
+  for await (const { event } of client.readStream(stream, { direction, fromRevision })) {
+    seen.push(Number(event?.revision))
+  }
+  return seen
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  )
+}
+
+t.test('a deleted stream is not found, comes back after its last revision, and keeps its past hidden', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await client.appendToStream('s', numbered(0, 3), { expectedRevision: NO_STREAM })
+  t.match(await failureOf(client.deleteStream('s', { expectedRevision: 7n })), { type: 'wrong-expected-version' })
+  await client.deleteStream('s', { expectedRevision: 2n })
+  t.match(await failureOf(revisions(client, 's')), { type: 'stream-not-found' })
+  await client.appendToStream('s', numbered(3, 2), { expectedRevision: NO_STREAM })
+  t.same(await revisions(client, 's'), [3, 4])
+  t.same(await revisions(client, 's', BACKWARDS), [4, 3])
+  t.equal((await client.getStreamMetadata('s')).metadata?.truncateBefore, 3)
+})
+
+t.test('a tombstoned stream is gone for good', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await client.appendToStream('s', numbered(0, 1))
+  await client.tombstoneStream('s')
+  t.match(await failureOf(revisions(client, 's')), { type: 'stream-deleted' })
+  t.match(await failureOf(client.appendToStream('s', numbered(1, 1))), { type: 'stream-deleted' })
+  t.match(await failureOf(client.tombstoneStream('s')), { type: 'stream-deleted' })
+})
+
+t.test('metadata truncates reads of its stream and nothing else', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await client.appendToStream('s', numbered(0, 6))
+  await client.setStreamMetadata('s', { maxCount: 2 })
+  t.same(await revisions(client, 's'), [4, 5])
+  await client.setStreamMetadata('s', { truncateBefore: 3 })
+  t.same(await revisions(client, 's'), [3, 4, 5])
+  await client.setStreamMetadata('s', {})
+  t.same(await revisions(client, 's'), [0, 1, 2, 3, 4, 5])
+  let inLog = 0
+  for await (const { event } of client.readAll()) if (event?.streamId === 's') inLog += 1
+  t.equal(inLog, 6)
+})
+
+t.test('links are resolved when asked for, and come alone when their target is gone', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await client.appendToStream('target', numbered(0, 1))
+  const link = (data: string) => binaryEvent({ type: '$>', data: Buffer.from(data) })
+  await client.appendToStream('links', [link('0@target'), link('5@target'), link('0@nowhere')])
+  const resolved: unknown[] = []
+  for await (const each of client.readStream('links', { resolveLinkTos: true, fromRevision: START })) {
+    resolved.push([each.event?.streamId, each.link?.revision])
+  }
+  t.same(resolved, [
+    ['target', 0n],
+    [undefined, 1n],
+    [undefined, 2n],
+  ])
+})
+
+t.test('metadata of a wrong type is no metadata, and a number without sense is as good as absent', async (t) => {
+  const parsed = (json: string) => parseStreamMetadata(Buffer.from(json))
+  t.same(parsed('{"$maxCount":2,"$tb":9223372036854775807}'), { maxCount: 2n, truncateBefore: 9223372036854775807n })
+  t.same(parsed('{"$maxCount":"2","$tb":3}'), {})
+  t.same(parsed('{"$maxCount":0,"$maxAge":-1,"$tb":-5}'), {})
+  t.same(parsed('{"$maxCount":1.5}'), {})
+  t.same(parsed('[1]'), {})
+  t.same(parsed('nonsense'), {})
+})
+
+t.test('setting $tb keeps every other key and number as written', async (t) => {
+  const merged = withTruncateBefore(Buffer.from('{"owner":"x","big":12345678901234567890,"$tb":1,"last":1.0}'), 4n)
+  t.equal(merged?.toString(), '{"owner":"x","big":12345678901234567890,"$tb":4,"last":1.0}')
+  t.equal(withTruncateBefore(Buffer.from('nonsense'), 4n), undefined)
+})

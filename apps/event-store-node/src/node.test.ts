@@ -1,0 +1,177 @@
+// event-store-node: nothing acknowledged is lost, one writer only, and outages heal, with the node as a real process.
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  EventStoreDBClient as Client,
+  type EventStoreDBClient,
+  FORWARDS,
+  jsonEvent,
+  NO_STREAM,
+  START,
+} from '@eventstore/db-client'
+import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
+import { createLog } from '@paylog/runtime/log'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
+import t from 'tap'
+import { connect } from './testing/nodeUnderTest.ts'
+
+const log = createLog({ app: 'event-store-node', level: 'silent' })
+const script = new URL('./main.ts', import.meta.url)
+
+/** Appends until told to stop; gives the ids that were acknowledged. */
+function startLoad(client: EventStoreDBClient, writers: number) {
+  const acknowledged: string[] = []
+  let running = true
+  const done = Promise.all(
+    Array.from({ length: writers }, async () => {
+      while (running) {
+        const id = randomUUID()
+        const append = client.appendToStream(`load-${id}`, jsonEvent({ id, type: 'Loaded', data: {} }), {
+          expectedRevision: NO_STREAM,
+        })
+        // An append during the outage may never be answered by the client; only answers count.
+        await append.then(() => acknowledged.push(id)).catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
+      }
+    }),
+  )
+  return {
+    acknowledged,
+    async stop() {
+      running = false
+      await done
+    },
+  }
+}
+
+async function readLog(client: EventStoreDBClient): Promise<{ ids: string[]; positions: bigint[] }> {
+  const ids: string[] = []
+  const positions: bigint[] = []
+  for await (const { event } of client.readAll({ direction: FORWARDS, fromPosition: START })) {
+    if (!event?.streamId.startsWith('load-')) continue
+    ids.push(event.id)
+    positions.push(event.position.commit)
+  }
+  return { ids, positions }
+}
+
+function increasing(positions: readonly bigint[]): boolean {
+  return positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n))
+}
+
+t.test('after kill -9 under load every acknowledged event is there exactly once, in order', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const port = await freePort()
+  const env = { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
+  const acknowledged: string[] = []
+  for (let cycle = 0; cycle < 4; cycle += 1) {
+    const node = await startProcess(t, { script, env })
+    const client = Client.connectionString(`esdb://127.0.0.1:${port}?tls=false`)
+    const load = startLoad(client, 32)
+    const enough = 50 + Math.floor(Math.random() * 400)
+    await waitFor(() => load.acknowledged.length > enough, { what: 'a load under way' })
+    await node.kill('SIGKILL')
+    acknowledged.push(...load.acknowledged)
+    await load.stop()
+    await client.dispose()
+  }
+  await startProcess(t, { script, env })
+  const { ids, positions } = await readLog(connect(t, port))
+  const counts = new Map<string, number>()
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  t.same(
+    acknowledged.filter((id) => counts.get(id) !== 1),
+    [],
+  )
+  t.equal(counts.size, ids.length, 'nothing is there twice, acknowledged or not')
+  t.ok(increasing(positions))
+})
+
+t.test('a second node on the same database refuses to start, with one line, and the first goes on', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const port = await freePort()
+  await startProcess(t, { script, env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' } })
+  const second = { DATABASE_URL: databaseUrl, PORT: String(await freePort()), LOG_LEVEL: 'warn' }
+  const refusal = await startProcess(t, { script, env: second }).catch((error: Error) => error)
+  t.match(refusal, {
+    message: /ready: event-store-node: [^\n]*Another event-store-node is already running[^\n]*\n$/,
+  })
+  const appended = await connect(t, port).appendToStream('still-here', jsonEvent({ type: 'Written', data: {} }))
+  t.ok(appended.success)
+})
+
+t.test('a node that another one has replaced writes nothing and stops with a failure', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const port = await freePort()
+  const env = { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'fatal' }
+  const node = await startProcess(t, { script, env })
+  const client = connect(t, port)
+  await client.appendToStream('fenced', jsonEvent({ type: 'Before', data: {} }))
+  const database = new pg.Client({ connectionString: databaseUrl })
+  await database.connect()
+  t.teardown(() => database.end())
+  await database.query('update event_store.writer set epoch = epoch + 1')
+  await t.rejects(client.appendToStream('fenced', jsonEvent({ type: 'After', data: {} })))
+  const { code } = await node.exited
+  t.equal(code, 1)
+  const { rows } = await database.query(`select type from event_store.events where stream = 'fenced'`)
+  t.same(rows, [{ type: 'Before' }])
+})
+
+t.test('SIGTERM ends the node at once and without a failure, with subscriptions and batch streams open', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const port = await freePort()
+  const node = await startProcess(t, {
+    script,
+    env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' },
+  })
+  const client = connect(t, port)
+  const subscription = client.subscribeToAll({ fromPosition: START })
+  const ended = new Promise<Error>((resolve) => subscription.on('error', resolve))
+  const load = startLoad(client, 8)
+  await waitFor(() => load.acknowledged.length > 20, { what: 'a load under way' })
+  const before = performance.now()
+  await node.kill('SIGTERM')
+  await load.stop()
+  t.ok(performance.now() - before < 3_000)
+  t.match(await ended, { type: 'unavailable' })
+  t.equal((await node.exited).code, 0)
+})
+
+t.test('when Postgres goes away appends and reads fail, and go on by themselves when it is back', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'paylog-outage-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const databasePort = await freePort()
+  const postgres = await startEmbeddedPostgres({ directory, port: databasePort, log })
+  const port = await freePort()
+  const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'fatal' }
+  const node = await startProcess(t, { script, env })
+  const client = connect(t, port)
+  const subscription = client.subscribeToAll({ fromPosition: START })
+  const seen: string[] = []
+  subscription.on('data', ({ event }) => event && seen.push(event.id))
+  const load = startLoad(client, 16)
+  await waitFor(() => load.acknowledged.length > 50, { what: 'a load under way' })
+  await postgres.stop()
+  await t.rejects(client.appendToStream('outage', jsonEvent({ type: 'Lost', data: {} })))
+  await t.rejects(readLog(client))
+  const duringOutage = load.acknowledged.length
+  const restarted = await startEmbeddedPostgres({ directory, port: databasePort, log })
+  t.teardown(() => restarted.stop())
+  await waitFor(() => load.acknowledged.length > duringOutage + 50, { what: 'appends after the outage' })
+  await load.stop()
+  const { ids, positions } = await readLog(client)
+  t.same(
+    load.acknowledged.filter((id) => ids.filter((each) => each === id).length !== 1),
+    [],
+  )
+  t.ok(increasing(positions))
+  await waitFor(() => ids.every((id) => seen.includes(id)), { what: 'the subscription to have seen all of it' })
+  await subscription.unsubscribe()
+  await client.dispose()
+  await node.stop()
+})

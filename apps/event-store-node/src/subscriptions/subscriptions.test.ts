@@ -1,0 +1,112 @@
+// event-store-node, subscriptions: resumption, order, checkpoints and slow readers, through the real client.
+import { once } from 'node:events'
+import { END, type EventStoreDBClient, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
+import t from 'tap'
+import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+
+async function appendEach(client: EventStoreDBClient, stream: string, count: number): Promise<Position[]> {
+  const positions: Position[] = []
+  for (const event of numbered(0, count)) {
+    const { position } = await client.appendToStream(stream, event)
+    if (position) positions.push(position)
+  }
+  return positions
+}
+
+t.test('a subscription to all begins after the position it is given', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  const [first, second] = await appendEach(client, 'resumed', 3)
+  const subscription = client.subscribeToAll({ ...(first && { fromPosition: first }) })
+  for await (const { event } of subscription) {
+    t.equal(event?.position.commit, second?.commit)
+    break
+  }
+  await subscription.unsubscribe()
+})
+
+t.test('a subscription to a stream begins after the revision it is given, and goes live', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await appendEach(client, 'resumed', 4)
+  const subscription = client.subscribeToStream('resumed', { fromRevision: 1n })
+  const seen: (bigint | undefined)[] = []
+  for await (const { event } of subscription) {
+    seen.push(event?.revision)
+    if (seen.length === 2) await appendEach(client, 'resumed', 2)
+    if (seen.length === 4) break
+  }
+  t.same(seen, [2n, 3n, 4n, 5n])
+  await subscription.unsubscribe()
+})
+
+t.test('a stream that does not exist yet can be subscribed to', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  const subscription = client.subscribeToStream('later', { fromRevision: START })
+  await once(subscription, 'confirmation')
+  await client.appendToStream('later', numbered(7, 1), { expectedRevision: NO_STREAM })
+  for await (const { event } of subscription) {
+    t.same(event?.data, { number: 7 })
+    break
+  }
+  await subscription.unsubscribe()
+})
+
+t.test('a subscription from the end sees only what comes', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await appendEach(client, 'before', 3)
+  const subscription = client.subscribeToAll({ fromPosition: END })
+  await once(subscription, 'confirmation')
+  await client.appendToStream('after', numbered(1, 1))
+  for await (const { event } of subscription) {
+    t.equal(event?.streamId, 'after')
+    break
+  }
+  await subscription.unsubscribe()
+})
+
+t.test('a filtered subscription tells how far it looked, catching up and live', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  const [start] = await appendEach(client, 'other', 10)
+  const checkpoints: bigint[] = []
+  const subscription = client.subscribeToAll({
+    ...(start && { fromPosition: start }),
+    filter: streamNameFilter({
+      prefixes: ['wanted-'],
+      maxSearchWindow: 2,
+      checkpointReached: async (_, position) => {
+        checkpoints.push(position.commit)
+      },
+    }),
+  })
+  await once(subscription, 'confirmation')
+  const live = await appendEach(client, 'other', 5)
+  const [matching] = await appendEach(client, 'wanted-1', 1)
+  for await (const { event } of subscription) {
+    t.equal(event?.position.commit, matching?.commit)
+    break
+  }
+  t.ok(checkpoints.length >= 5)
+  t.same(
+    checkpoints,
+    [...checkpoints].sort((a, b) => Number(a - b)),
+    'checkpoints never go back',
+  )
+  t.ok((checkpoints.at(-1) ?? 0n) >= (live[0]?.commit ?? 0n), 'live events without a match are told about, too')
+  await subscription.unsubscribe()
+})
+
+t.test('a reader that stalls while more comes than the node keeps in memory gets everything, in order', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  const total = 25_000
+  const subscription = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['flood'] }) })
+  await once(subscription, 'confirmation')
+  subscription.pause()
+  for (let from = 0; from < total; from += 1_000) await client.appendToStream('flood', numbered(from, 1_000))
+  let expected = 0n
+  for await (const { event } of subscription) {
+    if (event?.revision !== expected) break
+    expected += 1n
+    if (expected === BigInt(total)) break
+  }
+  t.equal(expected, BigInt(total))
+  await subscription.unsubscribe()
+})
