@@ -11,11 +11,13 @@ const lockLookMs = 200
 const root = fileURLToPath(new URL('..', import.meta.url))
 const lockFile = `${root}.installing`
 const pinnedProgram = `${root}node_modules/.bin/node`
+const tapProgram = `${root}node_modules/tap/dist/esm/run.mjs`
+const tapBuild = `${root}node_modules/@tapjs/test/test-built/dist/esm/index.js`
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   refuse(`Paylog needs Node ${oldestNode} or newer to install itself; this is ${process.versions.node}.`)
 }
-if (!isInstalled() || !hasPinnedNode()) withLock(install)
+if (!isInstalled() || !hasPinnedNode() || !hasBuiltTap()) withLock(install)
 
 function install() {
   // Whoever held the lock before may have done it all.
@@ -32,6 +34,7 @@ function install() {
   if (!hasPinnedNode()) {
     refuse(`node_modules/.bin/node is not a working Node ${pinnedNode}. Delete node_modules and run the command again.`)
   }
+  if (!hasBuiltTap()) run(pinnedProgram, [tapProgram, 'build'], 'tap build')
 }
 
 // npm writes its own record of what it installed last of all, so an interrupted installation has none.
@@ -59,21 +62,32 @@ function hasPinnedNode() {
   return stdout?.startsWith(`v${pinnedNode}.`) === true
 }
 
+// tap makes its test class out of the plugins it is configured with. As it comes, that class has the TypeScript plugin, which
+// package.json switches off; tap would rebuild it in the middle of the first run, and fail.
+function hasBuiltTap() {
+  if (!existsSync(tapProgram)) return true
+  return existsSync(tapBuild) && !readFileSync(tapBuild, 'utf8').includes('"@tapjs/typescript"')
+}
+
 function npm(args) {
   // Under npm the variables name its own program and the Node that runs it. That Node is not the one in node_modules,
   // which is about to be replaced.
   const { npm_execpath: program, npm_node_execpath: node = process.execPath } = process.env
   const [command, ...rest] = program?.endsWith('.js') ? [node, program, ...args] : ['npm', ...args]
-  const { status, error, stdout, stderr } = spawnSync(command, rest, {
+  run(command, rest, `npm ${args[0]}`)
+}
+
+function run(command, args, name) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  if (error?.code === 'ENOENT') refuse('Paylog needs npm to install itself, and there is none on this machine.')
+  if (error?.code === 'ENOENT') refuse(`Paylog needs ${command} to install itself, and there is none on this machine.`)
   if (status === 0) return
   process.stderr.write(`${stdout}${stderr}`)
-  refuse(`npm ${args[0]} failed; what it said is above.`)
+  refuse(`${name} failed; what it said is above.`)
 }
 
 // Two commands that are started together must not install over each other.

@@ -1,7 +1,6 @@
 // Runs tests with what they need: a Postgres, and a Redis where the machine has one. `npm test`, `npm test -- path/to/x.test.ts`.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -19,16 +18,15 @@ let running: ChildProcess | undefined
 let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  say('0 passed, 1 failed')
+  return 1
+})
 
 async function main(args: string[]): Promise<number> {
   const servers = await startServers(say)
   try {
-    if (!interrupted && (await needsBuild())) {
-      say('Building the test runner (once after an installation) ...')
-      const output: string[] = []
-      if ((await run(['build'], {}, (line) => output.push(line))) !== 0) output.forEach(say)
-    }
     const report = createTestReport(say)
     const options = [`--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap']
     const code = interrupted ? 1 : await run(['run', ...options, ...args], servers.env, report.add)
@@ -42,12 +40,6 @@ async function main(args: string[]): Promise<number> {
   } finally {
     await servers.stop()
   }
-}
-
-// tap generates its test class from the plugins of its configuration; as it comes, the class has a plugin that we switch off.
-async function needsBuild(): Promise<boolean> {
-  const generated = join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js')
-  return (await readFile(generated, 'utf8')).includes('from "@tapjs/typescript"')
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
