@@ -4,9 +4,12 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
+import { Settings } from 'typebox/system'
 import { Value } from 'typebox/value'
 
 const maxDetails = 20
+// One bad enum has an error per alternative, so that TypeBox's own limit of 8 would hide the fields behind it.
+Settings.Set({ maxErrors: 200 })
 
 /**
  * Builds a route's validators. Bodies are never coerced. Query, path and header values are text, so numbers, booleans and
@@ -49,6 +52,13 @@ function convert(schema: TSchema, raw: unknown): unknown {
   return raw.includes('\0') ? null : raw
 }
 
+const partNames: Readonly<Record<string, string>> = {
+  body: 'The body is',
+  querystring: 'The query is',
+  params: 'The path is',
+  headers: 'The headers are',
+}
+
 function invalid(httpPart: string | undefined, errors: readonly TLocalizedValidationError[]): DomainError {
   const messages = new Map<string, Set<string>>()
   for (const error of errors) {
@@ -57,11 +67,18 @@ function invalid(httpPart: string | undefined, errors: readonly TLocalizedValida
       messages.set(field, (messages.get(field) ?? new Set()).add(message))
     }
   }
-  const fields = [...messages].map(([field, alternatives]) => ({ field, message: [...alternatives].join(' or ') }))
-  const part = httpPart === 'querystring' ? 'query' : (httpPart ?? 'request')
-  const first = fields[0]
-  const reason = first === undefined ? 'is invalid' : `is invalid: ${first.field || 'it'} ${first.message}`
-  return new DomainError('invalid_request', `The ${part} ${reason}`, { fields })
+  const fields = [...messages].map(([field, alternatives]) => ({ field, message: oneSentence([...alternatives]) }))
+  const [first] = fields
+  const reason = first === undefined ? '' : `: ${first.field || 'it'} ${first.message}`
+  return new DomainError('invalid_request', `${partNames[httpPart ?? ''] ?? 'The request is'} invalid${reason}`, {
+    fields,
+  })
+}
+
+/** `must be "a" or "b"`, for what may be one of several. */
+function oneSentence(alternatives: readonly string[]): string {
+  const areAlike = alternatives.every((each) => each.startsWith('must be '))
+  return areAlike ? `must be ${alternatives.map((each) => each.slice(8)).join(' or ')}` : alternatives.join(' or ')
 }
 
 function explain(error: TLocalizedValidationError): { field: string; message: string }[] {

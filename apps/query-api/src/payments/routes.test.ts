@@ -261,6 +261,17 @@ t.test('every bad parameter is 400 and named', async (t) => {
     }
 })
 
+t.test('all bad parameters of a request are named at once', async (t) => {
+  const { get } = await startTestApi(t)
+  const bad = 'page=0&limit=51&status=x&orderBy=id&orderDir=up&created_at_from=a&created_at_to=b'
+  const { fields } = (await get(`/payments?${bad}`)).json().error.details
+  t.same(
+    fields.map(({ field }: { field: string }) => field),
+    ['page', 'limit', 'status', 'created_at_from', 'created_at_to', 'orderBy', 'orderDir'],
+  )
+  t.equal(fields[6].message, 'must be "asc" or "desc"')
+})
+
 t.test('without a valid credential nothing is told', async (t) => {
   const { log, project, get, broken } = await startTestApi(t)
   const id = open(log)
