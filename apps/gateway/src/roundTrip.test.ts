@@ -47,10 +47,27 @@ async function tellsEverybody(t: Test, env: Record<string, string>) {
   ])
   const ids = [...canonical.received, ...both.received].map(({ id }) => id)
   t.equal(new Set(ids).size, 5, 'every message has an id of its own')
+  return system
 }
 
-t.test('a payment goes from the request to the log, the read model and the endpoints', (t) => tellsEverybody(t, {}))
+t.test('a payment goes from the request to the log, the read model and the endpoints', async (t) => {
+  const { baseUrl } = await tellsEverybody(t, {})
+  const page = async (path: string) => {
+    const response = await fetch(`${baseUrl}${path}`)
+    t.equal(response.status, 200, path)
+    return response.text()
+  }
+  const { openapi, paths } = JSON.parse(await page('/openapi.json'))
+  t.match(openapi, /^3\.1/)
+  t.match(paths, { '/payments/intents': { post: Object }, '/payments/{id}': { get: Object } })
+  t.match(await page('/docs'), /Paylog API/)
+  t.match(JSON.parse(await page('/health/ready')), { status: 'ready', checks: { event_store: { ok: true } } })
+  t.match(await page('/metrics'), /http_request_duration_seconds_count\{method="POST",route="\/payments\/intents"/)
+})
 
 const redisUrl = process.env.REDIS_TEST_URL
 if (redisUrl === undefined) t.comment('NOT TESTED: there is no redis-server, so the Redis queue is left out')
-else t.test('the same with Redis as the queue', (t) => tellsEverybody(t, { REDIS_URL: redisUrl }))
+else
+  t.test('the same with Redis as the queue', async (t) => {
+    await tellsEverybody(t, { REDIS_URL: redisUrl })
+  })
