@@ -1,5 +1,5 @@
 // How events are described: one table of schemas per stream category gives names, shapes, validation and types at once.
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 
 /** A recorded fact: its type's name and its data. */
 export type DomainEvent = { readonly type: string; readonly data: object }
@@ -19,12 +19,13 @@ export type Fold<State, Event extends DomainEvent> = {
 }
 
 /** Who caused an event and as part of what; stored beside the data of every event. */
-export type EventMetadata = {
+export const EventMetadata = Type.Object({
   /** One per request or provider notification, carried through everything that follows from it. */
-  readonly correlationId: string
+  correlationId: Type.String(),
   /** The id of the event or request that led to this event. */
-  readonly causationId: string
+  causationId: Type.String(),
   /** `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`; never an e-mail or a credential. */
-  readonly actor: string
-  readonly requestId?: string
-}
+  actor: Type.String(),
+  requestId: Type.Optional(Type.String()),
+})
+export type EventMetadata = Readonly<Static<typeof EventMetadata>>

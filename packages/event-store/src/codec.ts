@@ -1,8 +1,9 @@
 // Between recorded bytes and events: refuses to write what history could not be read from, and to read what it cannot.
 
 import { type EventData, jsonEvent, type RecordedEvent } from '@eventstore/db-client'
-import type { EventMetadata } from '@paylog/domain/messages'
+import { EventMetadata } from '@paylog/domain/messages'
 import { type RecordedDomainEvent, recordedEvents } from '@paylog/domain/recordedEvents'
+import { type Static, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 
 /** The place of an event in the whole log. Both numbers are kept: some servers only honour one of them. */
@@ -15,8 +16,11 @@ export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly revision: bigint
   readonly position: LogPosition
   readonly created: Date
-  readonly metadata: EventMetadata & { readonly schema: number }
+  readonly metadata: RecordedMetadata
 }
+
+const RecordedMetadata = Type.Object({ ...EventMetadata.properties, schema: Type.Integer() })
+export type RecordedMetadata = Readonly<Static<typeof RecordedMetadata>>
 
 /** The log holds an event that this program cannot read. Nothing behind it may be taken for the truth. */
 export class UnreadableEventError extends Error {
@@ -28,6 +32,7 @@ type EventType = RecordedDomainEvent['type']
 /** The shape that events of a type have now. Only additive changes so far, so every type is at 1. */
 const schemaVersion = 1
 
+const metadataValidator = Compile(RecordedMetadata)
 const validators = new Map<EventType, Validator>()
 
 function isKnown(type: string): type is EventType {
@@ -57,13 +62,7 @@ function problemOf(type: EventType, data: unknown): string | undefined {
 export function encode(event: RecordedDomainEvent, id: string, metadata: EventMetadata): EventData {
   const problem = problemOf(event.type, event.data)
   if (problem) throw new Error(`${event.type} cannot be recorded: ${problem}`)
-  // The schemas describe JSON, which is all the client's JSON type asks for.
-  return jsonEvent({
-    id,
-    type: event.type,
-    data: event.data as object as never,
-    metadata: { ...metadata, schema: schemaVersion },
-  })
+  return jsonEvent({ id, type: event.type, data: event.data, metadata: { ...metadata, schema: schemaVersion } })
 }
 
 /**
@@ -77,7 +76,9 @@ export function decode(recorded: RecordedEvent, position: LogPosition): Recorded
   if (!recorded.isJson) throw new UnreadableEventError(`${where} is not JSON`)
   const problem = problemOf(type, recorded.data)
   if (problem) throw new UnreadableEventError(`${where} does not fit its schema: ${problem}`)
+  const { metadata } = recorded
+  if (!metadataValidator.Check(metadata)) throw new UnreadableEventError(`${where} has no valid metadata`)
   // The schema was checked just above; the compiler cannot connect a type's name with its data.
   const event = { type, data: recorded.data } as RecordedDomainEvent
-  return { ...event, id, stream, revision, position, created, metadata: recorded.metadata as Recorded['metadata'] }
+  return { ...event, id, stream, revision, position, created, metadata }
 }

@@ -1,4 +1,4 @@
-import { jsonEvent } from '@eventstore/db-client'
+import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/provider-events/events'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -86,6 +86,8 @@ t.test('recorded events of an unknown type or shape are named, not skipped', asy
   for (const event of [
     jsonEvent({ type: 'PaymentExploded', data: {} }),
     jsonEvent({ type: 'ProviderIntentOwned', data: { payment_id: 7 } }),
+    jsonEvent({ type: 'ProviderIntentOwned', data: owned(1).data }),
+    binaryEvent({ type: 'ProviderIntentOwned', data: Buffer.from(JSON.stringify(owned(1).data)) }),
   ]) {
     const stream = freshStream()
     await store.client.appendToStream(stream, event)

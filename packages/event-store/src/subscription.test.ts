@@ -171,3 +171,20 @@ t.test('survives a killed store without a gap or a repetition', async (t) => {
   t.equal(new Set(sub.seen).size, 90)
   t.equal(sub.seen.length, 90)
 })
+
+t.test('an abandoned subscription leaves nothing running behind it', async (t) => {
+  const prefix = freshPrefix()
+  for (let n = 0; n < 4; n++) await append(`${prefix}${n}`, 500)
+  const sub = subscriber(prefix, () => new Promise((resolve) => setTimeout(resolve, 20)))
+  for (let round = 0; round < 5; round++) {
+    sub.kept.checkpoint = undefined
+    const run = sub.run(50)
+    await waitFor(async () => sub.kept.checkpoint !== undefined, { timeoutMs: 10_000, what: 'a first batch' })
+    await run.stop()
+  }
+  await waitFor(() => !process.getActiveResourcesInfo().includes('Timeout'), {
+    timeoutMs: 5_000,
+    what: 'the end of every timer',
+  })
+  t.pass('no timer is left')
+})

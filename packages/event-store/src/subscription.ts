@@ -69,9 +69,10 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
       // The client awaits this before it takes the next message, so the checkpoint enters the buffer behind every
       // event that came before it: wait until those have left the client's own buffer.
       checkpointReached: async (_, position) => {
-        while (subscription.readableLength > 0) await sleep(drainPollMs)
+        while (subscription.readableLength > 0 && !subscription.destroyed) await sleep(drainPollMs)
         await nextTurn()
-        if (position.commit <= largestPosition) buffer.checkpoint(position)
+        // Events that a closed subscription still held are lost with it, so its checkpoint may not be taken for durable.
+        if (!subscription.destroyed && position.commit <= largestPosition) buffer.checkpoint(position)
       },
     }),
   })
