@@ -22,7 +22,13 @@ const created = {
   provider_intent_id: 'pi_2',
   client_secret: 'cs_2',
 }
-const refused = { occurred_at: '2026-03-01T10:30:00.000Z', attempt: 1, code: 'x', message: 'x', retryable: true }
+const refused = {
+  occurred_at: '2026-03-01T10:30:00.000Z',
+  attempt: 1,
+  refusal: 'provider_unavailable' as const,
+  code: 'x',
+  message: 'x',
+}
 
 t.test('a row and its changes in one batch become one row', async (t) => {
   const log = createTestLog()
@@ -55,7 +61,8 @@ t.test('a new intent puts a failed payment back to pending, wherever the failure
   }
   t.equal(statusOf(0), 'pending')
   t.equal(statusOf(1), 'pending')
-  t.equal(statusOf(2), 'reopened', 'only the table knows what it was')
+  t.equal(statusOf(2), 'pending')
+  t.equal(statusOf(3), undefined, 'the intent itself says nothing about the status')
 })
 
 t.test('a new intent leaves a payment that succeeded meanwhile as it is', async (t) => {

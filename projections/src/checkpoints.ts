@@ -30,11 +30,14 @@ export function isAfter(position: Position, other: Position): boolean {
   return position.commit === other.commit ? position.prepare > other.prepare : position.commit > other.commit
 }
 
-/** Claims a checkpoint for the runner that begins now, and returns where it stands. */
+/**
+ * Claims a checkpoint for the runner that begins now, and returns where it stands. Why it stood still is forgotten only
+ * when it moves.
+ */
 export async function claimCheckpoint(pool: Pool, name: string): Promise<Checkpoint> {
   const { rows } = await pool.query<CheckpointRecord>(
     `insert into read_models.checkpoints as c (name) values ($1)
-     on conflict (name) do update set stopped_because = null returning ${fields}`,
+     on conflict (name) do update set name = excluded.name returning ${fields}`,
     [name],
   )
   const checkpoint = rows.map(toCheckpoint).at(0)
@@ -54,7 +57,8 @@ export async function moveCheckpoint(
 ): Promise<void> {
   const { rowCount } = await client.query({
     name: 'move checkpoint',
-    text: `update read_models.checkpoints set commit_position = $2, prepare_position = $3, updated_at = now()
+    text: `update read_models.checkpoints set commit_position = $2, prepare_position = $3, updated_at = now(),
+      stopped_because = null
       where name = $1 and commit_position is not distinct from $4::bigint
       and prepare_position is not distinct from $5::bigint`,
     values: [name, String(to.commit), String(to.prepare), from && String(from.commit), from && String(from.prepare)],

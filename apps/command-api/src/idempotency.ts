@@ -17,7 +17,7 @@ export type RequestIdentity = {
 
 /**
  * The id that a request creates its resource under: derived from the key when there is one, else new.
- * @throws DomainError `invalid_request` for a key that is empty, too long, sent twice or not printable ASCII
+ * @throws DomainError `invalid_request` for a key that is empty, too long or not printable ASCII
  */
 export function requestIdentity(
   key: string | string[] | undefined,

@@ -11,6 +11,8 @@ import { checkReadSide } from './readiness.ts'
 
 const identityTimeoutMs = 2_000
 const maxConnections = 16
+/** A client waits no longer than this for a database that is silent. */
+const answerTimeoutMs = 5_000
 
 /** The read side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
 export function wireQueryApi(
@@ -18,7 +20,7 @@ export function wireQueryApi(
   { log, lifecycle, health }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health },
 ): FastifyPluginAsync {
   const { DATABASE_URL: databaseUrl } = config
-  const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, log })
+  const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs, log })
   lifecycle.add('postgres', () => db.end())
   const identity = createIdentity({
     authUrl: config.AUTH_URL,

@@ -10,7 +10,8 @@ export type Session = {
 
 export type Guest = {
   readonly kind: 'guest'
-  readonly guest_email: string /** SHA-256 (hex) of the token. */
+  readonly guest_email: string
+  /** SHA-256 of the token, in hex. */
   readonly token_hash: string
 }
 

@@ -11,5 +11,12 @@ export const RequiredText = Type.String({ minLength: 1, maxLength: maxTextLength
 export const LongText = Type.String({ maxLength: maxLongTextLength })
 export const Email = Type.String({ format: 'email', maxLength: maxTextLength })
 
+/**
+ * An object of the client's own, kept as it came. Not `Type.Record`, whose pattern for keys leaves out those with line
+ * breaks: a serialiser that follows it would drop them.
+ */
+export const ClientObject = (options: { readonly maxProperties?: number } = {}) =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, ...options })
+
 /** A field that is always there and may hold nothing. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

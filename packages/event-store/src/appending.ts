@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppendResult, type EventData, type EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
-import { appendFailure, unconfirmed, withTimeout } from './failure.ts'
+import { appendFailure, refusedByStore, unconfirmed, withTimeout } from './failure.ts'
 import type { StreamName } from './streamName.ts'
 import type { EventStoreTiming } from './timing.ts'
 
@@ -31,7 +31,8 @@ export async function appendUntilAnswered(
       if (failure === 'conflict') return 'conflict'
       if (failure === 'too_large')
         throw new DomainError('body_too_large', 'This is too large to be recorded', undefined, { cause: error })
-      if (failure === 'refused' || Date.now() + pauseMs > giveUpAt) throw unconfirmed(error)
+      if (failure === 'refused') throw refusedByStore(error)
+      if (Date.now() + pauseMs > giveUpAt) throw unconfirmed(error)
       await sleep(pauseMs)
     }
   }

@@ -1,4 +1,5 @@
 // The log: load a stream's state, decide, append. The only room that speaks to EventStoreDB.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/messages'
@@ -67,8 +68,10 @@ export type EventStore = {
 }
 
 const closeTimeoutMs = 1_000
-/** More conflicts than this in a row are not a race any more. */
-const maxDecisions = 12
+/** After conflicts for this long in a row, others are writing faster than one can decide. */
+const conflictPatienceMs = 10_000
+/** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
+const maxConflictPauseMs = 100
 
 /** @param options.connectionString `esdb://…`; credentials belong into it, per-call ones switch to a slower call. */
 export function createEventStore(options: {
@@ -97,7 +100,8 @@ export function createEventStore(options: {
     load,
     async handle({ stream, fold, decide, metadata, known }) {
       const ids: string[] = []
-      for (let decision = 1; decision <= maxDecisions; decision++) {
+      const giveUpAt = Date.now() + conflictPatienceMs
+      for (let decision = 1; Date.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
         const loaded = isAssumed ? known : await load(stream, fold)
         const events = decide(loaded.state)
@@ -109,7 +113,10 @@ export function createEventStore(options: {
           return encode(event, ids[index], metadata)
         })
         const answer = await appendUntilAnswered(client, timing, { stream, expected: loaded.revision, events: encoded })
-        if (answer === 'conflict') continue
+        if (answer === 'conflict') {
+          if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
+          continue
+        }
         const state = events.reduce(fold.evolve, loaded.state)
         const position = answer.position ?? (await load(stream, fold)).position
         return { state, revision: answer.nextExpectedRevision, position, events }

@@ -44,6 +44,11 @@ export function unconfirmed(cause: unknown): DomainError {
   )
 }
 
+/** What a caller is told when the log said no: nothing was recorded. */
+export function refusedByStore(cause: unknown): DomainError {
+  return new DomainError('event_store_unavailable', 'The event store refused to record this', undefined, { cause })
+}
+
 /** What a caller is told when the log could not be read. */
 export function unreadable(cause: unknown): DomainError {
   return new DomainError('event_store_unavailable', 'The event store cannot be read at the moment', undefined, {

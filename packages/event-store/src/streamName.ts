@@ -2,19 +2,19 @@
 
 export type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'guestToken'
 
-/** A stream's name, and the type of the events in it. */
+/** A stream's name. */
 export type StreamName = string
 
-const streamName = (category: Category, id: string): StreamName => `${category}-${encodeURIComponent(id)}`
+const streamName = (category: Category, id: string): StreamName => `${category}-${id}`
 
 export const paymentStream = (paymentId: string) => streamName('payment', paymentId)
 
 /** Ids of providers are percent-encoded, so that a stream's name is ASCII whatever a provider sends. */
 export const providerIntentStream = (provider: string, intentId: string) =>
-  streamName('providerIntent', `${provider}:${intentId}`)
+  streamName('providerIntent', `${provider}:${encodeURIComponent(intentId)}`)
 
 export const providerEventStream = (provider: string, eventId: string) =>
-  streamName('providerEvent', `${provider}:${eventId}`)
+  streamName('providerEvent', `${provider}:${encodeURIComponent(eventId)}`)
 
 /** @param tokenHash SHA-256 of the token in hex; the token itself never reaches the log. */
 export const guestTokenStream = (tokenHash: string) => streamName('guestToken', tokenHash)

@@ -71,7 +71,7 @@ export type ProviderErrorKind =
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
-  /** The provider's own code, safe to show. */
+  /** The provider's own code, for the record. The message is for the caller, so an adapter words it itself. */
   readonly code: string
 
   constructor(kind: ProviderErrorKind, code: string, message: string, options?: ErrorOptions) {

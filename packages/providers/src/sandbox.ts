@@ -12,6 +12,7 @@ const testCards: ReadonlySet<string> = new Set(['pm_card_visa', 'pm_card_masterc
 
 /** Printable ASCII: ids and codes end in stream names, tables and webhooks, where control characters do harm. */
 const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
+const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const OptionalCode = Type.Optional(Type.Union([Code, Type.Null()]))
 
 /** A notification of the sandbox has the shape of interface section 6.1. */
@@ -22,7 +23,7 @@ const SandboxEvent = Type.Object({
   data: Type.Object({
     object: Type.Object({
       id: Code,
-      amount: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+      amount: Type.Optional(Type.Union([Amount, Type.Null()])),
       currency: OptionalCode,
       status: OptionalCode,
       customer: OptionalCode,
@@ -51,8 +52,9 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     async createIntent({ payment_id, idempotency_key, payment_method_id }) {
       if (payment_method_id === declinedCard)
         throw new ProviderError('declined', 'card_declined', 'The card was declined')
-      // Derived from the key alone, so that a repeated call finds the same intent.
-      const provider_intent_id = `sandbox_pi_${idempotency_key.replaceAll('-', '')}`
+      // Derived from the key alone, so that a repeated call finds the same intent. The key is a UUID and stays one: a
+      // run of hexadecimal digits could look like a card number to us when a client sends it back.
+      const provider_intent_id = `sandbox_pi_${idempotency_key}`
       return { provider_intent_id, client_secret: `${provider_intent_id}_secret_${payment_id.slice(-12)}` }
     },
 
@@ -68,7 +70,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
 function parse(body: Buffer): SandboxEvent {
   let parsed: unknown
   try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
   } catch (cause) {
     throw new DomainError('invalid_request', 'The body is not JSON', undefined, { cause })
   }
@@ -83,6 +85,9 @@ function notification(event: SandboxEvent): ProviderNotification {
   const { object } = event.data
   const occurred_at = new Date(event.created * 1000).toISOString()
   const isPayment = event.type.startsWith('payment_intent.')
+  // The interface's shape has both; a success over no amount could not be told from one over another amount.
+  if (isPayment && (typeof object.amount !== 'number' || typeof object.currency !== 'string'))
+    throw new DomainError('invalid_request', 'The event is not valid: amount and currency are required')
   return {
     provider_event_id: event.id,
     provider_type: event.type,

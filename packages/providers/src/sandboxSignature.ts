@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 
-/** A signature older than this may be a replay. */
+/** A signature older than this may be a replay; one from further ahead could be replayed for longer. */
 export const signatureToleranceSeconds = 300
 
 const mac = (secret: string, timestamp: string, body: Buffer | string) =>
@@ -30,6 +30,6 @@ export function verifySandboxSignature(
   const given = Buffer.from(hex, 'hex')
   if (!secrets.some((secret) => timingSafeEqual(mac(secret, timestamp, body), given)))
     throw new DomainError('invalid_signature', 'The signature does not match the body')
-  if (now.getTime() / 1000 - Number(timestamp) > signatureToleranceSeconds)
-    throw new DomainError('invalid_signature', `The signature is older than ${signatureToleranceSeconds} seconds`)
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > signatureToleranceSeconds)
+    throw new DomainError('invalid_signature', `The signature is not from within ${signatureToleranceSeconds} seconds`)
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { DomainError, type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
+import { isDatabaseAway } from './databaseFailure.ts'
 import type { ErrorAnswer } from './openApiParts.ts'
 
 type Refusal = { status: number; code: ErrorCode; message: string; details?: Readonly<Record<string, unknown>> }
@@ -45,6 +46,7 @@ function refusalOf(error: unknown): Refusal {
     if (code === 'internal_error') return internalError
     return { status, code, message, ...(details && { details }) }
   }
+  if (isDatabaseAway(error)) return refuse('service_unavailable', 'The service is not available at the moment')
   return (error instanceof Error && frameworkRefusal(error)) || internalError
 }
 

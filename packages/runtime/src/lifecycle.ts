@@ -13,7 +13,8 @@ export type Lifecycle = {
 }
 
 const stopTimeoutMs = 10_000
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+/** The values of LOG_LEVEL. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /**
  * Runs an app until a signal, its supervisor's disappearance or a failure ends it.

@@ -21,17 +21,20 @@ columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
 /**
  * A pool with every limit set. `int8` columns arrive as `bigint`: positions do not fit a JavaScript number.
  *
- * @param options `max` is the number of connections; `applicationName` shows up in `pg_stat_activity`
+ * @param options `max` is the number of connections; `applicationName` shows up in `pg_stat_activity`; after
+ *   `answerTimeoutMs` a query fails although the server is silent (frozen, cut off), which its own limit cannot see
  */
 export function createPool({
   databaseUrl,
   applicationName,
   max,
+  answerTimeoutMs,
   log,
 }: {
   databaseUrl: string
   applicationName: string
   max: number
+  answerTimeoutMs?: number
   log: Logger
 }): pg.Pool {
   const pool = new pg.Pool({
@@ -42,11 +45,15 @@ export function createPool({
     idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
+    ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
     keepAlive: true,
     types: columnTypes,
   })
   // Without a listener a connection that dies while idle (a restarted server) would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
+  // The pool takes its own listener off a connection that is in use, and one that dies between two statements of a
+  // transaction would end the process. Whoever uses it learns of it by the next statement.
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error }, 'a connection was lost')))
   return pool
 }
 

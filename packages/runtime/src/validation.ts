@@ -19,10 +19,22 @@ Settings.Set({ maxErrors: 200 })
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
   return (input: unknown) => {
-    const value = httpPart === 'body' ? Value.Clean(schema, Value.Clone(input)) : decodeText(schema, input, httpPart)
+    const value = httpPart === 'body' ? withoutUnknown(schema, input) : decodeText(schema, input, httpPart)
     if (validator.Check(value)) return { value }
     return { error: invalid(httpPart, validator.Errors(value)) }
   }
+}
+
+/**
+ * The same value without the fields that its schema does not know. Only objects with named fields have such: a record
+ * keeps every key as it came (TypeBox's own `Clean` and `Clone` lose some, `constructor` for one).
+ */
+function withoutUnknown(schema: TSchema, input: unknown): unknown {
+  if (Type.IsArray(schema) && Array.isArray(input)) return input.map((item) => withoutUnknown(schema.items, item))
+  if (!Type.IsObject(schema) || typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  const given = new Map<string, unknown>(Object.entries(input))
+  const known = Object.entries(schema.properties).filter(([name]) => given.has(name))
+  return Object.fromEntries(known.map(([name, property]) => [name, withoutUnknown(property, given.get(name))]))
 }
 
 function decodeText(schema: TSchema, input: unknown, httpPart: string | undefined): unknown {

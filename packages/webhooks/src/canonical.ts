@@ -58,6 +58,7 @@ const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
   // The decider records it once per payment, so this is the first.
   ProviderIntentCreated: (event) => [payment(event, 'payment.created', 'pending')],
   ProviderOutcomeUnknown: null,
+  PaymentAttemptStarted: null,
   PaymentActionRequired: null,
   PaymentProcessingStarted: null,
   PaymentSucceeded: (event) => [payment(event, 'payment.succeeded', 'succeeded')],

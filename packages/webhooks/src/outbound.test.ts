@@ -107,7 +107,7 @@ t.test("a payment's own project wins, and an anonymous payer stays anonymous", a
 
 t.test('every event of a payment is told under its name, or to nobody', async (t) => {
   const data = { ...facts, ...evidence }
-  const failed = { ...data, failure_code: 'card_declined', failure_message: 'no', retryable: false }
+  const failed = { ...data, failure_code: 'card_declined', failure_message: 'no', refusal: null }
   const intent = { ...facts, provider_intent_id: 'pi', client_secret: null, attempt: 1 }
   t.strictSame(names({ type: 'ProviderIntentCreated', data: intent }), ['payment.created'])
   t.strictSame(names({ type: 'PaymentSucceeded', data }), ['payment.succeeded'])

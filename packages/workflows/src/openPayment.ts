@@ -3,21 +3,13 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import {
-  existing,
-  type InitiatePayment,
-  initiatePayment,
-  recordIntentCreated,
-  recordIntentRefused,
-  recordOutcomeUnknown,
-} from '@paylog/domain/payments/initiate'
-import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { intentOwnerFold } from '@paylog/domain/provider-events/events'
+import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
+import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { LogPosition } from '@paylog/event-store/codec'
 import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
-import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
-import { type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
+import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
+import { callProvider } from './providerCall.ts'
 
 export type OpenedPayment = {
   readonly payment: Payment
@@ -30,175 +22,120 @@ export type OpenedPayment = {
   readonly refusal: DomainError | undefined
 }
 
-export type OpenPayment = { readonly command: InitiatePayment; readonly metadata: EventMetadata }
+export type OpenPayment = {
+  readonly payment_id: string
+  /** SHA-256 of the request; null when the request has no Idempotency-Key, so that it is surely the first. */
+  readonly request_fingerprint: string | null
+  /** Builds the command for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+  readonly command: () => Promise<InitiatePayment>
+  readonly metadata: EventMetadata
+}
 
 /**
- * A create call that another request began may still be under way for this long: the provider's time limit and the
- * appends around it.
+ * For so long a repeated request is told that the first one is still being worked on. It is a courtesy and no lock: a
+ * repetition beside a living first request would make the same call with the same key, and one append of two is kept.
  */
 const inFlightMs = 20_000
 
 /**
  * Opens the payment that the command describes, or finds the one that the same Idempotency-Key opened before.
  * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
- *   `event_store_unavailable`, and the refusals of `initiatePayment`
+ *   `event_store_unavailable`, and what `command` throws
  */
-export async function openPayment(workflow: Workflow, { command, metadata }: OpenPayment): Promise<OpenedPayment> {
-  const provider = enabledProvider(workflow, command.provider_id)
+export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
+  const { payment_id, request_fingerprint, metadata } = request
+  const stream = paymentStream(payment_id)
+  const known: Loaded<PaymentState> =
+    request_fingerprint === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
+  if (known.state.status !== 'none') return repeated(workflow, request, known)
+  const command = await request.command()
   const initiated = await workflow.store.handle<PaymentState, PaymentEvent>({
-    stream: paymentStream(command.payment_id),
+    stream,
     fold: paymentFold,
     decide: (state) => initiatePayment(command, state),
     metadata,
-    known: newStream(paymentFold),
+    known,
   })
-  const payment = existing(initiated.state)
-  if (initiated.events.length > 0) return createIntent(workflow, provider, initiated, payment.attempt, metadata)
-  if (payment.request_fingerprint !== command.request_fingerprint)
-    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
-  return repeated(workflow, provider, initiated, metadata)
+  if (initiated.events.length === 0) return repeated(workflow, request, initiated)
+  return makeCall(workflow, initiated, metadata)
 }
 
-/** @throws DomainError `provider_not_enabled` */
-export function enabledProvider({ providers }: Workflow, id: string): Provider {
-  const provider = providers.get(id)
-  if (provider) return provider
-  throw new DomainError('provider_not_enabled', 'This provider is unknown or not enabled', {
-    enabled: [...providers.keys()],
-  })
-}
-
-/** What a second request with the same key gets, depending on how the first one's call ended. */
+/** What a second request with the same key gets, depending on how the latest call ended. */
 async function repeated(
   workflow: Workflow,
-  provider: Provider,
-  found: Handled<PaymentState, PaymentEvent>,
-  metadata: EventMetadata,
+  { request_fingerprint, metadata }: OpenPayment,
+  found: Loaded<PaymentState>,
 ): Promise<OpenedPayment> {
   const payment = existing(found.state)
+  if (payment.request_fingerprint !== request_fingerprint)
+    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
   const outcome = payment.intent_outcome
   switch (outcome.kind) {
     case 'unknown':
       return opened(found, { replayed: true })
     case 'created':
-      return { ...opened(found, { replayed: true }), payment: await asFirstAnswered(workflow, payment.payment_id) }
-    case 'refused':
-      if (outcome.retryable) return createIntent(workflow, provider, found, payment.attempt + 1, metadata)
-      return opened(found, { replayed: true, refusal: refusalOf(payment) })
+      return opened(payment.was_unknown ? found : await asFirstAnswered(workflow, payment), { replayed: true })
+    case 'refused': {
+      const started = await beginAttempt(workflow, found, metadata)
+      if (started.events.length > 0) return makeCall(workflow, started, metadata)
+      const now = existing(started.state)
+      if (now.intent_outcome.kind === 'open') throw inFlight(now)
+      return opened(started, { replayed: true, refusal: refusalOf(now) })
+    }
     case 'open':
-      if (workflow.now().getTime() - Date.parse(payment.created_at) < inFlightMs)
-        throw new DomainError('idempotency_key_in_flight', 'The first request with this key is still being worked on', {
-          payment_id: payment.payment_id,
-        })
-      return createIntent(workflow, provider, found, payment.attempt, metadata)
+      if (workflow.now().getTime() - Date.parse(outcome.since) < inFlightMs) throw inFlight(payment)
+      return makeCall(workflow, found, metadata)
   }
 }
 
-/** The payment as it was when its first request was answered. */
-async function asFirstAnswered({ store }: Workflow, paymentId: string): Promise<Payment> {
-  const { state } = await store.load<PaymentState, PaymentEvent>(
-    paymentStream(paymentId),
-    paymentFold,
-    'ProviderIntentCreated',
-  )
-  return existing(state)
-}
-
-async function createIntent(
-  workflow: Workflow,
-  provider: Provider,
-  found: Loaded<PaymentState>,
-  attempt: number,
+/** Records that a further call is made, where one may be; of many requests one does, and makes it. */
+function beginAttempt(
+  { store, now }: Workflow,
+  known: Loaded<PaymentState>,
   metadata: EventMetadata,
-): Promise<OpenedPayment> {
-  const payment = existing(found.state)
-  const record = recorder(workflow, found, metadata)
-  try {
-    const intent = await provider.createIntent({
-      payment_id: payment.payment_id,
-      idempotency_key: attempt === 1 ? payment.payment_id : `${payment.payment_id}-${attempt}`,
-      amount_cents: payment.total_cents,
-      currency: payment.currency,
-      description: payment.description ?? payment.concept,
-      payment_method_id: payment.payment_method_id,
-    })
-    await ownIntent(workflow, payment, intent, metadata)
-    return opened(
-      await record((state, occurred_at) => recordIntentCreated({ occurred_at, attempt, ...intent }, state)),
-      { replayed: false },
-    )
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    const { kind, code, message } = error
-    const handled = await record((state, occurred_at) =>
-      kind === 'unknown'
-        ? recordOutcomeUnknown({ occurred_at, attempt, reason: code }, state)
-        : recordIntentRefused(
-            { occurred_at, attempt, code: refusalCode[kind], message, retryable: kind === 'unavailable' },
-            state,
-          ),
-    )
-    return opened(handled, { replayed: false, refusal: refusalOf(existing(handled.state)) })
-  }
-}
-
-/**
- * Points from the intent to the payment. Recorded before the payment learns of its intent: when the provider reports
- * on an intent, its payment is then always found.
- */
-async function ownIntent({ store }: Workflow, payment: Payment, intent: ProviderIntent, metadata: EventMetadata) {
-  const { payment_id, provider_id } = payment
-  const { provider_intent_id } = intent
-  await store.handle({
-    stream: providerIntentStream(provider_id, provider_intent_id),
-    fold: intentOwnerFold,
-    decide: (owner) =>
-      owner === null
-        ? [{ type: 'ProviderIntentOwned' as const, data: { payment_id, provider_id, provider_intent_id } }]
-        : [],
+): Promise<Handled<PaymentState, PaymentEvent>> {
+  return store.handle<PaymentState, PaymentEvent>({
+    stream: paymentStream(existing(known.state).payment_id),
+    fold: paymentFold,
+    decide: (state) => startAttempt({ occurred_at: now().toISOString() }, state),
     metadata,
-    known: newStream(intentOwnerFold),
+    known,
   })
 }
 
-function recorder({ store, now }: Workflow, known: Loaded<PaymentState>, metadata: EventMetadata) {
-  const { payment_id } = existing(known.state)
-  return (decide: (state: PaymentState, occurred_at: string) => PaymentEvent[]) =>
-    store.handle<PaymentState, PaymentEvent>({
-      stream: paymentStream(payment_id),
-      fold: paymentFold,
-      decide: (state) => decide(state, now().toISOString()),
-      metadata,
-      known,
-    })
+function inFlight({ payment_id }: Payment): DomainError {
+  return new DomainError('idempotency_key_in_flight', 'The first request with this key is still being worked on', {
+    payment_id,
+  })
 }
 
-const refusalCode = {
-  declined: 'payment_declined',
-  rejected: 'provider_rejected',
-  unavailable: 'provider_unavailable',
-} as const
+/** The payment as it was when its first request was answered. */
+function asFirstAnswered({ store }: Workflow, { payment_id }: Payment): Promise<Loaded<PaymentState>> {
+  return store.load<PaymentState, PaymentEvent>(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
+}
+
+async function makeCall(
+  workflow: Workflow,
+  found: Loaded<PaymentState>,
+  metadata: EventMetadata,
+): Promise<OpenedPayment> {
+  const called = await callProvider(workflow, found, metadata)
+  return opened(called, { replayed: false, refusal: refusalOf(existing(called.state)) })
+}
 
 /** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
-function refusalOf(payment: Payment): DomainError | undefined {
-  const outcome = payment.intent_outcome
-  const details = { payment_id: payment.payment_id }
-  if (outcome.kind === 'unknown')
-    return new DomainError(
-      'provider_outcome_unknown',
-      'The provider did not answer; the outcome is being found out',
-      details,
-    )
-  if (outcome.kind !== 'refused') return undefined
-  const code = Object.values(refusalCode).find((each) => each === outcome.code) ?? 'provider_rejected'
-  return new DomainError(code, outcome.message, details)
+function refusalOf({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
+  if (outcome.kind === 'refused') return new DomainError(outcome.refusal, outcome.message, { payment_id })
+  if (outcome.kind !== 'unknown') return undefined
+  return new DomainError('provider_outcome_unknown', 'The provider did not answer; the outcome is being found out', {
+    payment_id,
+  })
 }
 
 function opened(
-  handled: Handled<PaymentState, PaymentEvent>,
+  { state, revision, position }: Loaded<PaymentState>,
   how: { readonly replayed: boolean; readonly refusal?: DomainError | undefined },
 ): OpenedPayment {
-  const { state, revision, position } = handled
   if (revision === 'no_stream' || !position) throw new Error('A payment without events')
   return { payment: existing(state), revision, position, replayed: how.replayed, refusal: how.refusal }
 }

@@ -58,10 +58,10 @@ async function applyToPayment(
   metadata: EventMetadata,
 ): Promise<Payment | undefined> {
   const { evidence, claimed_payment_id } = notification
+  const intentId = evidence?.provider_intent_id ?? null
   const owner =
-    evidence?.provider_intent_id &&
-    (await store.load(providerIntentStream(provider.id, evidence.provider_intent_id), intentOwnerFold)).state
-  const paymentId = owner || claimed_payment_id
+    intentId === null ? null : (await store.load(providerIntentStream(provider.id, intentId), intentOwnerFold)).state
+  const paymentId = owner ?? claimed_payment_id
   if (!evidence || !paymentId) return undefined
   const { state } = await store.handle<PaymentState, PaymentEvent>({
     stream: paymentStream(paymentId),
@@ -69,7 +69,7 @@ async function applyToPayment(
     decide: (payment) =>
       payment.status === 'none' || payment.provider_id !== provider.id
         ? []
-        : recordEvidence({ ...evidence, occurred_at: now().toISOString() }, payment),
+        : recordEvidence({ ...evidence, occurred_at: now().toISOString(), vouched: owner !== null }, payment),
     metadata,
   })
   return state.status === 'none' || state.provider_id !== provider.id ? undefined : state

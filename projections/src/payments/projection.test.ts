@@ -67,7 +67,7 @@ const step = fc.oneof(
       attempt: fc.integer({ min: 1, max: 3 }),
       code: fc.constant('x'),
       message: fc.constant('x'),
-      retryable: fc.boolean(),
+      refusal: fc.constantFrom('provider_unavailable', 'payment_declined'),
     })
     .map((command) => (state: State) => recordIntentRefused(command, state)),
 )
@@ -109,7 +109,7 @@ t.test('a failed payment is pending again with a new intent, and one that went o
   const { pool } = await readModelDatabase(t)
   const log = createTestLog()
   const occurred_at = '2026-03-01T10:00:00.000Z'
-  const refused = { occurred_at, attempt: 1, code: 'x', message: 'x', retryable: true }
+  const refused = { occurred_at, attempt: 1, refusal: 'provider_unavailable' as const, code: 'x', message: 'x' }
   const created = { occurred_at, attempt: 2, provider_intent_id: 'pi_2', client_secret: 'cs_2' }
   const succeeded = { ...said, occurred_at, status: 'succeeded' as const }
   const ids = [open(log, { ...user('u1'), intent: false }), open(log, { ...user('u1'), intent: false })]

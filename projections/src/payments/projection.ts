@@ -1,8 +1,9 @@
 // Room: projections. Payments as rows: what each event of a payment changes.
 import type { PaymentEvent, PaymentInitiated } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
+import { foldCase } from '../foldCase.ts'
 import { guestOwner, userOwner } from '../owner.ts'
-import { type Change, defineProjection, first, latest, type Merge } from '../projection.ts'
+import { type Change, defineProjection, first, latest } from '../projection.ts'
 
 type PaymentRow = {
   readonly owner: string | null
@@ -12,7 +13,7 @@ type PaymentRow = {
   readonly discount_cents: number
   readonly total_cents: number
   readonly currency: string
-  readonly status: PaymentStatus | typeof reopened
+  readonly status: PaymentStatus
   readonly description: string | null
   readonly concept: string | null
   readonly reference_code: string | null
@@ -29,21 +30,6 @@ type PaymentRow = {
   readonly created_at: string
   readonly updated_at: string
   readonly completed_at: string | null
-}
-
-/**
- * Never in a row: a patch that puts a failed payment back to pending and leaves every other one as it is. Only what it
- * is merged with tells which of the two it means.
- */
-const reopened = 'reopened'
-
-const statusMerge: Merge = {
-  inMemory(earlier, later) {
-    if (later !== reopened || earlier === undefined) return later
-    return earlier === 'failed' ? 'pending' : earlier
-  },
-  inTable: (current, later) =>
-    `case when ${later} <> '${reopened}' then ${later} when ${current} = 'failed' then 'pending' else ${current} end`,
 }
 
 type EvidenceEvent = Extract<PaymentEvent, { data: { provider_payment_id: string | null } }>
@@ -75,7 +61,7 @@ export const payments = defineProjection<PaymentEvent, PaymentRow>({
     discount_cents: { type: 'bigint' },
     total_cents: { type: 'bigint' },
     currency: { type: 'text' },
-    status: { type: 'text', merge: statusMerge },
+    status: { type: 'text', merge: latest },
     description: { type: 'text' },
     concept: { type: 'text' },
     reference_code: { type: 'text' },
@@ -98,13 +84,13 @@ export const payments = defineProjection<PaymentEvent, PaymentRow>({
     PaymentInitiated: (event) => ({ insert: initiated(event) }),
     ProviderIntentCreated: ({ data }) => ({
       patch: {
-        status: reopened,
         provider_intent_id: data.provider_intent_id,
         client_secret: data.client_secret,
         updated_at: data.occurred_at,
       },
     }),
     ProviderOutcomeUnknown: noted,
+    PaymentAttemptStarted: ({ data }) => ({ patch: { status: 'pending', updated_at: data.occurred_at } }),
     PaymentActionRequired: evidence('pending'),
     PaymentProcessingStarted: evidence('processing'),
     PaymentSucceeded: evidence('succeeded'),
@@ -121,10 +107,11 @@ export const payments = defineProjection<PaymentEvent, PaymentRow>({
 function initiated({ data }: PaymentInitiated): PaymentRow {
   return {
     owner: ownerOf(data),
-    search_text: [data.payment_id, data.guest_email, data.payer.email, data.description]
-      .filter((text) => text !== null)
-      .join('\u001f')
-      .toLowerCase(),
+    search_text: foldCase(
+      [data.payment_id, data.guest_email, data.payer.email, data.description]
+        .filter((text) => text !== null)
+        .join('\u001f'),
+    ),
     subtotal_cents: data.subtotal_cents,
     tax_cents: data.tax_cents,
     discount_cents: data.discount_cents,

@@ -2,7 +2,9 @@
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { sql } from 'kysely'
+import { foldCase } from '../foldCase.ts'
 import { type Queryable, readModels, runNamed } from '../namedQuery.ts'
+import { foldEmail } from '../owner.ts'
 import { type ListedRecord, listedColumns, listedPayment, singleColumns, singlePayment } from './views.ts'
 
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'
@@ -76,13 +78,16 @@ function matchingPayments(question: PaymentsQuestion) {
   if (created_after !== undefined) query = query.where('created_at', '>', created_after)
   if (created_before !== undefined) query = query.where('created_at', '<', created_before)
   if (search !== undefined && search !== '') query = query.where('search_text', 'like', containing(search))
-  if (guest_email !== undefined) query = query.where(sql<boolean>`lower(guest_email) = lower(${guest_email})`)
+  if (guest_email !== undefined) query = query.where(sql<boolean>`${asciiLower} = ${foldEmail(guest_email)}`)
   return query
 }
 
+/** What `foldEmail` does, in SQL. */
+const asciiLower = sql`translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
+
 /** The pattern for a substring: what has a meaning in a pattern stands for itself. */
 function containing(search: string): string {
-  return `%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+  return `%${foldCase(search).replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
 function isPayment<Row extends { readonly id: string | null }>(row: Row): row is Row & ListedRecord {

@@ -1,20 +1,29 @@
 // From a caller and a body to the command that opens a payment.
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import type { InitiatePayment } from '@paylog/domain/payments/initiate'
+import { maxTextLength } from '@paylog/domain/fields'
+import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
 import type { Provider } from '@paylog/providers/provider'
 import type { RequestIdentity } from '../idempotency.ts'
 import { type IntentBody, maxMetadataBytes } from './intentBody.ts'
 
 /**
- * Whether this caller may open a payment with this body.
+ * Whether this caller may open a payment with this body, which is not validated yet.
  * @throws DomainError `forbidden`: a guest token opens nothing by itself, and never for another's e-mail
  */
-export function checkCaller(actor: Actor, body: IntentBody): void {
+export function checkCaller(actor: Actor, body: unknown): void {
   if (actor.kind !== 'guest') return
-  if (!body.guest_data) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
-  if (body.guest_data.email.toLowerCase() !== actor.guest_email.toLowerCase())
+  const guest = memberOf(body, 'guest_data')
+  if (guest === undefined) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
+  const email = memberOf(guest, 'email')
+  if (typeof email === 'string' && email.toLowerCase() !== actor.guest_email.toLowerCase())
     throw new DomainError('forbidden', 'The guest token belongs to another e-mail than guest_data')
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? new Map<string, unknown>(Object.entries(value)).get(name)
+    : undefined
 }
 
 /**
@@ -31,26 +40,28 @@ export function chosenProviderId(body: IntentBody, providers: ReadonlyMap<string
   })
 }
 
-/** @throws DomainError `invalid_request` for metadata that is too large */
+/**
+ * The command but for its provider, with everything settled that depends on the request alone.
+ * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and what `priceOf`
+ *   throws
+ */
 export function initiationOf(
   actor: Actor,
   body: IntentBody,
-  provider_id: string,
   identity: RequestIdentity,
   occurred_at: string,
-): InitiatePayment {
+): Omit<InitiatePayment, 'provider_id'> {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
-    throw new DomainError('invalid_request', `metadata must be at most ${maxMetadataBytes} bytes`, {
-      fields: [{ field: 'metadata', message: `must be at most ${maxMetadataBytes} bytes` }],
-    })
-  const { total_cents, subtotal_cents, tax_cents, discount_cents, currency, guest_data } = body
+    throw refusedMetadata(`must be at most ${maxMetadataBytes} bytes`)
+  if (Object.keys(metadata).some((key) => key.length > maxTextLength))
+    throw refusedMetadata(`must have keys of at most ${maxTextLength} characters`)
+  const { guest_data } = body
   return {
     payment_id: identity.id,
     request_fingerprint: identity.fingerprint,
     occurred_at,
-    provider_id,
-    ...{ total_cents, subtotal_cents, tax_cents, discount_cents, currency },
+    ...priceOf(body),
     concept: body.concept ?? null,
     description: body.description ?? null,
     reference_code: body.reference_code ?? null,
@@ -67,4 +78,8 @@ export function initiationOf(
         ? { id: actor.user_id, type: actor.user_type, email: actor.user_email }
         : { id: null, type: 'guest', email: guest_data?.email ?? null },
   }
+}
+
+function refusedMetadata(message: string): DomainError {
+  return new DomainError('invalid_request', `metadata ${message}`, { fields: [{ field: 'metadata', message }] })
 }

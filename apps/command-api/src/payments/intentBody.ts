@@ -1,5 +1,5 @@
 // What a client sends to open a payment (interface, section 4.1).
-import { Email, LongText, RequiredText, Text } from '@paylog/domain/fields'
+import { ClientObject, Email, LongText, RequiredText, Text } from '@paylog/domain/fields'
 import { AmountCents, maxAmountCents } from '@paylog/domain/money'
 import { type Static, Type } from 'typebox'
 
@@ -22,9 +22,7 @@ export const IntentBody = Type.Object(
     category: Optional(Text),
     tags: Optional(LongText),
     payment_method_id: Optional(RequiredText),
-    metadata: Optional(
-      Type.Record(Type.String({ maxLength: 255 }), Type.Unknown(), { maxProperties: maxMetadataKeys }),
-    ),
+    metadata: Optional(ClientObject({ maxProperties: maxMetadataKeys })),
     guest_data: Optional(Type.Object({ email: Email, name: Optional(Text), phone: Optional(Text) })),
   },
   {

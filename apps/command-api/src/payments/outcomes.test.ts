@@ -1,3 +1,6 @@
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
@@ -15,7 +18,7 @@ const provider: Provider = {
     return (provide ?? sandbox.createIntent)(request)
   },
 }
-const { app, store, time } = await commandApiUnderTest(t, [provider])
+const { app, store, time, providers } = await commandApiUnderTest(t, [provider])
 
 t.beforeEach(() => {
   provide = undefined
@@ -27,6 +30,27 @@ const guestBody = { total_cents: 2599, currency: 'eur', guest_data: { email: 'gu
 const post = (payload: object, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/payments/intents', headers, payload })
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
+/** What the provider's success would do to the payment. */
+const settle = (paymentId: string) =>
+  store.handle<PaymentState, PaymentEvent>({
+    stream: paymentStream(paymentId),
+    fold: paymentFold,
+    decide: (state) =>
+      recordEvidence(
+        {
+          status: 'succeeded',
+          occurred_at: new Date().toISOString(),
+          provider_time: new Date().toISOString(),
+          provider_event_id: 'evt_1',
+          provider_intent_id: null,
+          provider_payment_id: 'ch_1',
+          amount_cents: 2599,
+          currency: 'eur',
+        },
+        state,
+      ),
+    metadata: { correlationId: 'test', causationId: 'test', actor: 'provider:sandbox' },
+  })
 let keys = 0
 const freshKey = () => `key-${keys++}`
 
@@ -58,7 +82,54 @@ t.test('a provider that was not reached answers 502, and the same key tries agai
   t.equal(second.statusCode, 201)
   t.match(second.json().data, { id: first.json().error.details.payment_id, status: 'pending' })
   t.not(calls[0]?.idempotency_key, calls[1]?.idempotency_key, 'a new attempt has a new key')
-  t.same(await eventsOf(second.json().data.id), ['PaymentInitiated', 'PaymentAttemptFailed', 'ProviderIntentCreated'])
+  t.same(await eventsOf(second.json().data.id), [
+    'PaymentInitiated',
+    'PaymentAttemptFailed',
+    'PaymentAttemptStarted',
+    'ProviderIntentCreated',
+  ])
+})
+
+t.test('of 20 repetitions after an unreached provider one calls it again', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  provide = async () => {
+    throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
+  }
+  const { error } = (await post(guestBody, headers)).json()
+  provide = async (request) => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return sandbox.createIntent(request)
+  }
+  const responses = await Promise.all(Array.from({ length: 20 }, () => post(guestBody, headers)))
+  const statuses = responses.map(({ statusCode }) => statusCode)
+  t.ok(
+    statuses.every((status) => status === 201 || status === 409),
+    `${statuses}`,
+  )
+  t.equal(calls.length, 2)
+  t.equal((await eventsOf(error.details.payment_id)).filter((type) => type === 'ProviderIntentCreated').length, 1)
+})
+
+t.test('every further attempt has a number of its own, and an unknown one leaves the payment pending', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  const failing = (kind: 'unavailable' | 'unknown') => async () => {
+    throw new ProviderError(kind, 'x', 'The provider has a bad day')
+  }
+  provide = failing('unavailable')
+  for (let n = 0; n < 3; n++) t.equal((await post(guestBody, headers)).statusCode, 502)
+  provide = failing('unknown')
+  t.equal((await post(guestBody, headers)).statusCode, 504)
+  t.match((await post(guestBody, headers)).json().data, { status: 'pending' })
+  t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 4)
+})
+
+t.test('a repetition goes on at the provider of the payment, whatever is enabled by then', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  const first = await post(guestBody, headers)
+  providers.set('other', { ...sandbox, id: 'other' })
+  t.equal((await post(guestBody, { 'idempotency-key': freshKey() })).statusCode, 400, 'a new one has to choose')
+  t.same((await post(guestBody, headers)).json(), first.json())
+  providers.delete('other')
 })
 
 t.test(
@@ -77,6 +148,8 @@ t.test(
     t.equal(again.statusCode, 201)
     t.match(again.json().data, { id: details.payment_id, status: 'pending', client_secret: null })
     t.equal(calls.length, 1, 'an unknown outcome is not tried again by the caller')
+    await settle(details.payment_id)
+    t.match((await post(guestBody, headers)).json().data, { status: 'succeeded' })
   },
 )
 
@@ -88,6 +161,10 @@ t.test('the same key and body give the same answer, another body 422', async (t)
   t.equal(again.headers['idempotent-replayed'], 'true')
   t.equal(first.headers['idempotent-replayed'], undefined)
   t.same(again.json(), first.json())
+  await settle(first.json().data.id)
+  const late = await post(guestBody, headers)
+  t.same(late.json(), first.json(), 'as it was, though it has succeeded since')
+  t.same([again.headers.etag, late.headers.etag], [first.headers.etag, first.headers.etag])
   const other = await post({ ...guestBody, total_cents: 2600 }, headers)
   t.equal(other.statusCode, 422)
   t.match(other.json().error, { code: 'idempotency_key_reused' })

@@ -93,11 +93,9 @@ t.test('a session, an anonymous caller and a guest with a token: whose payment i
 })
 
 t.test('a guest token is remembered by its hash when it creates a payment', async (t) => {
-  const before = await lastPosition()
   await post({ ...guestBody, guest_data: { email: 'GUEST@example.com' } }, { authorization: 'Token demo-guest-token' })
   const seen = []
-  for await (const { event } of store.client.readAll())
-    if (event && event.position.commit > (before ?? 0n)) seen.push(event)
+  for await (const { event } of store.client.readAll()) if (event) seen.push(event)
   const remembered = seen.find(({ type }) => type === 'GuestTokenSeen')
   t.match(remembered?.streamId, /^guestToken-[0-9a-f]{64}$/)
   t.notOk(JSON.stringify(seen.map(({ data, metadata }) => [data, metadata])).includes('demo-guest-token'))
@@ -193,6 +191,52 @@ t.test('bad input is refused with its code, and nothing is recorded', async (t) 
   for (const key of ['', 'x'.repeat(256)]) await refused(guestBody, 400, 'invalid_request', { 'idempotency-key': key })
   t.equal(await lastPosition(), before, 'nothing was recorded')
   t.same(calls, [], 'the provider was not called')
+})
+
+t.test('what is wrong first in the order of the contract is told', async (t) => {
+  const card = { concept: '4242424242424242' }
+  const guest = { 'x-guest-token': 'demo-guest-token' }
+  const large = { metadata: { large: 'x'.repeat(17_000) } }
+  const body = { total_cents: 1, currency: 'EUR' }
+  const cases: [object, Record<string, string>, number][] = [
+    [{ ...body, currency: 'ABC', provider_id: 'unknown' }, {}, 400],
+    [{ ...body, provider_id: 'unknown' }, { 'idempotency-key': 'x'.repeat(256) }, 400],
+    [{ currency: 'EUR', subtotal_cents: 1, discount_cents: 1, provider_id: 'unknown' }, {}, 400],
+    [{ ...body, ...large, payment_method_id: 'unknown' }, {}, 400],
+    [{ ...body, ...card, currency: 'ABC' }, {}, 400],
+    [{ ...body, ...card }, { 'idempotency-key': '' }, 400],
+    [{ ...body, ...card }, guest, 403],
+    [{ total_cents: 'x' }, guest, 403],
+    [{ total_cents: 'x', guest_data: { email: 'other@example.com' } }, guest, 403],
+    [{ ...body, ...card, currency: 'ABC' }, { 'x-session-id': 'unknown' }, 401],
+  ]
+  for (const [payload, headers, status] of cases)
+    t.equal((await post(payload, headers)).statusCode, status, JSON.stringify(payload).slice(0, 90))
+})
+
+t.test('many payments of one guest token at once are all made, and the token is remembered once', async (t) => {
+  const headers = { 'x-guest-token': 'demo-guest-token' }
+  const answers = await Promise.all(Array.from({ length: 32 }, () => post(guestBody, headers)))
+  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [201])
+  let remembered = 0
+  for await (const { event } of store.client.readAll()) if (event?.type === 'GuestTokenSeen') remembered++
+  t.equal(remembered, 1)
+})
+
+t.test('metadata is kept as it was sent, every key of it', async (t) => {
+  const metadata = {
+    constructor: 1,
+    prototype: { constructor: [null] },
+    'a\nb': 'x',
+    '\u2028': 0,
+    toString: false,
+    '': {},
+  }
+  const { data } = (await post({ ...guestBody, metadata })).json()
+  t.same(data.metadata, metadata)
+  const [initiated] = await store.readStream(paymentStream(data.id))
+  t.same(initiated?.data, { ...initiated?.data, metadata })
+  t.equal((await post({ ...guestBody, metadata: { ['k'.repeat(256)]: 1 } })).statusCode, 400)
 })
 
 t.test('unknown fields are dropped, not stored', async (t) => {

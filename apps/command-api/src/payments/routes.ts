@@ -1,19 +1,18 @@
 // POST /payments/intents: open a payment.
-
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/messages'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
-import { guestTokenStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import type { Callers } from '@paylog/runtime/callers'
 import { callerSecurity, errorAnswers } from '@paylog/runtime/openApiParts'
 import type { Workflow } from '@paylog/workflows/context'
-import { enabledProvider, openPayment } from '@paylog/workflows/openPayment'
+import { openPayment } from '@paylog/workflows/openPayment'
+import { enabledProvider } from '@paylog/workflows/providerCall'
 import { Type } from 'typebox'
+import { rememberGuestToken } from '../guest-tokens/rememberGuestToken.ts'
 import { requestIdentity } from '../idempotency.ts'
-import { refuseCardNumbers } from '../refuseCardNumbers.ts'
+import { watchForCardNumbers } from '../refuseCardNumbers.ts'
 import { checkCaller, chosenProviderId, initiationOf } from './initiation.ts'
 import { IntentBody } from './intentBody.ts'
 
@@ -24,11 +23,13 @@ const PaymentAnswer = Type.Object({ success: Type.Literal(true), data: PaymentRe
 export const paymentRoutes =
   ({ workflow, callers }: PaymentRoutes): FastifyPluginAsyncTypebox =>
   async (app) => {
-    refuseCardNumbers(app)
+    const refuseCardNumbers = watchForCardNumbers(app)
     app.post(
       '/payments/intents',
       {
         onRequest: callers.anyone,
+        // A caller who may not is told so before anything is said about the body.
+        preValidation: async ({ actor, body }) => checkCaller(actor, body),
         schema: {
           tags: ['payments'],
           summary: 'Create a payment intent',
@@ -40,21 +41,23 @@ export const paymentRoutes =
         },
       },
       async (request, reply) => {
-        const { actor, body } = request
-        checkCaller(actor, body)
-        const provider = enabledProvider(workflow, chosenProviderId(body, workflow.providers))
-        checkMethod(provider, body.payment_method_id)
+        const { actor, body, id: requestId } = request
         const identity = requestIdentity(request.headers['idempotency-key'], actor, 'POST /payments/intents', body)
         const occurred_at = workflow.now().toISOString()
-        const metadata: EventMetadata = {
-          correlationId: request.id,
-          causationId: request.id,
-          actor: actorName(actor),
-          requestId: request.id,
-        }
-        const command = initiationOf(actor, body, provider.id, identity, occurred_at)
-        const opened = await openPayment(workflow, { command, metadata })
-        if (actor.kind === 'guest') await rememberGuestToken(workflow, actor, occurred_at, metadata)
+        const draft = initiationOf(actor, body, identity, occurred_at)
+        const metadata = { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
+        const opened = await openPayment(workflow, {
+          payment_id: identity.id,
+          request_fingerprint: identity.fingerprint,
+          metadata,
+          async command() {
+            const provider_id = chosenProviderId(body, workflow.providers)
+            refuseCardNumbers(request)
+            checkMethod(enabledProvider(workflow, provider_id), body.payment_method_id)
+            if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
+            return { ...draft, provider_id }
+          },
+        })
         reply.header('x-event-position', opened.position.commit.toString())
         if (opened.replayed) reply.header('idempotent-replayed', 'true')
         if (opened.refusal) throw opened.refusal
@@ -68,19 +71,4 @@ export const paymentRoutes =
 function checkMethod(provider: Provider, paymentMethodId: string | undefined): void {
   if (paymentMethodId === undefined || provider.isTestMethod(paymentMethodId)) return
   throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_id' })
-}
-
-/** Keeps whose the token was, so that the guest can still be recognised shortly after it expired. */
-async function rememberGuestToken(
-  { store }: Workflow,
-  { token_hash, guest_email }: { readonly token_hash: string; readonly guest_email: string },
-  occurred_at: string,
-  metadata: EventMetadata,
-): Promise<void> {
-  await store.handle({
-    stream: guestTokenStream(token_hash),
-    fold: { initialState: null, evolve: () => null },
-    decide: () => [{ type: 'GuestTokenSeen' as const, data: { guest_email, occurred_at } }],
-    metadata,
-  })
 }

@@ -56,6 +56,14 @@ t.test('the same notification a hundred times counts once', async (t) => {
   t.same(await eventsOf(providerEventStream('sandbox', 'evt_often')), ['ProviderEventReceived', 'ProviderEventApplied'])
 })
 
+t.test('many notifications about one payment at once are all taken in', async (t) => {
+  const { id, intent } = await openPayment()
+  const bodies = Array.from({ length: 48 }, () => eventBody('payment_intent.failed', intent))
+  const answers = await Promise.all(bodies.map((body) => send(body)))
+  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200])
+  t.equal((await eventsOf(paymentStream(id))).length, 2 + bodies.length)
+})
+
 t.test('late, contradicting and mismatching notifications are recorded and answered 200', async (t) => {
   const { id, intent } = await openPayment()
   const created = seconds()
@@ -97,6 +105,26 @@ t.test('an event that names our payment but another intent changes nothing', asy
   t.same((await eventsOf(paymentStream(id))).slice(2), ['ProviderEventIgnored'])
 })
 
+t.test('a declined payment is not paid by the intent of another one', async (t) => {
+  const payload = { total_cents: 2599, currency: 'EUR', payment_method_id: 'pm_card_declined' }
+  const declined = await app.inject({ method: 'POST', url: '/payments/intents', payload })
+  const { payment_id } = declined.json().error.details
+  await send(eventBody('payment_intent.succeeded', 'sandbox_pi_foreign', { object: { metadata: { payment_id } } }))
+  t.same(await eventsOf(paymentStream(payment_id)), [
+    'PaymentInitiated',
+    'PaymentAttemptFailed',
+    'ProviderEventIgnored',
+  ])
+})
+
+t.test('a notification that names one payment and has the intent of another belongs to the intent', async (t) => {
+  const [named, paid] = [await openPayment(), await openPayment()]
+  const object = { metadata: { payment_id: named.id } }
+  await send(eventBody('payment_intent.succeeded', paid.intent, { object }))
+  t.same((await eventsOf(paymentStream(named.id))).slice(2), [])
+  t.same((await eventsOf(paymentStream(paid.id))).slice(2), ['PaymentSucceeded'])
+})
+
 t.test('wrong signatures and malformed bodies are 400, and nothing is recorded', async (t) => {
   const { intent } = await openPayment()
   const before = (await store.head())?.commit
@@ -111,6 +139,13 @@ t.test('wrong signatures and malformed bodies are 400, and nothing is recorded',
   await refused(await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 400, 'invalid_signature')
   await refused(await send('{}'), 400, 'invalid_request')
   await refused(await send('no json'), 400, 'invalid_request')
+  await refused(await send(`\ufeff${body}`), 400, 'invalid_request')
+  await refused(
+    await send(eventBody('payment_intent.succeeded', intent, { object: { amount: null } })),
+    400,
+    'invalid_request',
+  )
+  await refused(await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 400, 'invalid_signature')
   await refused(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_request')
   const large = eventBody('payment_intent.succeeded', intent, { object: { note: 'x'.repeat(1_100_000) } })
   await refused(await send(large), 413, 'body_too_large')

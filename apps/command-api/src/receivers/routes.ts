@@ -5,7 +5,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { rawBody } from '@paylog/runtime/rawBody'
 import type { Workflow } from '@paylog/workflows/context'
-import { enabledProvider } from '@paylog/workflows/openPayment'
+import { enabledProvider } from '@paylog/workflows/providerCall'
 import { receiveNotification } from '@paylog/workflows/receiveNotification'
 import { Type } from 'typebox'
 

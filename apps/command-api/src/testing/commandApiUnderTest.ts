@@ -13,8 +13,8 @@ import { commandApi } from '../commandApi.ts'
 
 export const webhookSecret = 'sandbox-test-secret'
 
-/** @param providers in place of the sandbox alone */
-export async function commandApiUnderTest(t: Test, providers?: readonly Provider[]) {
+/** @param given providers in place of the sandbox alone */
+export async function commandApiUnderTest(t: Test, given?: readonly Provider[]) {
   const [log, backend] = await Promise.all([startEventStore(t), startIdentity(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   const identity = createIdentity({
@@ -23,12 +23,13 @@ export async function commandApiUnderTest(t: Test, providers?: readonly Provider
     adminUserTypes: ['admin'],
     timeoutMs: 500,
   })
-  const enabled = providers ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
+  const enabled = given ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
   const app = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const time = { now: () => new Date() }
+  const providers = new Map(enabled.map((each) => [each.id, each]))
   await app.register(
     commandApi({
-      workflow: { store, providers: new Map(enabled.map((each) => [each.id, each])), now: () => time.now() },
+      workflow: { store, providers, now: () => time.now() },
       callers: createCallers(identity.actorOf),
     }),
   )
@@ -38,5 +39,5 @@ export async function commandApiUnderTest(t: Test, providers?: readonly Provider
     await identity.close()
     await store.close()
   })
-  return { app, store, log, backend, time }
+  return { app, store, log, backend, time, providers }
 }

@@ -1,6 +1,6 @@
 // Everything that can happen to a payment, as recorded facts.
 import { type Static, Type } from 'typebox'
-import { Id, Instant, Nullable } from '../fields.ts'
+import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
 import type { EventsOf } from '../messages.ts'
 
 /** Whom a payment belongs to, in the words of outgoing webhooks: a session's user, or a guest without an id. */
@@ -21,6 +21,14 @@ const facts = {
   payer: Payer,
   project_id: Nullable(Type.String()),
 }
+
+/** How a create call can end without an intent. Only after the last one the same request may try again. */
+export const IntentRefusal = Type.Union([
+  Type.Literal('payment_declined'),
+  Type.Literal('provider_rejected'),
+  Type.Literal('provider_unavailable'),
+])
+export type IntentRefusal = Static<typeof IntentRefusal>
 
 /** Where the knowledge of a status comes from; `provider_time` orders evidence that arrives out of order. */
 const evidence = {
@@ -47,7 +55,7 @@ export const paymentEvents = {
     guest_email: Nullable(Type.String()),
     guest_name: Nullable(Type.String()),
     guest_phone: Nullable(Type.String()),
-    metadata: Type.Record(Type.String(), Type.Unknown()),
+    metadata: ClientObject(),
     /** SHA-256 of the request, when it came with an Idempotency-Key. */
     request_fingerprint: Nullable(Type.String()),
   }),
@@ -58,31 +66,38 @@ export const paymentEvents = {
     attempt: Type.Integer(),
   }),
   ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
+  /** A further create call is about to be made, after one that surely did nothing. */
+  PaymentAttemptStarted: Type.Object({ ...facts, attempt: Type.Integer() }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
   PaymentProcessingStarted: Type.Object({ ...facts, ...evidence }),
   PaymentSucceeded: Type.Object({ ...facts, ...evidence }),
   PaymentAttemptFailed: Type.Object({
     ...facts,
     ...evidence,
-    /** An error code of ours for a refused create call, the provider's own code otherwise. */
+    /** The provider's own code. */
     failure_code: Type.String(),
     failure_message: Type.String(),
-    /** True when the provider was surely not reached, so that the same request may try again. */
-    retryable: Type.Boolean(),
+    /** Set when the create call itself was refused; what its caller was told. Null for the provider's later statements. */
+    refusal: Nullable(IntentRefusal),
   }),
   PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: Nullable(Type.String()) }),
   PaymentAmountMismatch: Type.Object({
     ...facts,
     ...evidence,
-    reported_amount_cents: Type.Integer(),
-    reported_currency: Type.String(),
+    reported_amount_cents: Nullable(Type.Integer()),
+    reported_currency: Nullable(Type.String()),
   }),
   PaymentConflictDetected: Type.Object({ ...facts, ...evidence, reported_status: Type.String() }),
   ProviderEventIgnored: Type.Object({
     ...facts,
     ...evidence,
     reported_status: Type.String(),
-    reason: Type.Union([Type.Literal('stale'), Type.Literal('final'), Type.Literal('foreign_intent')]),
+    reason: Type.Union([
+      Type.Literal('stale'),
+      Type.Literal('regression'),
+      Type.Literal('final'),
+      Type.Literal('foreign_intent'),
+    ]),
   }),
   PaymentRefundRecorded: Type.Object({ ...facts, ...evidence, refunded_cents: Type.Integer() }),
   PaymentDisputeRecorded: Type.Object({ ...facts, ...evidence, dispute_status: Type.String() }),

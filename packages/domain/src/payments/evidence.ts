@@ -1,7 +1,6 @@
 // The status machine: what a provider's statement about a payment means for it.
 import type { PaymentEvent } from './events.ts'
-import { existing, factsOf } from './initiate.ts'
-import type { Payment, PaymentState } from './payment.ts'
+import { existing, factsOf, type Payment, type PaymentState } from './payment.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 /** What a provider said about one payment, in our words. */
@@ -20,7 +19,11 @@ export type Evidence = {
   readonly reason?: string
 }
 
-export type RecordEvidence = Evidence & { readonly occurred_at: string }
+export type RecordEvidence = Evidence & {
+  readonly occurred_at: string
+  /** True when our own records say that the intent is this payment's, and not only the statement itself. */
+  readonly vouched?: boolean
+}
 
 /**
  * Applies a provider's statement. Returns the event that it amounts to; `[]` when it says nothing new or was already
@@ -37,22 +40,25 @@ export function recordEvidence(command: RecordEvidence, state: PaymentState): Pa
   if (command.status === 'succeeded' && !amountMatches(command, payment)) return [mismatch(command, payment)]
   if (isAbsorbing(command.status)) return [statusEvent(command, payment)]
   if (isOlder(command, payment)) return [ignored(command, payment, 'stale')]
-  if (payment.status === 'processing' && command.status === 'pending') return [ignored(command, payment, 'stale')]
+  // A payment does not go back from processing; what the provider last said is remembered all the same.
+  if (payment.status === 'processing' && command.status === 'pending') return [ignored(command, payment, 'regression')]
   return [statusEvent(command, payment)]
 }
 
-/**
- * The same status once more. Only a further action or a further failed attempt is news; the second proof of a final
- * status is none.
- */
+/** The same status once more: the second proof of a final status is no news, a later statement of another one is. */
 function repeated(command: RecordEvidence, payment: Payment): PaymentEvent[] {
-  if (isAbsorbing(payment.status) || payment.status === 'processing') return []
+  if (isAbsorbing(payment.status)) return []
   return [isOlder(command, payment) ? ignored(command, payment, 'stale') : statusEvent(command, payment)]
 }
 
-function isForeignIntent(command: Evidence, payment: Payment): boolean {
-  const ours = payment.provider_intent_id
-  return ours !== null && command.provider_intent_id !== null && ours !== command.provider_intent_id
+/**
+ * Whether the statement is about another intent than the payment's. While the payment does not know its intent, a
+ * statement that merely names the payment counts only as long as a create call may have made that intent.
+ */
+function isForeignIntent(command: RecordEvidence, payment: Payment): boolean {
+  if (command.provider_intent_id === null) return false
+  if (payment.provider_intent_id !== null) return payment.provider_intent_id !== command.provider_intent_id
+  return !command.vouched && payment.intent_outcome.kind === 'refused'
 }
 
 function isOlder(command: Evidence, payment: Payment): boolean {
@@ -74,7 +80,7 @@ function common(command: RecordEvidence, payment: Payment) {
 function ignored(
   command: RecordEvidence,
   payment: Payment,
-  reason: 'stale' | 'final' | 'foreign_intent',
+  reason: 'stale' | 'regression' | 'final' | 'foreign_intent',
 ): PaymentEvent {
   return {
     type: 'ProviderEventIgnored',
@@ -87,8 +93,8 @@ function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
     type: 'PaymentAmountMismatch',
     data: {
       ...common(command, payment),
-      reported_amount_cents: command.amount_cents ?? payment.total_cents,
-      reported_currency: (command.currency ?? payment.currency).toUpperCase(),
+      reported_amount_cents: command.amount_cents,
+      reported_currency: command.currency?.toUpperCase() ?? null,
     },
   }
 }
@@ -112,7 +118,7 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
           ...data,
           failure_code: command.failure_code ?? 'failed',
           failure_message: command.failure_message ?? 'The provider reported that the payment failed',
-          retryable: false,
+          refusal: null,
         },
       }
   }

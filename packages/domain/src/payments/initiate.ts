@@ -1,8 +1,8 @@
-// Opening a payment, and recording how the call that creates its intent at the provider ended.
+// Opening a payment, and recording how the calls that create its intent at the provider ended.
 import { DomainError } from '../errors.ts'
-import { type AmountParts, isCurrency, resolveAmounts } from '../money.ts'
-import type { PaymentEvent, PaymentInitiated } from './events.ts'
-import type { Payment, PaymentState } from './payment.ts'
+import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
+import type { IntentRefusal, PaymentEvent, PaymentInitiated } from './events.ts'
+import { existing, factsOf, type PaymentState } from './payment.ts'
 import { isAbsorbing } from './status.ts'
 
 export type InitiatePayment = Omit<
@@ -12,24 +12,29 @@ export type InitiatePayment = Omit<
   AmountParts
 
 /**
- * Opens a payment.
- * @throws DomainError `invalid_request` for a currency that does not exist or a total below 1, `amount_inconsistent`.
+ * What is to be paid: the currency in upper case, and all parts of the amount.
+ * @throws DomainError `invalid_request` for a currency that does not exist or a total below 1, `amount_inconsistent`
  */
+export function priceOf(parts: AmountParts & { readonly currency: string }): Amounts & { readonly currency: string } {
+  const currency = parts.currency.toUpperCase()
+  if (!isCurrency(currency)) throw refusedField('currency', 'is not an ISO 4217 currency code')
+  const amounts = resolveAmounts(parts)
+  if (amounts.total_cents < 1) throw refusedField('total_cents', 'must be at least 1')
+  return { ...amounts, currency }
+}
+
+/** Opens a payment. @throws what `priceOf` throws */
 export function initiatePayment(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
   if (state.status !== 'none') return []
-  const currency = command.currency.toUpperCase()
-  if (!isCurrency(currency)) throw refusedField('currency', 'is not an ISO 4217 currency code')
-  const amounts = resolveAmounts(command)
-  if (amounts.total_cents < 1) throw refusedField('total_cents', 'must be at least 1')
+  const price = priceOf(command)
   const project = command.metadata.project_id
   return [
     {
       type: 'PaymentInitiated',
       data: {
         ...command,
-        ...amounts,
-        amount_cents: amounts.total_cents,
-        currency,
+        ...price,
+        amount_cents: price.total_cents,
         project_id: typeof project === 'string' && project !== '' ? project : null,
       },
     },
@@ -40,35 +45,35 @@ function refusedField(field: string, message: string): DomainError {
   return new DomainError('invalid_request', `${field} ${message}`, { fields: [{ field, message }] })
 }
 
-/** What every event of a payment repeats about it. */
-export function factsOf(payment: Payment, occurred_at: string) {
-  const { payment_id, provider_id, total_cents: amount_cents, currency, payer, project_id } = payment
-  return { payment_id, occurred_at, provider_id, amount_cents, currency, payer, project_id }
-}
-
-/** A payment that must be there, because its stream was read under its own id. */
-export function existing(state: PaymentState): Payment {
-  if (state.status === 'none') throw new DomainError('not_found', 'No payment with this id')
-  return state
+/** A further create call, which is allowed when the last one surely did nothing. Whoever records it makes the call. */
+export function startAttempt(command: { readonly occurred_at: string }, state: PaymentState): PaymentEvent[] {
+  const payment = existing(state)
+  const { intent_outcome: outcome } = payment
+  if (payment.status !== 'failed' || outcome.kind !== 'refused' || outcome.refusal !== 'provider_unavailable') return []
+  const attempt = payment.attempt + 1
+  return [{ type: 'PaymentAttemptStarted', data: { ...factsOf(payment, command.occurred_at), attempt } }]
 }
 
 type CallResult = { readonly occurred_at: string; readonly attempt: number }
 
-/** The provider created the intent. A second answer to the same question adds nothing. */
+/**
+ * The provider created the intent. A second answer to the same question adds nothing. Should the payment have failed
+ * because another process thought that this very call did nothing, it is open again.
+ */
 export function recordIntentCreated(
   command: CallResult & { readonly provider_intent_id: string; readonly client_secret: string | null },
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existing(state)
   if (payment.intent_outcome.kind === 'created') return []
-  return [{ type: 'ProviderIntentCreated', data: { ...factsOf(payment, command.occurred_at), ...pick(command) } }]
+  const { occurred_at, provider_intent_id, client_secret, attempt } = command
+  const facts = factsOf(payment, occurred_at)
+  const wasRefused = payment.status === 'failed' && payment.intent_outcome.kind === 'refused'
+  return [
+    ...(wasRefused ? [{ type: 'PaymentAttemptStarted' as const, data: { ...facts, attempt } }] : []),
+    { type: 'ProviderIntentCreated', data: { ...facts, provider_intent_id, client_secret, attempt } },
+  ]
 }
-
-const pick = ({ provider_intent_id, client_secret, attempt }: Parameters<typeof recordIntentCreated>[0]) => ({
-  provider_intent_id,
-  client_secret,
-  attempt,
-})
 
 /** The call may or may not have reached the provider: the payment stays as it is until the truth is known. */
 export function recordOutcomeUnknown(
@@ -84,7 +89,7 @@ export function recordOutcomeUnknown(
 
 /** The provider refused the call, or was surely never reached. */
 export function recordIntentRefused(
-  command: CallResult & { readonly code: string; readonly message: string; readonly retryable: boolean },
+  command: CallResult & { readonly refusal: IntentRefusal; readonly code: string; readonly message: string },
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existing(state)
@@ -99,7 +104,7 @@ export function recordIntentRefused(
         provider_payment_id: null,
         failure_code: command.code,
         failure_message: command.message,
-        retryable: command.retryable,
+        refusal: command.refusal,
       },
     },
   ]

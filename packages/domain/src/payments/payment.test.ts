@@ -2,15 +2,15 @@ import { given } from '@paylog/testing/givenWhenThen'
 import fc from 'fast-check'
 import t from 'tap'
 import type { PaymentEvent } from './events.ts'
-import { type Evidence, recordEvidence } from './evidence.ts'
+import { type RecordEvidence, recordEvidence } from './evidence.ts'
 import {
-  existing,
   initiatePayment,
   recordIntentCreated,
   recordIntentRefused,
   recordOutcomeUnknown,
+  startAttempt,
 } from './initiate.ts'
-import { noPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
+import { existing, noPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
 import type { PaymentStatus } from './status.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
@@ -45,8 +45,8 @@ const created = recordIntentCreated(
 )
 
 let nextEvent = 0
-const says = (status: PaymentStatus, seconds: number, more: Partial<Evidence> = {}) => {
-  const evidence: Evidence = {
+const says = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) => {
+  const evidence = {
     status,
     provider_time: at(seconds),
     provider_event_id: `evt_${nextEvent++}`,
@@ -119,17 +119,84 @@ t.test('an unknown outcome leaves the payment pending', async (t) => {
   t.match(state, { status: 'pending', intent_outcome: { kind: 'unknown' } })
 })
 
-t.test('a refused create call fails the payment, and a later one may open it again', async (t) => {
-  const refuse = { occurred_at: at(2), attempt: 1, code: 'provider_unavailable', message: 'down', retryable: true }
+const unavailable = { refusal: 'provider_unavailable', code: 'refused', message: 'down' } as const
+const declined = { refusal: 'payment_declined', code: 'card_declined', message: 'no' } as const
+const refusedBy = (why: typeof unavailable | typeof declined) => [
+  ...initiated,
+  ...recordIntentRefused({ occurred_at: at(2), attempt: 1, ...why }, fold(initiated)),
+]
+
+t.test('a refused create call fails the payment', async (t) => {
   const state = given(t, paymentFold, initiated)
-    .when((state) => recordIntentRefused(refuse, state))
-    .then([{ type: 'PaymentAttemptFailed', data: { retryable: true } }])
-  t.match(state, { status: 'failed', completed_at: null, intent_outcome: { kind: 'refused', retryable: true } })
-  const again = recordIntentCreated(
-    { occurred_at: at(3), attempt: 2, provider_intent_id: 'pi_9', client_secret: 'secret' },
-    state,
-  )
-  t.match(again.reduce(paymentFold.evolve, state), { status: 'pending', attempt: 2, provider_intent_id: 'pi_9' })
+    .when((state) => recordIntentRefused({ occurred_at: at(2), attempt: 1, ...declined }, state))
+    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
+  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'refused' } })
+})
+
+t.test('a refusal counts only while no intent is known and nothing is final', async (t) => {
+  const refuse = (state: PaymentState) => recordIntentRefused({ occurred_at: at(9), attempt: 1, ...unavailable }, state)
+  given(t, paymentFold, [...initiated, ...created])
+    .when(refuse)
+    .then([])
+  const early = says('succeeded', 3, { provider_intent_id: 'pi_1' })(fold(initiated))
+  given(t, paymentFold, [...initiated, ...early])
+    .when(refuse)
+    .then([])
+})
+
+t.test('a further attempt is started once, and only after a call that surely did nothing', async (t) => {
+  const start = (state: PaymentState) => startAttempt({ occurred_at: at(5) }, state)
+  const started = given(t, paymentFold, refusedBy(unavailable))
+    .when(start)
+    .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
+  t.match(started, { status: 'pending', attempt: 2, intent_outcome: { kind: 'open', since: at(5) } })
+  t.same(start(started), [], 'it is under way')
+  for (const history of [
+    initiated,
+    [...initiated, ...created],
+    refusedBy(declined),
+    after('failed'),
+    after('succeeded'),
+  ])
+    given(t, paymentFold, history).when(start).then([])
+  const unknown = recordOutcomeUnknown({ occurred_at: at(6), attempt: 2, reason: 'timeout' }, started)
+  t.match(unknown.reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
+})
+
+t.test('an intent that another process took for refused opens the payment again', async (t) => {
+  const state = given(t, paymentFold, refusedBy(unavailable))
+    .when((state) =>
+      recordIntentCreated({ occurred_at: at(3), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state),
+    )
+    .then([{ type: 'PaymentAttemptStarted' }, { type: 'ProviderIntentCreated' }])
+  t.match(state, { status: 'pending', provider_intent_id: 'pi_9', intent_outcome: { kind: 'created' } })
+})
+
+t.test('an intent that becomes known late does not undo what the provider has said about it', async (t) => {
+  const create = (state: PaymentState) =>
+    recordIntentCreated({ occurred_at: at(20), attempt: 1, provider_intent_id: 'pi_1', client_secret: null }, state)
+  for (const status of ['failed', 'succeeded', 'canceled'] as const) {
+    const early = [...initiated, ...says(status, 10, { vouched: true })(fold(initiated))]
+    const state = given(t, paymentFold, early)
+      .when(create)
+      .then([{ type: 'ProviderIntentCreated' }])
+    t.match(state, { status, provider_intent_id: 'pi_1' })
+  }
+})
+
+t.test('the provider is not measured by our clock', async (t) => {
+  const started = startAttempt({ occurred_at: at(5) }, fold(refusedBy(unavailable)))
+  const second = [...refusedBy(unavailable), ...started]
+  const withIntent = [
+    ...second,
+    ...recordIntentCreated(
+      { occurred_at: at(6), attempt: 2, provider_intent_id: 'pi_1', client_secret: null },
+      fold(second),
+    ),
+  ]
+  given(t, paymentFold, withIntent)
+    .when(says('failed', 1))
+    .then([{ type: 'PaymentAttemptFailed' }])
 })
 
 t.test('the status machine: every status against every newer statement', async (t) => {
@@ -143,7 +210,7 @@ t.test('the status machine: every status against every newer statement', async (
     },
     processing: {
       pending: ['ProviderEventIgnored', 'processing'],
-      processing: ['', 'processing'],
+      processing: ['PaymentProcessingStarted', 'processing'],
       succeeded: ['PaymentSucceeded', 'succeeded'],
       failed: ['PaymentAttemptFailed', 'failed'],
       canceled: ['PaymentCanceled', 'canceled'],
@@ -213,9 +280,46 @@ t.test('a success over another amount or currency is not a success', async (t) =
 })
 
 t.test('a statement about another intent changes nothing', async (t) => {
-  t.match(says('succeeded', 9, { provider_intent_id: 'pi_other' })(fold(after())), [
-    { type: 'ProviderEventIgnored', data: { reason: 'foreign_intent' } },
-  ])
+  const foreign = { provider_intent_id: 'pi_other' }
+  const isIgnored = [{ type: 'ProviderEventIgnored' as const, data: { reason: 'foreign_intent' as const } }]
+  for (const history of [after(), after('failed'), after('succeeded'), refusedBy(declined), refusedBy(unavailable)])
+    given(t, paymentFold, history)
+      .when(says('succeeded', 90, foreign))
+      .then(isIgnored)
+})
+
+t.test(
+  'while the intent is not known, a statement counts that our records vouch for, or that may be about it',
+  async (t) => {
+    const early = { provider_intent_id: 'pi_1' }
+    given(t, paymentFold, initiated)
+      .when(says('succeeded', 9, early))
+      .then([{ type: 'PaymentSucceeded' }])
+    given(t, paymentFold, refusedBy(unavailable))
+      .when(says('succeeded', 9, { ...early, vouched: true }))
+      .then([{ type: 'PaymentSucceeded' }])
+  },
+)
+
+t.test('a statement without an amount is taken by its status; what is not said is not reported', async (t) => {
+  const silent = { amount_cents: null, currency: null }
+  given(t, paymentFold, after())
+    .when(says('succeeded', 9, silent))
+    .then([{ type: 'PaymentSucceeded' }])
+  given(t, paymentFold, after())
+    .when(says('succeeded', 9, { amount_cents: 1, currency: null }))
+    .then([{ type: 'PaymentAmountMismatch', data: { reported_amount_cents: 1, reported_currency: null } }])
+})
+
+t.test('a cancellation keeps its reason, and later evidence the id that was known', async (t) => {
+  given(t, paymentFold, after())
+    .when(says('canceled', 9, { reason: 'abandoned' }))
+    .then([{ type: 'PaymentCanceled', data: { reason: 'abandoned' } }])
+  const charged = [...after(), ...says('failed', 9, { provider_payment_id: 'ch_1' })(fold(after()))]
+  const later = given(t, paymentFold, charged)
+    .when(says('failed', 10))
+    .then([{ type: 'PaymentAttemptFailed' }])
+  t.match(later, { provider_payment_id: 'ch_1' })
 })
 
 t.test('the same provider event counts once, whatever it led to', async (t) => {
@@ -264,42 +368,51 @@ t.test('whatever a provider says in whatever order, the invariants hold', async 
   t.pass('2,000 random stories')
 })
 
+const orders = <T>(items: readonly T[]): T[][] =>
+  items.length < 2
+    ? [[...items]]
+    : items.flatMap((item) => orders(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
+const endOf = (story: readonly (readonly [PaymentStatus, number])[]) =>
+  existing(
+    story.reduce<PaymentState>(
+      (state, [status, seconds]) => says(status, seconds)(state).reduce<PaymentState>(paymentFold.evolve, state),
+      fold(after()),
+    ),
+  ).status
+
+t.test('three statements end the same in whatever order they arrive', async (t) => {
+  const statuses: PaymentStatus[] = ['pending', 'processing', 'failed', 'succeeded']
+  for (const first of statuses)
+    for (const second of statuses)
+      for (const last of statuses) {
+        const ends = new Set(
+          orders([
+            [first, 10],
+            [second, 20],
+            [last, 30],
+          ] as const).map(endOf),
+        )
+        const story = [first, second, last].join(', ')
+        // A newest statement of pending is told by the provider alone: whether it may undo processing cannot be known
+        // from the statements, and nobody may have asked yet.
+        const isRegression = last === 'pending' && [first, second].includes('processing')
+        if (isRegression && !story.includes('succeeded'))
+          t.ok(
+            [...ends].every((end) => end === 'pending' || end === 'processing'),
+            story,
+          )
+        else t.same(ends.size, 1, `${story} → ${[...ends].join(' or ')}`)
+      }
+})
+
 t.test('four statements in all 24 orders end in the same status', async (t) => {
-  const stories: [PaymentStatus, number][][] = [
-    [
-      ['pending', 10],
-      ['processing', 20],
-      ['failed', 30],
-      ['succeeded', 40],
-    ],
-    [
-      ['pending', 10],
-      ['failed', 20],
-      ['processing', 30],
-      ['canceled', 40],
-    ],
-    [
-      ['processing', 10],
-      ['failed', 20],
-      ['pending', 30],
-      ['failed', 40],
-    ],
-  ]
-  const orders = <T>(items: T[]): T[][] =>
-    items.length < 2
-      ? [items]
-      : items.flatMap((item) => orders(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
-  for (const story of stories) {
-    const ends = orders(story).map(
-      (order) =>
-        existing(
-          order.reduce<PaymentState>(
-            (state, [status, seconds]) => says(status, seconds)(state).reduce<PaymentState>(paymentFold.evolve, state),
-            fold(after()),
-          ),
-        ).status,
-    )
+  for (const story of [
+    ['pending', 'processing', 'failed', 'succeeded'],
+    ['pending', 'failed', 'processing', 'canceled'],
+    ['processing', 'failed', 'pending', 'failed'],
+  ] as const) {
+    const ends = orders(story.map((status, index) => [status, 10 * (index + 1)] as const)).map(endOf)
     t.equal(ends.length, 24)
-    t.equal(new Set(ends).size, 1, `${story.map(([status]) => status).join(', ')} → ${[...new Set(ends)].join(' or ')}`)
+    t.equal(new Set(ends).size, 1, `${story.join(', ')} → ${[...new Set(ends)].join(' or ')}`)
   }
 })

@@ -1,8 +1,9 @@
 // A payment as its events tell it.
 
+import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
 import type { Amounts } from '../money.ts'
-import type { Payer, PaymentEvent, PaymentInitiated } from './events.ts'
+import type { IntentRefusal, Payer, PaymentEvent, PaymentInitiated } from './events.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 export type NoPayment = { readonly status: 'none' }
@@ -30,9 +31,11 @@ export type Payment = Amounts & {
   readonly created_at: string
   readonly updated_at: string
   readonly completed_at: string | null
-  /** How often a create call was begun; it is part of the key that the provider sees. */
+  /** The number of the latest create call; it is part of the key that the provider sees. */
   readonly attempt: number
   readonly intent_outcome: IntentOutcome
+  /** Whether it was ever unknown how a create call ended, so that nobody was told of the intent in time. */
+  readonly was_unknown: boolean
   /** The provider's time of the evidence that the status rests on. */
   readonly evidence_time: string | null
   /** Provider events that were taken into account, so that a repeated one changes nothing. */
@@ -41,8 +44,9 @@ export type Payment = Amounts & {
 
 /** How the call that creates the intent at the provider ended, as far as is known. */
 export type IntentOutcome =
-  | { readonly kind: 'open' | 'unknown' | 'created' }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | { readonly kind: 'open' /** When the call was begun. */; readonly since: string }
+  | { readonly kind: 'unknown' | 'created' }
+  | { readonly kind: 'refused'; readonly refusal: IntentRefusal; readonly message: string }
 
 export type PaymentState = NoPayment | Payment
 
@@ -61,7 +65,8 @@ function initiated({ data }: PaymentInitiated): Payment {
     updated_at: occurred_at,
     completed_at: null,
     attempt: 1,
-    intent_outcome: { kind: 'open' },
+    intent_outcome: { kind: 'open', since: occurred_at },
+    was_unknown: false,
     evidence_time: null,
     seen_provider_events: [],
   }
@@ -69,7 +74,7 @@ function initiated({ data }: PaymentInitiated): Payment {
 
 type EvidenceEvent = Exclude<
   PaymentEvent,
-  { type: 'PaymentInitiated' | 'ProviderIntentCreated' | 'ProviderOutcomeUnknown' }
+  { type: 'PaymentInitiated' | 'ProviderIntentCreated' | 'ProviderOutcomeUnknown' | 'PaymentAttemptStarted' }
 >
 
 /** Takes over what every piece of evidence brings, and the status that it leads to. */
@@ -100,7 +105,6 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
     case 'ProviderIntentCreated':
       return {
         ...payment,
-        status: payment.status === 'failed' ? 'pending' : payment.status,
         provider_intent_id: event.data.provider_intent_id,
         client_secret: event.data.client_secret,
         updated_at: event.data.occurred_at,
@@ -108,7 +112,15 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
         intent_outcome: { kind: 'created' },
       }
     case 'ProviderOutcomeUnknown':
-      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'unknown' } }
+      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'unknown' }, was_unknown: true }
+    case 'PaymentAttemptStarted':
+      return {
+        ...payment,
+        status: 'pending',
+        updated_at: event.data.occurred_at,
+        attempt: event.data.attempt,
+        intent_outcome: { kind: 'open', since: event.data.occurred_at },
+      }
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
     case 'PaymentProcessingStarted':
@@ -119,13 +131,18 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       return withEvidence(payment, event, 'canceled')
     case 'PaymentAttemptFailed': {
       const failed = withEvidence(payment, event, 'failed')
-      if (payment.provider_intent_id !== null) return failed
-      const { failure_code: code, failure_message: message, retryable } = event.data
-      return { ...failed, intent_outcome: { kind: 'refused', code, message, retryable } }
+      const { refusal, failure_message: message } = event.data
+      if (refusal === null) return failed
+      // The time of our own call is by our clock, and is not compared with the provider's.
+      return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'refused', refusal, message } }
     }
+    case 'ProviderEventIgnored':
+      // What it says is not taken over, but it is the newest that the provider has said: older statements are stale.
+      return event.data.reason === 'regression'
+        ? { ...noted(payment, event), evidence_time: event.data.provider_time }
+        : noted(payment, event)
     case 'PaymentAmountMismatch':
     case 'PaymentConflictDetected':
-    case 'ProviderEventIgnored':
     case 'PaymentRefundRecorded':
     case 'PaymentDisputeRecorded':
       return noted(payment, event)
@@ -139,3 +156,15 @@ export function evolvePayment(state: PaymentState, event: PaymentEvent): Payment
 }
 
 export const paymentFold: Fold<PaymentState, PaymentEvent> = { initialState: noPayment, evolve: evolvePayment }
+
+/** A payment that must be there. @throws DomainError `not_found` */
+export function existing(state: PaymentState): Payment {
+  if (state.status === 'none') throw new DomainError('not_found', 'No payment with this id')
+  return state
+}
+
+/** What every event of a payment repeats about it. */
+export function factsOf(payment: Payment, occurred_at: string) {
+  const { payment_id, provider_id, total_cents: amount_cents, currency, payer, project_id } = payment
+  return { payment_id, occurred_at, provider_id, amount_cents, currency, payer, project_id }
+}

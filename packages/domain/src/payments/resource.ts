@@ -1,6 +1,6 @@
 // A payment as clients see it (interface, section 2.1).
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../fields.ts'
+import { ClientObject, Nullable } from '../fields.ts'
 import type { Payment } from './payment.ts'
 import { PaymentStatus } from './status.ts'
 
@@ -38,7 +38,7 @@ export const PaymentResource = Type.Object({
   payment_method: Nullable(PaymentMethodSummary),
   is_guest_payment: Type.Boolean(),
   guest_email: Nullable(Type.String()),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
+  metadata: ClientObject(),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
   completed_at: Nullable(Type.String({ format: 'date-time' })),
