@@ -35,6 +35,7 @@ async function main(args: string[]): Promise<number> {
     const isFailure = failed > 0 || code !== 0 || interrupted || passed === 0
     await servers.stop()
     if (servers.skipped !== undefined) say(servers.skipped)
+    for (const comment of report.notTested()) say(`!!! ${comment}`)
     say(`${passed} passed, ${failed === 0 && isFailure ? 1 : failed} failed`)
     return isFailure ? 1 : 0
   } finally {

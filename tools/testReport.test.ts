@@ -79,6 +79,18 @@ ok 1 - a.test.ts # time=1ms
   t.strictSame(totals, { passed: 0, failed: 0 })
 })
 
+t.test('keeps what the tests could not test for the end', async (t) => {
+  const report = createTestReport(() => undefined)
+  for (const line of [
+    '# Subtest: a.test.ts',
+    '    # NOT TESTED: there is no curl',
+    '# NOT TESTED: there is no curl',
+    '# other',
+  ])
+    report.add(line)
+  t.strictSame(report.notTested(), ['NOT TESTED: there is no curl'])
+})
+
 t.test('counts nothing when the stream ended before its summary', async (t) => {
   t.strictSame(read('ok 1 - a.test.ts # time=1ms').totals, { passed: 0, failed: 0 })
 })

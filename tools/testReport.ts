@@ -6,6 +6,8 @@ export type TestReport = {
   add(line: string): void
   /** Assertions that passed; and assertions that failed, together with files that crashed or ended without running a test. */
   totals(): { passed: number; failed: number }
+  /** What the tests said that this machine lacks: their comments that begin with NOT TESTED, each one once. */
+  notTested(): readonly string[]
 }
 
 /** @param show gets a line for each file and each skipped test, and for a file that failed everything that went wrong in it */
@@ -14,6 +16,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
   let isDiagnosis = false
   let summary = ''
   let emptyFiles = 0
+  const untested = new Set<string>()
 
   function addFile(ok: boolean, description: string): void {
     // To tap such a file is merely skipped, but a test file that tests nothing is broken.
@@ -36,6 +39,8 @@ export function createTestReport(show: (line: string) => void): TestReport {
       const file = /^(not )?ok \d+ - (.*)$/.exec(line)
       const skipped = /^ +ok \d+ - (.*) # SKIP(.*)$/.exec(line)
       if (file) return addFile(file[1] === undefined, file[2] ?? '')
+      const comment = /^ *# (NOT TESTED: .*)$/.exec(line)?.[1]
+      if (comment !== undefined) untested.add(comment)
       if (line.startsWith('# Subtest:')) isDiagnosis = false
       if (line.startsWith('# { total:')) summary = line
       if (skipped) show(`     skipped: ${skipped[1]}${skipped[2] ? `:${skipped[2]}` : ''}`)
@@ -46,6 +51,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
       const count = (name: string) => Number(new RegExp(` ${name}: (\\d+)`).exec(summary)?.[1] ?? 0)
       return { passed: count('pass'), failed: count('fail') + emptyFiles }
     },
+    notTested: () => [...untested],
   }
 }
 

@@ -7,6 +7,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isAlive } from '../apps/ops/src/isAlive.ts'
 import { startEmbeddedPostgres } from '../packages/runtime/src/embeddedPostgres.ts'
 import { createLog, type Logger } from '../packages/runtime/src/log.ts'
 import { endOrphan } from '../packages/runtime/src/postgresOrphan.ts'
@@ -122,14 +123,5 @@ async function removeLeftovers(log: Logger): Promise<void> {
     } catch {
       // Another user's, or another run is removing it at this moment.
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
   }
 }

@@ -3,25 +3,21 @@ import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import type { Runtime } from '@paylog/ops/runtimeFile'
 import { table } from '@paylog/ops/table'
 
-/** @param options `demoIdentity` is false when the operator's own identity backend is in use: it knows no demo people */
-export function banner(options: {
+export type Started = {
   readonly runtime: Runtime
   readonly directory: string
+  /** Programs beside the system look there when they are told nothing. */
+  readonly directoryIsDefault: boolean
   readonly seconds: number
+  /** False when the operator's own identity backend is in use: it knows no demo people. */
   readonly demoIdentity: boolean
-  readonly settleCommand: string
-}): string {
+  /** False when there is no provider that a newcomer could pay with. */
+  readonly sandboxProvider: boolean
+}
+
+/** Its commands work when they are pasted into another terminal, in the directory of the project. */
+export function banner(options: Started): string {
   const { base_url, parts } = options.runtime
-  const session = options.demoIdentity ? (demoSessions[0]?.session_id ?? '') : '<SESSION_ID>'
-  const guest = demoGuestTokens[0]
-  const guestToken = options.demoIdentity ? (guest?.token ?? '') : '<GUEST_TOKEN>'
-  const payment = {
-    total_cents: 2200,
-    currency: 'EUR',
-    provider_id: 'sandbox',
-    concept: 'A first payment',
-    guest_data: { email: guest?.email ?? 'guest@example.com', name: guest?.name ?? 'Guest', phone: '+34600000000' },
-  }
   return [
     '',
     `Paylog runs (started in ${options.seconds.toFixed(1)} s)`,
@@ -35,27 +31,53 @@ export function banner(options: {
       parts.map(({ name, pid, address }) => [name, String(pid), address || '-']),
     ),
     ...(options.demoIdentity ? ['', 'Demo credentials', '', credentials()] : []),
-    '',
-    'A guest pays 22.00 EUR:',
-    '',
-    `  curl -s ${base_url}/payments/intents -H 'Content-Type: application/json' -d '${JSON.stringify(payment)}'`,
-    '',
-    'The same guest sees that payment:',
-    '',
-    `  curl -s ${base_url}/payments -H 'Authorization: Token ${guestToken}'`,
-    '',
-    'A signed-in user sees only their own payments, so far none:',
-    '',
-    `  curl -s ${base_url}/payments -H 'Authorization: Bearer ${session}'`,
-    '',
-    'Settle the payment, with the id from the first answer, and look again:',
-    '',
-    `  ${options.settleCommand}`,
+    ...firstSteps(options).flatMap(([what, command]) => ['', `${what}:`, '', `  ${command}`]),
     '',
     'Ctrl-C stops everything.',
     '',
     'ready',
   ].join('\n')
+}
+
+/** What to paste, and what it does. */
+function firstSteps(options: Started): (readonly [what: string, command: string])[] {
+  const { base_url } = options.runtime
+  const session = options.demoIdentity ? (demoSessions[0]?.session_id ?? '') : 'YOUR_SESSION'
+  const guest = demoGuestTokens[0]
+  const guestToken = options.demoIdentity ? (guest?.token ?? '') : 'YOUR_GUEST_TOKEN'
+  const seenByGuest = `curl -s ${base_url}/payments -H 'Authorization: Token ${guestToken}'`
+  const seenByUser = `curl -s ${base_url}/payments -H 'Authorization: Bearer ${session}'`
+  if (!options.sandboxProvider) {
+    return [
+      ["A guest's payments", seenByGuest],
+      ["A signed-in user's payments", seenByUser],
+    ]
+  }
+  const payment = {
+    total_cents: 2200,
+    currency: 'EUR',
+    provider_id: 'sandbox',
+    concept: 'A first payment',
+    guest_data: { email: guest?.email ?? 'guest@example.com', name: guest?.name ?? 'Guest', phone: '+34600000000' },
+  }
+  const where = options.directoryIsDefault ? '' : `DATA_DIR=${shellWord(options.directory)} `
+  return [
+    [
+      'A guest pays 22.00 EUR',
+      `curl -s ${base_url}/payments/intents -H 'Content-Type: application/json' -d '${JSON.stringify(payment)}'`,
+    ],
+    ['The same guest sees that payment', seenByGuest],
+    ['A signed-in user sees only their own payments, so far none', seenByUser],
+    [
+      'Settle the payment, with the id from the first answer, and look again',
+      `${where}npm run -s ops -- sandbox settle PAYMENT_ID succeeded`,
+    ],
+  ]
+}
+
+/** Quoted where a shell would take it apart. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function credentials(): string {

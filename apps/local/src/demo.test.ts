@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isAlive } from '@paylog/ops/isAlive'
 import { type Runtime, readRuntime } from '@paylog/ops/runtimeFile'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -54,13 +55,7 @@ t.test('an interrupted demo stops what it started', async (t) => {
   demo.child.kill('SIGINT')
   t.same(await demo.exited, [130, null])
   t.same(
-    parts.filter(({ pid }) => {
-      try {
-        return process.kill(pid, 0)
-      } catch {
-        return false
-      }
-    }),
+    parts.filter(({ pid }) => isAlive(pid)),
     [],
   )
   t.same(readdirSync(demo.directory), [])

@@ -2,7 +2,7 @@
 import { ConfigError } from '@paylog/runtime/config'
 import { banner } from './banner.ts'
 import { prepare } from './preparation.ts'
-import { loadSettings } from './settings.ts'
+import { defaultDataDirectory, loadSettings } from './settings.ts'
 import { StartError } from './startError.ts'
 import { createSystem, type System } from './system.ts'
 import { createTerminal } from './terminal.ts'
@@ -29,8 +29,9 @@ async function run(): Promise<void> {
       runtime: system.runtime(),
       directory: preparation.directory,
       seconds: (performance.now() - begin) / 1000,
+      directoryIsDefault: settings.DATA_DIR === defaultDataDirectory,
       demoIdentity: settings.AUTH_URL === undefined,
-      settleCommand: 'npm run -s ops -- sandbox settle <PAYMENT> succeeded',
+      sandboxProvider: settings.SANDBOX_PROVIDER,
     }),
   )
   // To whoever supervises this supervisor.

@@ -2,14 +2,18 @@
 import { commandVariables } from '@paylog/command-api/config'
 import { queryVariables } from '@paylog/query-api/config'
 import { bool, ConfigError, commaList, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'
+import { logLevels } from '@paylog/runtime/lifecycle'
 import { loadWorkerConfig } from '@paylog/worker/config'
 import { type StaticDecode, Type } from 'typebox'
+
+/** Relative to where npm runs scripts: the root of the project. */
+export const defaultDataDirectory = '.data'
 
 const localVariables = {
   HOST: text('127.0.0.1'),
   PORT: port(8080),
-  DATA_DIR: text('.data'),
-  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+  DATA_DIR: text(defaultDataDirectory),
+  LOG_LEVEL: oneOf(logLevels, 'info'),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
   EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),

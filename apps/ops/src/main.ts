@@ -40,7 +40,10 @@ async function runBeside(command: Command, args: readonly string[], print: (line
     await command.run(args, { environment: completeEnvironment(given, runtime), print })
   } catch (error) {
     if (!(error instanceof ConfigError) || runtime !== undefined) throw error
-    throw new OpsError(`${error.message} (no local system runs on ${directory})`, { cause: error })
+    throw new OpsError(
+      `${error.message} (no local system runs on ${directory}; if one runs elsewhere, set DATA_DIR as it has it)`,
+      { cause: error },
+    )
   }
 }
 

@@ -62,7 +62,9 @@ t.test('what is not set and not found beside is named in one line', async (t) =>
   const DATA_DIR = t.testdir()
   t.match(await ops(['streams', 'read', 'payment-1'], { DATA_DIR }), {
     code: 1,
-    stderr: `Bad configuration: EVENTSTORE_URL is required (no local system runs on ${DATA_DIR})\n`,
+    stderr:
+      `Bad configuration: EVENTSTORE_URL is required (no local system runs on ${DATA_DIR}; ` +
+      'if one runs elsewhere, set DATA_DIR as it has it)\n',
   })
   const unreachable = await ops(['migrate'], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none' })
   t.match(unreachable, { code: 1, stderr: 'connect ECONNREFUSED 127.0.0.1:1\n' })

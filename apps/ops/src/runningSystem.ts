@@ -1,5 +1,6 @@
 // Room: ops. Finds the local system that runs beside, if one does.
 import { resolve } from 'node:path'
+import { isAlive } from './isAlive.ts'
 import { type Runtime, readRuntime } from './runtimeFile.ts'
 
 /** The data directory that the environment names, and the system that runs on it. */
@@ -14,14 +15,4 @@ export function findRunningSystem(own: NodeJS.ProcessEnv): { directory: string; 
 export function completeEnvironment(own: NodeJS.ProcessEnv, runtime: Runtime | undefined): NodeJS.ProcessEnv {
   const set = Object.entries(own).filter(([, value]) => value !== '')
   return { ...runtime?.environment, ...Object.fromEntries(set) }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // Another user's process is alive, too.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }

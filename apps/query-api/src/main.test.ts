@@ -1,23 +1,17 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
-import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
 import { readModelDatabase } from '@paylog/projections/testDatabase'
+import { startIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
 
 const script = new URL('./main.ts', import.meta.url)
 
 t.test('the reading half runs alone, and stops cleanly', async (t) => {
-  const backend = createSandboxIdentity({ sessions: demoSessions, guestTokens: demoGuestTokens, now: Date.now })
-  backend.listen(0, '127.0.0.1')
-  await once(backend, 'listening')
-  t.teardown(() => backend.close())
+  const { authUrl } = await startIdentity(t)
   const { databaseUrl } = await readModelDatabase(t)
   const env = {
     PORT: '0',
     DATABASE_URL: databaseUrl,
-    AUTH_URL: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
+    AUTH_URL: authUrl,
     LOG_LEVEL: 'info',
   }
   const process = await startProcess(t, { script, env })

@@ -1,15 +1,13 @@
 // Room: query-api, tests only. The API on a database of its own, with the sandbox identity backend behind it.
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import { createIdentity } from '@paylog/identity/identity'
-import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
+import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/applier'
 import { payments } from '@paylog/projections/payments/projection'
 import { readModelDatabase } from '@paylog/projections/testDatabase'
 import { createTestLog, user } from '@paylog/projections/testEvents'
 import { createHttp } from '@paylog/runtime/http'
 import { createLog } from '@paylog/runtime/log'
+import { startIdentity } from '@paylog/testing/identity'
 import type { Test } from 'tap'
 import { queryApi } from './queryApi.ts'
 
@@ -25,18 +23,9 @@ export const asOtherGuest = { 'x-guest-token': otherGuest.token }
 
 /** The routes as the gateway would mount them, and a log whose events `project` makes readable. */
 export async function startTestApi(t: Test) {
-  const broken: { fault: SandboxFault | undefined } = { fault: undefined }
-  const backend = createSandboxIdentity({
-    sessions: demoSessions,
-    guestTokens: [...demoGuestTokens, otherGuest],
-    now: Date.now,
-    fault: () => broken.fault,
-  })
-  backend.listen(0, '127.0.0.1')
-  await once(backend, 'listening')
-  const { port } = backend.address() as AddressInfo
+  const backend = await startIdentity(t, { guestTokens: [otherGuest] })
   const identity = createIdentity({
-    authUrl: `http://127.0.0.1:${port}`,
+    authUrl: backend.authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
     timeoutMs: 2_000,
@@ -47,8 +36,6 @@ export async function startTestApi(t: Test) {
   t.teardown(async () => {
     await http.close()
     await identity.close()
-    backend.closeAllConnections()
-    backend.close()
   })
 
   const log = createTestLog()
@@ -58,7 +45,12 @@ export async function startTestApi(t: Test) {
     http,
     pool,
     log,
-    broken,
+    broken: {
+      /** The identity backend misbehaves like this from now on. */
+      set fault(fault: SandboxFault | undefined) {
+        backend.breakWith(fault)
+      },
+    },
     /** Projects what was logged since the last time. */
     async project() {
       await applier.start()

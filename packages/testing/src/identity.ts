@@ -1,6 +1,6 @@
 // The sandbox identity backend over HTTP, for tests that need callers.
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
-import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
+import { createSandboxIdentity, type SandboxFault, type SandboxGuestToken } from '@paylog/identity/sandboxIdentity'
 import type { Test } from 'tap'
 import { listen } from './httpServer.ts'
 
@@ -10,13 +10,17 @@ export type TestIdentity = {
   breakWith(fault: SandboxFault | undefined): void
 }
 
-/** Starts the backend with the demo callers and an expired guest token, `expired-guest-token`. */
-export async function startIdentity(t: Test): Promise<TestIdentity> {
+/** Starts the backend with the demo callers, those given, and an expired guest token, `expired-guest-token`. */
+export async function startIdentity(
+  t: Test,
+  { guestTokens = [] }: { guestTokens?: readonly SandboxGuestToken[] } = {},
+): Promise<TestIdentity> {
   let fault: SandboxFault | undefined
   const server = createSandboxIdentity({
     sessions: demoSessions,
     guestTokens: [
       ...demoGuestTokens,
+      ...guestTokens,
       {
         token: 'expired-guest-token',
         email: 'guest@example.com',

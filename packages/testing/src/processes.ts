@@ -1,11 +1,17 @@
 // Room: testing. Apps as real processes: started, known to be ready, stopped or killed.
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Test } from 'tap'
 
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000
+// Below the ports that Linux gives to outgoing connections: one of those could take the port of a killed process before it
+// is started again.
+const firstPort = 20_000
+const lastPort = 32_000
+const portAttempts = 50
+const handedOut = new Set<number>()
 
 export type TestProcess = {
   readonly pid: number
@@ -68,14 +74,21 @@ export async function startProcess(
   return { pid: child.pid ?? 0, detail, exited, output: () => written, kill, stop }
 }
 
-/** A port that was free a moment ago. */
+/** A port that is free now, another one each time. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the port of a TCP server is not known')
-  return address.port
+  for (let attempt = 0; attempt < portAttempts; attempt++) {
+    const port = randomInt(firstPort, lastPort)
+    if (handedOut.has(port) || !(await canListen(port))) continue
+    handedOut.add(port)
+    return port
+  }
+  throw new Error(`No free port was found between ${firstPort} and ${lastPort}`)
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)))
+  })
 }

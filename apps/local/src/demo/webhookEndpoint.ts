@@ -37,8 +37,8 @@ export async function openWebhookEndpoint(secret: string): Promise<WebhookEndpoi
   const arrived: Arrival[] = []
   const news = new EventEmitter()
   const server = createServer((request, response) => {
-    text(request).then(
-      (body) => {
+    text(request)
+      .then((body) => {
         const at = new Date()
         const webhook: unknown = JSON.parse(body)
         if (!Value.Check(CanonicalWebhook, webhook)) return void response.writeHead(400).end()
@@ -46,9 +46,9 @@ export async function openWebhookEndpoint(secret: string): Promise<WebhookEndpoi
         arrived.push({ id, signatureIsValid: isSigned(secret, request.headers, body), webhook, at })
         response.end()
         news.emit('arrival')
-      },
-      () => response.destroy(),
-    )
+      })
+      // The caller broke off, or what it sent is no JSON.
+      .catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
