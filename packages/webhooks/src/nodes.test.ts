@@ -67,6 +67,53 @@ t.test('only enabled nodes within the scan are used, and one switch turns all of
   t.strictSame(decodeNodes({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
 })
 
+t.test('limits hold: of the scan, of a pause, and of nothing else', async (t) => {
+  const hundredth = { WEBHOOK_100_ENABLED: 'true', WEBHOOK_100_URL: 'https://example.com' }
+  t.match(decodeNodes({ ...hundredth, WEBHOOK_SCAN_MAX: '100' }), { nodes: [{ name: '100' }], problems: [] })
+  t.strictSame(decodeNodes({ WEBHOOK_SCAN_MAX: '101' }).problems, [
+    'WEBHOOK_SCAN_MAX must be a whole number from 0 to 100',
+  ])
+  t.strictSame(decodeNodes({ ...enabled, WEBHOOK_SCAN_MAX: '0' }).nodes, [])
+  const hour = 3_600_000
+  const slow = decodeNodes({ ...enabled, EXTERNAL_WEBHOOK_RETRY_DELAY: '10h', EXTERNAL_WEBHOOK_MAX_RETRIES: '4' })
+  t.strictSame(slow.nodes[0]?.retryScheduleMs, [10 * hour, 20 * hour, 24 * hour, 24 * hour])
+  t.match(decodeNodes({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' }), { nodes: [{ timeoutMs: 300_000 }], problems: [] })
+})
+
+t.test('spaces around a value do not matter', async (t) => {
+  const { nodes, problems } = decodeNodes({
+    WEBHOOK_SCAN_MAX: ' 1 ',
+    WEBHOOK_1_ENABLED: ' true\n',
+    WEBHOOK_1_URL: ' https://example.com/hook ',
+    WEBHOOK_1_EVENT_MODE: ' raw',
+    WEBHOOK_1_FORMAT: 'json ',
+    WEBHOOK_1_RETRY_SCHEDULE: ' 1s , 2s ',
+  })
+  t.strictSame(problems, [])
+  t.match(nodes, [{ url: 'https://example.com/hook', mode: 'raw', retryScheduleMs: [1_000, 2_000] }])
+})
+
+t.test('a URL with a user name or a password is refused', async (t) => {
+  for (const authority of ['user@', 'user:word@', ':word@'])
+    t.strictSame(
+      decodeNodes({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: `https://${authority}example.com` }).problems,
+      ['WEBHOOK_1_URL must be an http or https URL without user name and password'],
+      authority,
+    )
+})
+
+t.test('what comes later is refused, so that nobody believes it works', async (t) => {
+  const problemsOf = (env: Record<string, string>) => decodeNodes({ ...enabled, ...env }).problems
+  t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_URLS: 'https://example.com' }), [
+    'EXTERNAL_WEBHOOK_URLS is not supported yet',
+  ])
+  t.strictSame(problemsOf({ WEBHOOK_1_FORMAT: 'slack' }), ['WEBHOOK_1_FORMAT is not supported yet'])
+  for (const format of ['json', 'auto', '']) t.strictSame(problemsOf({ WEBHOOK_1_FORMAT: format }), [], format)
+  t.strictSame(problemsOf({ WEBHOOK_2_FORMAT: 'slack', EXTERNAL_WEBHOOK_URLS: '' }), [], 'a node that is not enabled')
+  const off = { EXTERNAL_WEBHOOKS_ENABLED: 'false', EXTERNAL_WEBHOOK_URLS: 'https://example.com' }
+  t.strictSame(problemsOf(off), [], 'nothing is expected to work')
+})
+
 t.test('every bad variable is named, and no value is shown', async (t) => {
   const { problems } = decodeNodes({
     EXTERNAL_WEBHOOKS_ENABLED: 'constructor',

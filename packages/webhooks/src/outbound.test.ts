@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { decodeNodes, type WebhookNode } from './nodes.ts'
@@ -219,9 +220,27 @@ t.test("a raw node gets the provider's own event to the byte, under the provider
   })
 })
 
+t.test('a notification that is kept compressed is told as it was sent', async (t) => {
+  const body = `{"id":"evt_1","amount":300.00,"note":"${'\\"'.repeat(1000)}"}`
+  const { data } = received('')
+  const compressed = { ...data, body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
+  const event = { type: 'ProviderEventReceived', data: compressed } as RecordedDomainEvent
+  const [message] = outboundMessages(recorded(event), rawNode, options)
+  t.ok(message?.body.endsWith(`,"data":${body}}`))
+})
+
 t.test('a notification that is no JSON is still passed on as valid JSON', async (t) => {
   const [message] = outboundMessages(recorded(received('a=1&b="2"')), rawNode, options)
   t.equal(JSON.parse(message?.body ?? '').data, 'a=1&b="2"')
+})
+
+t.test('a body is always text that can be signed and stored', async (t) => {
+  for (const text of ['{"a":"\ud800"}', '\ud800', '{"a":"\0"}', '\0{}', '{"\udc00":[]}']) {
+    const [message] = outboundMessages(recorded(received(text)), rawNode, options)
+    t.ok(message?.body.isWellFormed(), JSON.stringify(text))
+    t.notOk(message?.body.includes('\0'))
+    t.doesNotThrow(() => JSON.parse(message?.body ?? ''))
+  }
 })
 
 t.test('nodes get what their mode and patterns ask for', async (t) => {

@@ -23,7 +23,7 @@ export type Outbound = {
   readonly event: string
   readonly mode: 'raw' | 'canonical'
   readonly provider: string
-  /** The exact text that is signed and sent. */
+  /** The exact text that is signed and sent. JSON that is well-formed Unicode, so it holds no NUL either. */
   readonly body: string
   readonly source_stream: string
   readonly source_revision: bigint

@@ -1,4 +1,5 @@
 // Room: webhooks. A provider's own event, passed on under the provider's own name.
+import { gunzipSync } from 'node:zlib'
 import type { EventOf } from './canonical.ts'
 
 type Received = EventOf<'ProviderEventReceived'>['data']
@@ -10,11 +11,18 @@ export function rawName({ provider_id, provider_type }: Received): string {
 
 /**
  * The raw payload. The provider's text is put in as it came: parsing and printing it again would turn `0.0` into `0`
- * and round large numbers, and receivers who know the provider's format would see what it never sent.
+ * and round large numbers, and receivers who know the provider's format would see what it never sent. Only half a
+ * surrogate pair is replaced: it has no bytes that could be signed or stored.
  */
 export function rawBody(data: Received): string {
+  const text = bodyText(data)
   const head = JSON.stringify({ event: rawName(data), provider: data.provider_id, timestamp: data.occurred_at })
-  return `${head.slice(0, -1)},"data":${isJson(data.body) ? data.body : JSON.stringify(data.body)}}`
+  return `${head.slice(0, -1)},"data":${isJson(text) ? text.toWellFormed() : JSON.stringify(text)}}`
+}
+
+/** The text that the provider signed. */
+function bodyText({ body, body_encoding }: Received): string {
+  return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')).toString('utf8') : body
 }
 
 function isJson(text: string): boolean {

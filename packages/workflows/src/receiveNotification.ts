@@ -13,6 +13,7 @@ import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream, providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
+import { storedBody } from './storedBody.ts'
 
 export type IncomingNotification = {
   readonly provider: Provider
@@ -40,7 +41,7 @@ export async function receiveNotification(workflow: Workflow, incoming: Incoming
       ? [
           {
             type: 'ProviderEventReceived',
-            data: { ...facts, received_at: now.toISOString(), body: body.toString('utf8') },
+            data: { ...facts, received_at: now.toISOString(), ...storedBody(body) },
           },
         ]
       : [],

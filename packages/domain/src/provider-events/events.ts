@@ -26,7 +26,13 @@ const subject = {
 
 export const providerNotificationEvents = {
   /** The signature was verified; `body` is the text that was signed, to the byte. */
-  ProviderEventReceived: Type.Object({ ...facts, received_at: Instant, body: Type.String() }),
+  ProviderEventReceived: Type.Object({
+    ...facts,
+    received_at: Instant,
+    body: Type.String(),
+    /** Set when the text is long: `body` is then its gzip in base64, so that the log's limit holds it. */
+    body_encoding: Type.Optional(Type.Literal('gzip')),
+  }),
   ProviderEventApplied: Type.Object({
     ...facts,
     ...subject,

@@ -1,0 +1,11 @@
+// How the body of a notification is kept in its event, where it has to fit into one append.
+import { gzipSync } from 'node:zlib'
+
+/** Longer texts are compressed. As JSON inside JSON a text can double, and the log takes 1 MiB. */
+const plainLimitBytes = 256 * 1024
+
+/** @param body UTF-8 text of at most 1 MiB */
+export function storedBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
+  if (body.length <= plainLimitBytes) return { body: body.toString('utf8') }
+  return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
+}
