@@ -7,7 +7,8 @@ import { loadWorkerConfig } from './config.ts'
 import { createDeliveries } from './deliveries/deliveries.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { runDispatcher } from './dispatch/runDispatcher.ts'
-import { queueConnection } from './queue/backend.ts'
+import { installationId } from './queue/installation.ts'
+import { assertConnections, openQueueStore } from './queue/queueStore.ts'
 import { createQueues } from './queue/queues.ts'
 import { createSweep } from './queue/sweep.ts'
 import { startWorkers } from './queue/workers.ts'
@@ -18,7 +19,8 @@ const maxConnections = 6
 
 runApp('worker', async ({ log, lifecycle }) => {
   const config = loadWorkerConfig(process.env)
-  const { nodes, DATABASE_URL: databaseUrl } = config
+  const { nodes, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
+  assertConnections({ nodes: nodes.length, redisUrl })
   const now = () => new Date()
 
   const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, log })
@@ -27,8 +29,10 @@ runApp('worker', async ({ log, lifecycle }) => {
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())
 
-  const connection = queueConnection(databaseUrl, config.REDIS_URL)
-  const queues = createQueues({ connection, nodes, log })
+  const installation = await installationId(pool)
+  const queueStore = await openQueueStore({ databaseUrl, redisUrl, installation, workers: nodes.length, log })
+  lifecycle.add('queue store', queueStore.close)
+  const queues = createQueues({ store: queueStore.store, nodes, log })
   lifecycle.add('queues', () => queues.close())
   await queues.ready()
 
@@ -36,7 +40,7 @@ runApp('worker', async ({ log, lifecycle }) => {
   lifecycle.add('endpoint connections', () => agent.destroy())
   const successStatus = config.WEBHOOK_SUCCESS_STATUS
   const send = createSender({ deliveries, agent, successStatus, now, random: Math.random, log })
-  const workers = await startWorkers({ connection, nodes, queues, send, log })
+  const workers = await startWorkers({ store: queueStore.store, nodes, queues, send, log })
   lifecycle.add('workers', () => workers.close())
 
   const sweeping = createSweep({ deliveries, queues, nodes, now, log }).run(lifecycle.stopping)

@@ -14,7 +14,7 @@ async function environment(rig: Rig, nodes: Readonly<Record<string, string>>): P
     // Nobody listens there: batches are recorded by the test, and the worker goes on without its log.
     EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false`,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
-    ...(rig.connection.kind === 'redis' ? { REDIS_URL: rig.connection.url } : {}),
+    ...(rig.store.kind === 'redis' ? { REDIS_URL: rig.store.url } : {}),
   }
 }
 

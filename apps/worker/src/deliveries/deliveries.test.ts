@@ -1,6 +1,6 @@
 import t from 'tap'
 import { batchOf, createRig, type Rig } from '../testing/rig.ts'
-import { StaleCheckpointError } from './recordBatch.ts'
+import { graceMs, StaleCheckpointError } from './recordBatch.ts'
 
 const twoNodes = {
   WEBHOOK_1_ENABLED: 'true',
@@ -53,10 +53,16 @@ t.test('text that Postgres refuses does not stop the subscription', async (t) =>
   const { events, position } = batchOf(1)
   const [event] = events
   if (event?.type !== 'PaymentSucceeded') throw new Error('unexpected')
-  const payer = { ...event.data.payer, id: 'a\0b\ud800' }
-  await rig.dispatcher.handle({ events: [{ ...event, data: { ...event.data, payer } }], position })
-  const { rows } = await rig.pool.query('select distinct user_id from webhooks.deliveries')
-  t.strictSame(rows, [{ user_id: 'a\ufffdb\ufffd' }])
+  const bad = 'a\0b\ud800'
+  const payer = { ...event.data.payer, id: bad }
+  const metadata = { ...event.metadata, correlationId: bad, causationId: bad }
+  const data = { ...event.data, payer, payment_id: bad }
+  await rig.dispatcher.handle({ events: [{ ...event, data, metadata }], position })
+  const { rows } = await rig.pool.query(
+    'select distinct user_id, payment_id, correlation_id, causation_id from webhooks.deliveries',
+  )
+  const good = 'a\ufffdb\ufffd'
+  t.strictSame(rows, [{ user_id: good, payment_id: good, correlation_id: good, causation_id: good }])
 })
 
 t.test('an attempt is recorded once, whoever comes late', async (t) => {
@@ -81,6 +87,53 @@ t.test('an attempt is recorded once, whoever comes late', async (t) => {
     { attempt: 1, http_status: 500, response_body: 'a\ufffdb' },
     { attempt: 2, http_status: 200, error: null },
   ])
+})
+
+t.test('a row is overdue only some time after its next attempt, so a sweep keeps the pauses', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1))
+  const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
+  if (found === undefined) throw new Error('no delivery')
+  let at = new Date()
+  for (const [index, pauseMs] of [5_000, 10_000, 20_000].entries()) {
+    const attempt = index + 1
+    const nextAttemptAt = new Date(at.getTime() + pauseMs)
+    const failure = {
+      ms: 5,
+      httpStatus: 500,
+      error: 'unexpected_status',
+      responseBody: null,
+      status: 'pending',
+    } as const
+    t.ok(await rig.deliveries.finish({ ...found, ...failure, attempt, at, nextAttemptAt }))
+    const overdueFrom = new Date(nextAttemptAt.getTime() + graceMs)
+    const before = new Date(overdueFrom.getTime() - 1)
+    t.strictSame(await rig.deliveries.overdue('1', before, 10), [], `${pauseMs} ms are not over`)
+    t.match(await rig.deliveries.overdue('1', overdueFrom, 10), [{ attempt: attempt + 1 }])
+    at = overdueFrom
+  }
+})
+
+t.test('two sweeps at once hand out different rows, and do not wait for each other', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(3))
+  const later = new Date(Date.now() + 5_000)
+  const other = await rig.pool.connect()
+  try {
+    await other.query('begin')
+    const { rows } = await other.query<{ id: string }>(
+      `select id from webhooks.deliveries where node = '1' order by sweep_at, id limit 2 for update`,
+    )
+    const handed = await rig.deliveries.overdue('1', later, 10)
+    t.equal(handed.length, 1)
+    t.notOk(rows.some(({ id }) => id === handed[0]?.deliveryId))
+  } finally {
+    await other.query('rollback')
+    other.release()
+  }
+  t.equal((await rig.deliveries.overdue('1', later, 10)).length, 2)
 })
 
 t.test('overdue rows are handed out oldest first, per node, and then left alone for a while', async (t) => {

@@ -70,11 +70,11 @@ with moved as (
 )
 select (select count(*)::int from moved) as moved, array(select id::text from inserted) as inserted`
 
+/** Everything but the body, which is JSON: that holds neither a NUL nor half a surrogate pair. */
 function deliveryRow(message: Outbound) {
   return {
     ...message,
     event: storable(message.event),
-    body: storable(message.body),
     source_revision: message.source_revision.toString(),
     correlation_id: storable(message.correlation_id),
     causation_id: storable(message.causation_id),

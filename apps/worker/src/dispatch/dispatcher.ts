@@ -1,25 +1,31 @@
-// Room: worker. From the log to the deliveries table: maps each batch and records it together with its position.
+// Room: worker. From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
 import type { LogPosition, Recorded } from '@paylog/event-store/codec'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
-import { outboundMessages } from '@paylog/webhooks/outbound'
+import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Deliveries } from '../deliveries/deliveries.ts'
-import type { Queues } from '../queue/queues.ts'
+import { enoughWaiting, type Queues } from '../queue/queues.ts'
 
 export const webhookSubscription = 'webhooks'
 export const webhookStreamPrefixes = ['payment-', 'providerEvent-'] as const
+
+/** How much text one statement may carry. A single event goes in whole, however much it is. */
+const sliceCharacters = 8 * 1024 * 1024
 
 export type Dispatcher = {
   /** The position to go on from. */
   start(): Promise<LogPosition | undefined>
   /** @throws StaleCheckpointError when another runner took over */
-  handle(batch: { readonly events: readonly Recorded[]; readonly position: LogPosition }): Promise<void>
+  handle(batch: Batch): Promise<void>
 }
+
+type Batch = { readonly events: readonly Recorded[]; readonly position: LogPosition }
+type Slice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
 
 /** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
 export function createDispatcher(deps: {
   deliveries: Deliveries
-  queues: Pick<Queues, 'enqueue'>
+  queues: Pick<Queues, 'enqueue' | 'waiting'>
   nodes: readonly WebhookNode[]
   projectId: string
   now: () => Date
@@ -27,6 +33,31 @@ export function createDispatcher(deps: {
 }): Dispatcher {
   const { deliveries, queues, nodes, projectId, now, log } = deps
   let position: LogPosition | undefined
+  /** Per node: no more jobs than this can be waiting, as far as they are from here. */
+  const mostWaiting = new Map<string, number>()
+
+  async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
+    const known = mostWaiting.get(node) ?? enoughWaiting
+    const waiting = known < enoughWaiting ? known : await queues.waiting(node)
+    mostWaiting.set(node, waiting)
+    if (waiting >= enoughWaiting) return
+    mostWaiting.set(node, waiting + recorded.length)
+    await queues.enqueue(
+      node,
+      recorded.map(({ id }) => ({ deliveryId: id, attempt: 1, delayMs: 0 })),
+    )
+  }
+
+  async function record({ messages, to }: Slice): Promise<void> {
+    const recorded = await deliveries.record({ name: webhookSubscription, from: position, to, messages, at: now() })
+    position = to
+    for (const [node, mine] of Map.groupBy(recorded, (message) => message.node)) {
+      // The rows are safe already: without its queue the sweep brings them in, and the log need not wait for it.
+      await enqueue(node, mine).catch((error: unknown) => {
+        log.warn({ err: error, node, deliveries: mine.length }, 'could not queue deliveries, the sweep will')
+      })
+    }
+  }
 
   return {
     async start() {
@@ -34,22 +65,30 @@ export function createDispatcher(deps: {
       return position
     },
     async handle(batch) {
-      const messages = batch.events.flatMap((event) => outboundMessages(event, nodes, { projectId }))
-      const recorded = await deliveries.record({
-        name: webhookSubscription,
-        from: position,
-        to: batch.position,
-        messages,
-        at: now(),
-      })
-      position = batch.position
-      for (const [node, mine] of Map.groupBy(recorded, (message) => message.node)) {
-        const jobs = mine.map(({ id }) => ({ deliveryId: id, attempt: 1, delayMs: 0 }))
-        // The rows are safe already: without its queue the sweep brings them in, and the log need not wait for it.
-        await queues.enqueue(node, jobs).catch((error: unknown) => {
-          log.warn({ err: error, node, deliveries: jobs.length }, 'could not queue deliveries, the sweep will')
-        })
-      }
+      for (const slice of slicesOf(batch, (event) => outboundMessages(event, nodes, { projectId }))) await record(slice)
     },
   }
+}
+
+/**
+ * Maps a batch piece by piece, so that neither memory nor a statement ever holds the bodies of all of it. Each slice
+ * ends at the position of its last event, and the last one at the batch's own.
+ */
+function* slicesOf(batch: Batch, map: (event: Recorded) => readonly Outbound[]): Generator<Slice> {
+  let messages: Outbound[] = []
+  let characters = 0
+  let to: LogPosition | undefined
+  for (const event of batch.events) {
+    const mapped = map(event)
+    const more = mapped.reduce((sum, { body }) => sum + body.length, 0)
+    if (to !== undefined && characters + more > sliceCharacters) {
+      yield { messages, to }
+      messages = []
+      characters = 0
+    }
+    messages.push(...mapped)
+    characters += more
+    to = event.position
+  }
+  yield { messages, to: batch.position }
 }

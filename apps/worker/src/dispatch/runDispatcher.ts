@@ -7,7 +7,7 @@ import type { Logger } from '@paylog/runtime/log'
 import { holdLock } from '@paylog/runtime/postgres'
 import { type Dispatcher, webhookStreamPrefixes, webhookSubscription } from './dispatcher.ts'
 
-/** Bodies are up to 1 MiB each and are held once per node, so batches stay small. */
+/** Bodies are up to 1 MiB each, and the next batch gathers while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000
 

@@ -1,70 +1,38 @@
-// Room: worker. Where BullMQ keeps its jobs: in Postgres by default, in Redis when there is one.
-import { createHash } from 'node:crypto'
+// Room: worker. How BullMQ reaches the store of the queues.
 import {
   type BackendFactory,
-  createPostgresBackend,
   createRedisBackend,
   type IQueueBackend,
+  PostgresConnection,
+  PostgresQueueBackend,
   type QueueBaseOptions,
 } from 'bullmq'
+import type { QueueStore } from './queueStore.ts'
 
-export type QueueConnection =
-  | { readonly kind: 'postgres'; readonly databaseUrl: string; readonly schema: string }
-  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
-
-/**
- * The queue that belongs to a deliveries table. In Redis its keys are named after the database, because jobs are about
- * rows: installations that share a Redis must not take each other's jobs.
- */
-export function queueConnection(databaseUrl: string, redisUrl: string | undefined): QueueConnection {
-  if (redisUrl === undefined) return { kind: 'postgres', databaseUrl, schema: 'queue' }
-  const { host, pathname } = new URL(databaseUrl)
-  const installation = createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 12)
-  return { kind: 'redis', url: redisUrl, prefix: `paylog-${installation}` }
-}
-
-export type QueueBackend = BackendFactory<IQueueBackend, QueueConnection>
-
-const statementTimeoutMs = 15_000
+export type QueueBackend = BackendFactory<IQueueBackend, QueueStore>
 
 /** The backend of something that only adds and looks. It fails at once when its database is gone; nobody waits for it. */
 export const producerBackend: QueueBackend = (name, options, blocking) => {
-  return openBackend(name, options, blocking, { maxConnections: 1, maxRetriesPerRequest: 1, enableOfflineQueue: false })
+  return openBackend(name, options, blocking, { maxRetriesPerRequest: 1, enableOfflineQueue: false })
 }
 
 /** The backend of a worker, which waits for its database to come back. */
 export const workerBackend: QueueBackend = (name, options, blocking) => {
-  return openBackend(name, options, blocking, {
-    maxConnections: 3,
-    maxRetriesPerRequest: null,
-    enableOfflineQueue: true,
-  })
-}
-
-type Limits = {
-  readonly maxConnections: number
-  readonly maxRetriesPerRequest: number | null
-  readonly enableOfflineQueue: boolean
+  return openBackend(name, options, blocking, { maxRetriesPerRequest: null, enableOfflineQueue: true })
 }
 
 function openBackend(
   name: string,
-  { connection, ...options }: QueueBaseOptions<QueueConnection>,
+  { connection: store, ...options }: QueueBaseOptions<QueueStore> & { name?: string },
   blocking: Parameters<QueueBackend>[2],
-  limits: Limits,
+  redisOptions: { readonly maxRetriesPerRequest: number | null; readonly enableOfflineQueue: boolean },
 ): IQueueBackend {
-  if (connection.kind === 'redis') {
-    const { maxRetriesPerRequest, enableOfflineQueue } = limits
-    const redis = { url: connection.url, maxRetriesPerRequest, enableOfflineQueue }
-    return createRedisBackend(name, { ...options, connection: redis }, blocking)
+  if (store.kind === 'redis') {
+    return createRedisBackend(name, { ...options, connection: { url: store.url, ...redisOptions } }, blocking)
   }
-  const postgres = {
-    connectionString: connection.databaseUrl,
-    schema: connection.schema,
-    migrate: true,
-    max: limits.maxConnections,
-    statement_timeout: statementTimeoutMs,
-    keepAlive: true,
-  }
-  return createPostgresBackend(name, { ...options, connection: postgres }, blocking)
+  // On a pool that others own, BullMQ looks for its tables in the schema `bullmq` unless it is told here.
+  const connection = Object.assign(new PostgresConnection(store.pool), { schema: store.schema })
+  // Workers are found by the name of the connection on which they listen.
+  const listener = blocking?.withBlockingConnection ? `${name}:w:${options.name}` : undefined
+  return new PostgresQueueBackend(connection, name, { ...options, connection: store.pool }, true, listener)
 }

@@ -3,11 +3,15 @@ import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { Queue } from 'bullmq'
 import type { AttemptRef } from '../deliveries/deliveries.ts'
-import { producerBackend, type QueueConnection } from './backend.ts'
+import { producerBackend } from './backend.ts'
+import type { QueueStore } from './queueStore.ts'
 
 export type QueuedAttempt = AttemptRef & { readonly delayMs: number }
 
 export type Queues = ReturnType<typeof createQueues>
+
+/** With this many jobs waiting nothing is gained by more: the table keeps the rest, and the queue stays bounded. */
+export const enoughWaiting = 2_000
 
 /** A queue that does not answer is as good as lost. */
 const enqueueTimeoutMs = 2_000
@@ -25,9 +29,9 @@ export function jobId({ deliveryId, attempt }: AttemptRef): string {
   return `${deliveryId}-${attempt}`
 }
 
-export function createQueues(options: { connection: QueueConnection; nodes: readonly WebhookNode[]; log: Logger }) {
-  const { connection, nodes, log } = options
-  const queues = new Map(nodes.map(({ name }) => [name, openQueue(connection, name, log)]))
+export function createQueues(options: { store: QueueStore; nodes: readonly WebhookNode[]; log: Logger }) {
+  const { store, nodes, log } = options
+  const queues = new Map(nodes.map(({ name }) => [name, openQueue(store, name, log)]))
   const queueOf = (node: string) => {
     const queue = queues.get(node)
     if (queue === undefined) throw new Error(`No queue for node ${node}`)
@@ -55,11 +59,15 @@ export function createQueues(options: { connection: QueueConnection; nodes: read
       )
     },
 
-    /** Whether a worker of this name is connected to the node's queue. */
-    async liveWorkers(node: string): Promise<(worker: string) => boolean> {
+    /**
+     * Whether a worker of this name is connected to the node's queue; nothing when that cannot be known. A Redis that
+     * lists no clients is told of by an entry without a name; and who asks has workers of its own, so no entry at all
+     * does not mean that there are none.
+     */
+    async liveWorkers(node: string): Promise<((worker: string) => boolean) | undefined> {
       const clients = await within(enqueueTimeoutMs, queueOf(node).getWorkers())
-      const names = clients.map(({ rawname }) => rawname ?? '')
-      return (worker) => names.some((name) => name.endsWith(`:w:${worker}`))
+      const names = clients.flatMap(({ rawname }) => rawname ?? [])
+      return names.length === 0 ? undefined : (worker) => names.some((name) => name.endsWith(`:w:${worker}`))
     },
 
     /** Adds a second job, under an id of its own, for an attempt whose first job is held by a dead worker. */
@@ -91,11 +99,11 @@ async function add(queue: NodeQueue, jobs: readonly NewJob[]): Promise<void> {
   else await Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)))
 }
 
-function openQueue(connection: QueueConnection, node: string, log: Logger) {
-  const prefix = connection.kind === 'redis' ? { prefix: connection.prefix } : {}
+function openQueue(store: QueueStore, node: string, log: Logger) {
+  const prefix = store.kind === 'redis' ? { prefix: store.prefix } : {}
   const queue = new Queue(
     queueName(node),
-    { connection, ...prefix, streams: { events: { maxLen: keptEvents } } },
+    { connection: store, ...prefix, streams: { events: { maxLen: keptEvents } } },
     producerBackend,
   )
   queue.on('error', (error) => log.warn({ err: error, node }, 'the queue reports an error'))

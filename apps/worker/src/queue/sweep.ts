@@ -3,11 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import type { Deliveries } from '../deliveries/deliveries.ts'
-import { jobId, type Queues } from './queues.ts'
+import { enoughWaiting, jobId, type Queues } from './queues.ts'
 
 const sweepEveryMs = 2_000
-/** With this many jobs waiting a queue has lost nothing that matters now, and it stays bounded. */
-const enoughWaiting = 1_000
 const sweepLimit = 1_000
 const heldLimit = 1_000
 
@@ -40,12 +38,14 @@ export function createSweep(deps: {
 
   /**
    * Jobs of workers that are gone would otherwise wait until their locks run out. A worker counts as dead when two
-   * looks in a row miss it: one that is just connecting again is missed once.
+   * looks in a row miss it: one that is just connecting again is missed once. Where nobody can tell who lives, nothing
+   * is taken over: a second job would send twice what is being sent, and BullMQ finds those whose lock ran out.
    */
   async function takeOverOrphans(node: string): Promise<void> {
     const held = await queues.held(node, heldLimit)
     if (held.length === 0) return void seen.delete(node)
     const isLive = await queues.liveWorkers(node)
+    if (isLive === undefined) return void seen.delete(node)
     const orphans = held.filter(({ worker }) => !isLive(worker))
     const before = seen.get(node) ?? { missed: new Set(), taken: new Set() }
     const taken = new Set<string>()

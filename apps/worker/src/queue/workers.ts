@@ -4,7 +4,8 @@ import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { Worker } from 'bullmq'
 import type { Sender } from '../send/sender.ts'
-import { type QueueConnection, workerBackend } from './backend.ts'
+import { workerBackend } from './backend.ts'
+import type { QueueStore } from './queueStore.ts'
 import { type Queues, queueName } from './queues.ts'
 
 const concurrencyPerNode = 50
@@ -17,15 +18,15 @@ const drainMs = 6_000
 
 /** Starts a worker for every node. `close` takes no more jobs and waits, for a while, for requests under way. */
 export async function startWorkers(options: {
-  connection: QueueConnection
+  store: QueueStore
   nodes: readonly WebhookNode[]
   queues: Pick<Queues, 'enqueue'>
   send: Sender
   log: Logger
 }): Promise<{ close(): Promise<void> }> {
-  const { connection, nodes, queues, send, log } = options
+  const { store, nodes, queues, send, log } = options
   const cutOff = new AbortController()
-  const workers = nodes.map((node) => openWorker(connection, node, { queues, send, log, signal: cutOff.signal }))
+  const workers = nodes.map((node) => openWorker(store, node, { queues, send, log, signal: cutOff.signal }))
   // Their names must be known before they hold jobs: a job held by an unknown name is taken for orphaned.
   await Promise.all(workers.map((worker) => worker.waitUntilReady()))
   for (const worker of workers) worker.run().catch((error: unknown) => log.error({ err: error }, 'a worker ended'))
@@ -44,7 +45,7 @@ export async function startWorkers(options: {
 type JobData = { readonly deliveryId: string; readonly attempt: number }
 
 function openWorker(
-  connection: QueueConnection,
+  store: QueueStore,
   node: WebhookNode,
   { queues, send, log, signal }: { queues: Pick<Queues, 'enqueue'>; send: Sender; log: Logger; signal: AbortSignal },
 ) {
@@ -58,8 +59,8 @@ function openWorker(
       })
     },
     {
-      connection,
-      ...(connection.kind === 'redis' ? { prefix: connection.prefix } : {}),
+      connection: store,
+      ...(store.kind === 'redis' ? { prefix: store.prefix } : {}),
       name: randomUUID(),
       autorun: false,
       concurrency: concurrencyPerNode,

@@ -56,6 +56,13 @@ t.test('what the operator allows is allowed, and no more', async (t) => {
   for (const address of ['10.2.0.1', '169.254.169.254', '::2', 'fe80::1']) t.notOk(rule(address), address)
 })
 
+t.test('a zone changes nothing about an address', async (t) => {
+  const rule = createAddressRule(['fe80::/10'])
+  t.ok(rule('fe80::1%lo'))
+  t.notOk(rule('fd00::1%lo'))
+  t.ok(nobody('2606:4700::1111%eth0'))
+})
+
 t.test('knows what is a range', async (t) => {
   for (const text of ['127.0.0.0/8', '::1/128', '0.0.0.0/0', '::/0']) t.ok(isCidr(text), text)
   for (const text of ['', '127.0.0.1', '127.0.0.0/33', '::1/129', 'host/8', '1.2.3/8', '1.2.3.4/x'])

@@ -70,6 +70,15 @@ t.test('an endpoint that does not answer in time has failed, and is not waited f
   t.ok(performance.now() - before < 1_500)
 })
 
+t.test('an endpoint may take its time, up to the timeout', async (t) => {
+  const endpoint = await createEndpoint(t, (response) => {
+    setTimeout(() => response.writeHead(200).write('late'), 1_100)
+    setTimeout(() => response.end(' and later'), 2_200)
+  })
+  const result = await poster(t)(endpoint.url, { timeoutMs: 30_000 })
+  t.match(result, { httpStatus: 200, error: null, responseBody: 'late and later' })
+})
+
 t.test('an answer that never ends is cut at the timeout or the limit; its status counts', async (t) => {
   const trickle = await createEndpoint(t, (response) => {
     response.writeHead(200).write('first')

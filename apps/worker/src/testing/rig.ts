@@ -9,7 +9,8 @@ import type { Test } from 'tap'
 import { createDeliveries } from '../deliveries/deliveries.ts'
 import { createDispatcher } from '../dispatch/dispatcher.ts'
 import { migrateWebhooks } from '../migrate.ts'
-import { queueConnection } from '../queue/backend.ts'
+import { installationId } from '../queue/installation.ts'
+import { openQueueStore } from '../queue/queueStore.ts'
 import { createQueues } from '../queue/queues.ts'
 import { createSweep } from '../queue/sweep.ts'
 import { startWorkers } from '../queue/workers.ts'
@@ -21,7 +22,9 @@ export type QueueKind = (typeof queueKinds)[number]
 
 /** The Redis to test on; without one the tests that need it are skipped, and say so. */
 // biome-ignore lint/style/noProcessEnv: tests are told by their runner which servers there are.
-export const redisTestUrl = process.env.REDIS_TEST_URL
+const redisServerUrl = process.env.REDIS_TEST_URL
+/** A logical database that no other test empties. */
+const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
 /** Options for a test that runs on this kind of queue. */
 export function onQueue(kind: QueueKind) {
@@ -30,8 +33,11 @@ export function onQueue(kind: QueueKind) {
 
 export type Rig = Awaited<ReturnType<typeof createRig>>
 
-/** @param env the WEBHOOK_ variables of the nodes */
-export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<string, string>>) {
+/**
+ * @param env the WEBHOOK_ variables of the nodes
+ * @param redis another server than the one of the run
+ */
+export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<string, string>>, redis = redisTestUrl) {
   const { databaseUrl } = await createTestDatabase(t)
   const log = createLog({ app: 'test', level: 'silent' })
   const { nodes, problems } = decodeNodes(env)
@@ -39,13 +45,20 @@ export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<s
   const now = () => new Date()
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
   await migrateWebhooks(pool)
-  const connection = queueConnection(databaseUrl, kind === 'redis' ? redisTestUrl : undefined)
+  const redisUrl = kind === 'redis' ? redis : undefined
+  /** @param workers how many listen on it */
+  const openStore = async (workers: number) => {
+    const installation = await installationId(pool)
+    return await openQueueStore({ databaseUrl, redisUrl, installation, workers, log })
+  }
+  const { store, close } = await openStore(0)
   const deliveries = createDeliveries(pool)
-  const queues = createQueues({ connection, nodes, log })
+  const queues = createQueues({ store, nodes, log })
   await queues.ready()
   const agent = createEndpointAgent(['127.0.0.0/8'])
   t.teardown(async () => {
     await queues.close()
+    await close()
     await agent.destroy()
     await pool.end()
   })
@@ -54,16 +67,21 @@ export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<s
   return {
     pool,
     databaseUrl,
-    connection,
+    store,
     deliveries,
     queues,
     nodes,
+    send,
     dispatcher: createDispatcher({ deliveries, queues, nodes, projectId: 'default', now, log }),
     sweep: createSweep({ deliveries, queues, nodes, now, log }),
     /** Starts another set of workers, as another process would. */
     async work(): Promise<void> {
-      const workers = await startWorkers({ connection, nodes, queues, send, log })
-      t.teardown(() => workers.close())
+      const own = await openStore(nodes.length)
+      const workers = await startWorkers({ store: own.store, nodes, queues, send, log })
+      t.teardown(async () => {
+        await workers.close()
+        await own.close()
+      })
     },
     async row(id: string): Promise<DeliveryRow | undefined> {
       const { rows } = await pool.query<DeliveryRow>(
@@ -128,4 +146,27 @@ export function batchOf(count: number, firstCommit = 1n) {
   const events = Array.from({ length: count }, (_, index) => succeeded(firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n
   return { events, position: { commit: last, prepare: last } }
+}
+
+/** A provider's notification, as raw nodes are told of it. */
+export function received(commit: bigint, body: string): Recorded {
+  const provider_event_id = `evt_${commit}`
+  return {
+    type: 'ProviderEventReceived',
+    data: {
+      provider_id: 'sandbox',
+      provider_event_id,
+      provider_type: 'customer.created',
+      generic_type: 'customer.created',
+      occurred_at: '2026-01-02T03:04:05.000Z',
+      received_at: '2026-01-02T03:04:05.000Z',
+      body,
+    },
+    id: randomUUID(),
+    stream: `providerEvent-sandbox:${provider_event_id}`,
+    revision: 0n,
+    position: { commit, prepare: commit - 1n },
+    created: new Date('2026-01-02T03:04:05.000Z'),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+  }
 }

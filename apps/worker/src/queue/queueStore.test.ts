@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { ConfigError } from '@paylog/runtime/config'
+import { createLog } from '@paylog/runtime/log'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { migrateWebhooks } from '../migrate.ts'
+import { batchOf, createRig } from '../testing/rig.ts'
+import { installationId } from './installation.ts'
+import { assertConnections, maxPostgresNodes, openQueueStore } from './queueStore.ts'
+
+const enabled = (count: number, url: string) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => index + 1).flatMap((n) => [
+      [`WEBHOOK_${n}_ENABLED`, 'true'],
+      [`WEBHOOK_${n}_URL`, url],
+    ]),
+  )
+
+t.test('a node costs one connection to Postgres', async (t) => {
+  const endpoint = await createEndpoint(t)
+  const nodes = 10
+  const rig = await createRig(t, 'postgres', enabled(nodes, endpoint.url))
+  await rig.dispatcher.start()
+  await rig.work()
+  let most = 0
+  await rig.dispatcher.handle(batchOf(50))
+  await waitFor(
+    async () => {
+      const { rows } = await rig.pool.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and (application_name = 'worker queues' or application_name like '%:w:%')`,
+      )
+      most = Math.max(most, rows[0]?.count ?? 0)
+      return endpoint.received.length === nodes * 50
+    },
+    { what: 'all deliveries', timeoutMs: 30_000 },
+  )
+  t.ok(most >= nodes, 'connections were seen')
+  // The rig opens the store twice: for what it adds itself, and for its workers.
+  t.ok(most <= nodes + 2 * 6, `${most} connections`)
+})
+
+t.test('more nodes than Postgres has connections for are refused in one line that says what to do', async (t) => {
+  t.doesNotThrow(() => assertConnections({ nodes: maxPostgresNodes, redisUrl: undefined }))
+  t.doesNotThrow(() => assertConnections({ nodes: 100, redisUrl: 'redis://127.0.0.1' }))
+  try {
+    assertConnections({ nodes: maxPostgresNodes + 1, redisUrl: undefined })
+    t.fail('was accepted')
+  } catch (error) {
+    t.ok(error instanceof ConfigError)
+    t.match(error, { message: /REDIS_URL is required for more than 25 .*fewer nodes/ })
+    t.notMatch(error, { message: /\n/ })
+  }
+})
+
+t.test('the installation is part of the database, not of the way to it', async (t) => {
+  const rig = await createRig(t, 'postgres', {})
+  const id = await installationId(rig.pool)
+  t.match(id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+  await migrateWebhooks(rig.pool)
+  t.equal(await installationId(rig.pool), id, 'and stays')
+  await t.rejects(rig.pool.query('insert into webhooks.installation default values'), { code: '23505' }, 'one only')
+  const other = await createRig(t, 'postgres', {})
+  t.not(await installationId(other.pool), id)
+})
+
+t.test('keys in Redis are named after the installation', async (t) => {
+  const log = createLog({ app: 'test', level: 'silent' })
+  const installation = randomUUID()
+  const open = (host: string) =>
+    openQueueStore({
+      databaseUrl: `postgresql://${host}/paylog`,
+      redisUrl: 'redis://127.0.0.1:1',
+      installation,
+      workers: 1,
+      log,
+    })
+  const [first, second] = [await open('database.example:5432'), await open('10.0.0.1:6543')]
+  t.strictSame(first.store, { kind: 'redis', url: 'redis://127.0.0.1:1', prefix: `paylog-${installation}` })
+  t.strictSame(second.store, first.store, 'whatever the database is called')
+})

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createLog } from '@paylog/runtime/log'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { batchOf, createRig, onQueue, type QueueKind } from '../testing/rig.ts'
+import { createSweep } from './sweep.ts'
+
+/** A delivery that is being sent until the test is over, and a sweep that shows what it takes over. */
+async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
+  const pending: ServerResponse[] = []
+  const endpoint = await createEndpoint(t, (response) => pending.push(response))
+  const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }, redisUrl)
+  await rig.dispatcher.start()
+  await rig.work()
+  t.teardown(() => {
+    for (const response of pending) response.end()
+  })
+  await rig.dispatcher.handle(batchOf(1))
+  await waitFor(() => pending.length === 1, { what: 'the request' })
+  const takenOver: string[] = []
+  const sweep = createSweep({
+    deliveries: rig.deliveries,
+    queues: {
+      ...rig.queues,
+      async takeOver(node, attempt, id) {
+        takenOver.push(attempt.deliveryId)
+        await rig.queues.takeOver(node, attempt, id)
+      },
+    },
+    nodes: rig.nodes,
+    now: () => new Date(),
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  return { rig, sweep, takenOver }
+}
+
+t.test('a job is taken over when two looks in a row miss its worker, and once only', async (t) => {
+  const { rig, sweep, takenOver } = await underWay(t, 'postgres')
+  const [held] = await rig.queues.held('1', 10)
+  if (held === undefined) throw new Error('no job is held')
+  const heldBy = (worker: string) =>
+    rig.pool.query('update queue.job set processed_by = $1 where id like $2', [worker, `${held.attempt.deliveryId}%`])
+  await sweep.once()
+  await sweep.once()
+  t.strictSame(takenOver, [], 'its worker lives')
+  await heldBy('nobody')
+  await sweep.once()
+  t.strictSame(takenOver, [], 'it may be connecting again')
+  await heldBy(held.worker)
+  await sweep.once()
+  await heldBy('nobody')
+  await sweep.once()
+  t.strictSame(takenOver, [], 'and is missed for the first time again')
+  await sweep.once()
+  t.strictSame(takenOver, [held.attempt.deliveryId])
+  await sweep.once()
+  await sweep.once()
+  t.strictSame(takenOver, [held.attempt.deliveryId])
+})
+
+t.test('where nobody can tell which workers live, nothing is taken over', onQueue('redis'), async (t) => {
+  const port = await freePort()
+  const flags = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--rename-command', 'CLIENT', '']
+  const server = spawn('redis-server', flags, { stdio: 'ignore' })
+  const exited = once(server, 'exit')
+  t.teardown(async () => {
+    server.kill('SIGTERM')
+    await exited
+  })
+  const url = `redis://127.0.0.1:${port}`
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => 50, maxRetriesPerRequest: null })
+  redis.on('error', () => undefined)
+  await redis.ping()
+  redis.disconnect()
+  const { rig, sweep, takenOver } = await underWay(t, 'redis', url)
+  t.equal((await rig.queues.held('1', 10)).length, 1)
+  for (let look = 0; look < 3; look++) await sweep.once()
+  t.strictSame(takenOver, [])
+  t.equal(await rig.queues.liveWorkers('1'), undefined)
+})
