@@ -1,4 +1,4 @@
-// Room: projections. The one place where events become rows: a batch and its checkpoint are one transaction.
+// The one place where events become rows: a batch and its checkpoint are one transaction.
 import type { Pool, PoolClient } from 'pg'
 import { foldBatch } from './batch.ts'
 import { checkpointName, claimCheckpoint, isAfter, moveCheckpoint, type Position } from './checkpoints.ts'

@@ -1,4 +1,4 @@
-// Room: projections. Folds a batch of events into one change per row, so that a batch is written by two statements.
+// Folds a batch of events into one change per row, so that a batch is written by two statements.
 import type { ProjectedEvent, Projection, Value, Values } from './projection.ts'
 
 /** A row as a whole, or what changes in a row that the table has already, as of a revision. */

@@ -1,4 +1,4 @@
-// Room: projections. How far a projection has read the log: kept beside its rows, moved in the same transaction.
+// How far a projection has read the log: kept beside its rows, moved in the same transaction.
 import type { ClientBase, Pool } from 'pg'
 
 /** A place in the log. Both numbers are kept: some servers only honour one of them. */

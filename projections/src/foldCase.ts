@@ -1,4 +1,4 @@
-// Room: projections. How text is searched without case: the same on the side of the rows and of the question.
+// How text is searched without case: the same on the side of the rows and of the question.
 
 /**
  * Text in lower case, letter by letter. As a whole, a text's last sigma would be written differently from one inside,

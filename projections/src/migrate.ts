@@ -1,4 +1,4 @@
-// Room: projections. Where the tables of the read models come from.
+// Where the tables of the read models come from.
 
 /** For the runtime's `migrate`: numbered SQL files, applied once, forward only. */
 export const readModelMigrations = {

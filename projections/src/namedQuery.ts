@@ -1,4 +1,4 @@
-// Room: projections. Queries are composed with Kysely and run as named statements, which a connection parses only once.
+// Queries are composed with Kysely and run as named statements, which a connection parses only once.
 import { createHash } from 'node:crypto'
 import {
   type CompiledQuery,

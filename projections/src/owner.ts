@@ -1,4 +1,4 @@
-// Room: projections. Whom a row belongs to, as one text that lists and gets filter by.
+// Whom a row belongs to, as one text that lists and gets filter by.
 import type { Actor } from '@paylog/domain/actor'
 
 /** What is made with a session belongs to its user alone. */

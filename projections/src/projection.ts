@@ -1,4 +1,4 @@
-// Room: projections. What a projection is: a name, a version, and what each event means for the rows of its table.
+// What a projection is: a name, a version, and what each event means for the rows of its table.
 import type { DomainEvent } from '@paylog/domain/messages'
 
 export type Value = string | number | boolean | null | Readonly<Record<string, unknown>>

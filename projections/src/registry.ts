@@ -1,4 +1,4 @@
-// Room: projections. Every projection that runs.
+// Every projection that runs.
 import { payments } from './payments/projection.ts'
 import type { Projection } from './projection.ts'
 

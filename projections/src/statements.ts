@@ -1,4 +1,4 @@
-// Room: projections. The two statements that write a batch. Arrays keep them the same for every size of a batch, so that
+// The two statements that write a batch. Arrays keep them the same for every size of a batch, so that
 // each is parsed once per connection.
 import type { QueryConfig } from 'pg'
 import type { RowChange } from './batch.ts'

@@ -1,4 +1,4 @@
-// event-store-node: what clients ask before they begin: which methods there are, and who leads the cluster of one.
+// What clients ask before they begin: which methods there are, and who leads the cluster of one.
 import { randomUUID } from 'node:crypto'
 import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import serverFeatures, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'

@@ -1,4 +1,4 @@
-// event-store-node: the process.
+// The process.
 import { loadConfig, port, text, url } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// event-store-node: nothing acknowledged is lost, one writer only, and outages heal, with the node as a real process.
+// Nothing acknowledged is lost, one writer only, and outages heal, with the node as a real process.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

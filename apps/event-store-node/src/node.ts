@@ -1,4 +1,4 @@
-// event-store-node: puts storage, writer and server together.
+// Puts storage, writer and server together.
 
 import type { Logger } from '@paylog/runtime/log'
 import { createPool, migrate } from '@paylog/runtime/postgres'

@@ -1,4 +1,4 @@
-// event-store-node: what a client may do to the server without anyone else noticing.
+// What a client may do to the server without anyone else noticing.
 
 import { EventStoreDBClient } from '@eventstore/db-client'
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'

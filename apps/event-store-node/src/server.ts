@@ -1,4 +1,4 @@
-// event-store-node: the gRPC server, its services and how it stops.
+// The gRPC server, its services and how it stops.
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'

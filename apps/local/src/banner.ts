@@ -1,4 +1,4 @@
-// Room: local. What `npm start` tells a newcomer once everything runs.
+// What `npm start` tells a newcomer once everything runs.
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import type { Runtime } from '@paylog/ops/runtimeFile'
 import { table } from '@paylog/ops/table'

@@ -1,4 +1,4 @@
-// Room: local. One child process: started, known to be ready, stopped.
+// One child process: started, known to be ready, stopped.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { ChildLog } from './childLog.ts'
 import { StartError } from './startError.ts'

@@ -1,4 +1,4 @@
-// Room: local. A child's output: all of it into a bounded file, warnings and worse on the terminal too.
+// A child's output: all of it into a bounded file, warnings and worse on the terminal too.
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Terminal } from './terminal.ts'

@@ -1,4 +1,4 @@
-// Room: local. The data directory and what this room keeps in it.
+// The data directory and what this room keeps in it.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

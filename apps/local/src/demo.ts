@@ -1,4 +1,4 @@
-// Room: local. `npm run demo`: a private system tells the life of one payment and goes away again.
+// `npm run demo`: a private system tells the life of one payment and goes away again.
 import { randomBytes } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { request } from 'undici'

@@ -1,4 +1,4 @@
-// Room: local. The sandbox identity backend as a process: it knows the demo's people and nobody else.
+// The sandbox identity backend as a process: it knows the demo's people and nobody else.
 import { once } from 'node:events'
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'

@@ -1,4 +1,4 @@
-// Room: local. One running system per data directory.
+// One running system per data directory.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readRuntime } from '@paylog/ops/runtimeFile'

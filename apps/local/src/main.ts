@@ -1,4 +1,4 @@
-// Room: local. `npm start`: the whole system on this machine, until Ctrl-C.
+// `npm start`: the whole system on this machine, until Ctrl-C.
 import { ConfigError } from '@paylog/runtime/config'
 import { banner } from './banner.ts'
 import { prepare } from './preparation.ts'

@@ -1,4 +1,4 @@
-// Room: local. A part of the system that is kept running: started again whenever it ends by itself.
+// A part of the system that is kept running: started again whenever it ends by itself.
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Child, type ReadyDetail, startChild } from './child.ts'
 import type { ChildLog } from './childLog.ts'

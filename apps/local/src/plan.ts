@@ -1,4 +1,4 @@
-// Room: local. Which parts make up the system, in which order they start, and what each is told about itself.
+// Which parts make up the system, in which order they start, and what each is told about itself.
 import { fileURLToPath } from 'node:url'
 
 export type Address = { readonly host: string; readonly port: number }

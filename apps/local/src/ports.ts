@@ -1,4 +1,4 @@
-// Room: local. Finds ports, and says so early when one is taken.
+// Finds ports, and says so early when one is taken.
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { StartError } from './startError.ts'

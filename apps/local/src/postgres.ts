@@ -1,4 +1,4 @@
-// Room: local. The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
+// The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
 import { loadConfig, port, text } from '@paylog/runtime/config'
 import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
 import { runApp } from '@paylog/runtime/lifecycle'

@@ -1,4 +1,4 @@
-// Room: local. The processes of a system that was killed: they stop by themselves, which takes a moment.
+// The processes of a system that was killed: they stop by themselves, which takes a moment.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'

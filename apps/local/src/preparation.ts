@@ -1,4 +1,4 @@
-// Room: local. Everything that is settled before the first process starts: directory, ports, secrets, the plan.
+// Everything that is settled before the first process starts: directory, ports, secrets, the plan.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { reachableUrl } from '@paylog/ops/reachableUrl'

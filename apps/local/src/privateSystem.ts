@@ -1,4 +1,4 @@
-// Room: local. A system of its own on free ports and temporary data, for whoever needs one for a while.
+// A system of its own on free ports and temporary data, for whoever needs one for a while.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Room: local. What the person who starts the system may set, beyond what the apps themselves understand.
+// What the person who starts the system may set, beyond what the apps themselves understand.
 import { commandVariables } from '@paylog/command-api/config'
 import { queryVariables } from '@paylog/query-api/config'
 import { bool, ConfigError, commaList, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'

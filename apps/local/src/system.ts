@@ -1,4 +1,4 @@
-// Room: local. The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
+// The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
 import { join } from 'node:path'
 import { type Runtime, removeRuntime, writeRuntime } from '@paylog/ops/runtimeFile'
 import { type ChildLog, createChildLog } from './childLog.ts'

@@ -1,4 +1,4 @@
-// Room: local. What the person at the terminal reads; the apps' own logs go to files.
+// What the person at the terminal reads; the apps' own logs go to files.
 
 export type Terminal = {
   /** Writes whole lines. */

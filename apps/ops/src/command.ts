@@ -1,4 +1,4 @@
-// Room: ops. What a command is, and how its arguments are read.
+// What a command is, and how its arguments are read.
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 export type Context = {

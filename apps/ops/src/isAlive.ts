@@ -1,4 +1,4 @@
-// Room: ops. Whether a process is there.
+// Whether a process is there.
 
 export function isAlive(pid: number): boolean {
   try {

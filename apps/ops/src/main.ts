@@ -1,4 +1,4 @@
-// Room: ops. `npm run -s ops -- …`: the operators' and auditors' command line.
+// `npm run -s ops -- …`: the operators' and auditors' command line.
 import { ConfigError } from '@paylog/runtime/config'
 import { type Command, OpsError, UsageError } from './command.ts'
 import { migrateTables } from './migrate.ts'

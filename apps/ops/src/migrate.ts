@@ -1,4 +1,4 @@
-// Room: ops. `migrate`: brings the tables of the read models and of the webhooks to this version.
+// `migrate`: brings the tables of the read models and of the webhooks to this version.
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { loadConfig, url } from '@paylog/runtime/config'
 import { createLog } from '@paylog/runtime/log'

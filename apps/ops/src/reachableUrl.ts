@@ -1,4 +1,4 @@
-// Room: ops. Where a program on this machine reaches a server, from the address that the server listens on.
+// Where a program on this machine reaches a server, from the address that the server listens on.
 
 /** @param host as in HOST: an address that listens everywhere is reached on the loopback interface */
 export function reachableUrl(host: string, port: number): string {

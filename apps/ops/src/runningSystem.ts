@@ -1,4 +1,4 @@
-// Room: ops. Finds the local system that runs beside, if one does.
+// Finds the local system that runs beside, if one does.
 import { resolve } from 'node:path'
 import { isAlive } from './isAlive.ts'
 import { type Runtime, readRuntime } from './runtimeFile.ts'

@@ -1,4 +1,4 @@
-// Room: ops. DATA_DIR/runtime.json: how programs beside a running local system find its embedded parts.
+// DATA_DIR/runtime.json: how programs beside a running local system find its embedded parts.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Room: ops. Aligned columns of text for the terminal.
+// Aligned columns of text for the terminal.
 
 /**
  * Rows as aligned columns, the header underlined.

@@ -1,4 +1,4 @@
-// Room: projector. Keeps the read models up with the log.
+// Keeps the read models up with the log.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { projections } from '@paylog/projections/registry'
 import { loadConfig, url } from '@paylog/runtime/config'

@@ -1,4 +1,4 @@
-// Room: projector. Runs one projection: as the only one that does, from its checkpoint, until told to stop.
+// Runs one projection: as the only one that does, from its checkpoint, until told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'

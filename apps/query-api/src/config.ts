@@ -1,4 +1,4 @@
-// Room: query-api. The variables of the read side.
+// The variables of the read side.
 import { commaList, text, url } from '@paylog/runtime/config'
 import { type StaticDecode, Type } from 'typebox'
 

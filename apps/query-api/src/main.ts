@@ -1,4 +1,4 @@
-// Room: query-api. The read side as a process of its own.
+// The read side as a process of its own.
 import { loadConfig, port, text } from '@paylog/runtime/config'
 import { createHealth } from '@paylog/runtime/health'
 import { createHttp } from '@paylog/runtime/http'

@@ -1,4 +1,4 @@
-// Room: query-api. The reading half of the API as one plugin: the gateway mounts it beside the writing half.
+// The reading half of the API as one plugin: the gateway mounts it beside the writing half.
 import type { Queryable } from '@paylog/projections/namedQuery'
 import type { ActorOf } from '@paylog/runtime/callers'
 import type { FastifyPluginAsync } from 'fastify'

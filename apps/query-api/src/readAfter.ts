@@ -1,4 +1,4 @@
-// Room: query-api. Read your writes: a GET that names a position waits until the read model has come that far.
+// Read your writes: a GET that names a position waits until the read model has come that far.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { liveCheckpoint } from '@paylog/projections/checkpoints'
 import type { Queryable } from '@paylog/projections/namedQuery'

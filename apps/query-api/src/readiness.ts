@@ -1,4 +1,4 @@
-// Room: query-api. Whether the read side can be relied on, for `/health/ready`.
+// Whether the read side can be relied on, for `/health/ready`.
 import { liveCheckpoint } from '@paylog/projections/checkpoints'
 import type { Queryable } from '@paylog/projections/namedQuery'
 import { projections } from '@paylog/projections/registry'

@@ -1,4 +1,4 @@
-// Room: query-api. Which caller a list is for, as the list itself tells it (interface, section 4.2).
+// Which caller a list is for, as the list itself tells it (interface, section 4.2).
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { Nullable } from '@paylog/domain/fields'

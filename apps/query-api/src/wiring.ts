@@ -1,4 +1,4 @@
-// Room: query-api. Builds the read side from its configuration; used by its own main and by the gateway.
+// Builds the read side from its configuration; used by its own main and by the gateway.
 import { createIdentity } from '@paylog/identity/identity'
 import type { Health } from '@paylog/runtime/health'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'

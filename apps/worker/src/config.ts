@@ -1,4 +1,4 @@
-// Room: worker. Everything the worker is told by its environment.
+// Everything the worker is told by its environment.
 import { listOf, loadConfig, oneOf, text, url } from '@paylog/runtime/config'
 import { decodeNodes, type WebhookNode } from '@paylog/webhooks/nodes'
 import { type StaticDecode, Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Room: worker. Wires the worker: the log is mapped to deliveries, and deliveries are sent.
+// Wires the worker: the log is mapped to deliveries, and deliveries are sent.
 // biome-ignore-all lint/style/noProcessEnv: the nodes have no fixed list of variables, so all of them are handed over.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { runApp } from '@paylog/runtime/lifecycle'

@@ -1,4 +1,4 @@
-// Room: worker. Brings the tables of outgoing webhooks up to date.
+// Brings the tables of outgoing webhooks up to date.
 import { migrate } from '@paylog/runtime/postgres'
 import type { Pool } from 'pg'
 

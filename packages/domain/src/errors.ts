@@ -1,4 +1,4 @@
-/** The errors a client can see: every code and the HTTP status it is answered with. */
+// The errors a client can see: every code and the HTTP status it is answered with.
 
 /** Code → HTTP status. The list is part of the contract with clients: a code is never renamed. */
 export const errorStatus = {

@@ -1,4 +1,4 @@
-// Room: identity. The two questions to the identity backend, and how its answers are read (interface, section 5).
+// The two questions to the identity backend, and how its answers are read (interface, section 5).
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'

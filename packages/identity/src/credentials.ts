@@ -1,4 +1,4 @@
-// Room: identity. Which credentials a request presents, and in which order they count (interface, section 5).
+// Which credentials a request presents, and in which order they count (interface, section 5).
 import type { IncomingHttpHeaders } from 'node:http'
 
 export type PresentedCredential =

@@ -1,4 +1,4 @@
-// Room: identity. The people of local mode. They are made up, and only the sandbox identity backend knows them.
+// The people of local mode. They are made up, and only the sandbox identity backend knows them.
 import type { SandboxGuestToken, SandboxSession } from './sandboxIdentity.ts'
 
 export const demoSessions: readonly SandboxSession[] = [

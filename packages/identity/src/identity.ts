@@ -1,4 +1,4 @@
-// Room: identity. Turns a request into the actor behind it.
+// Turns a request into the actor behind it.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor } from '@paylog/domain/actor'

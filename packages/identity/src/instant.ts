@@ -1,4 +1,4 @@
-// Room: identity. Reads the times of the identity backend, whose form its interface leaves open.
+// Reads the times of the identity backend, whose form its interface leaves open.
 
 const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/i
 /** Below this a number can only be seconds: as milliseconds it would be a time in early 1973. */

@@ -1,4 +1,4 @@
-// Room: identity. A stand-in for the identity backend, for local mode and for tests: it knows only whom it was given.
+// A stand-in for the identity backend, for local mode and for tests: it knows only whom it was given.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 

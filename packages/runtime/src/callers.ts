@@ -1,4 +1,4 @@
-// Room: runtime. Who may call a route: hooks that find the caller and refuse the wrong kind.
+// Who may call a route: hooks that find the caller and refuse the wrong kind.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'

@@ -1,4 +1,4 @@
-// Room: runtime. Decodes an app's environment once, at start, with one schema.
+// Decodes an app's environment once, at start, with one schema.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { type StaticDecode, type TObject, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'

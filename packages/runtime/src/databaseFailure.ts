@@ -1,4 +1,4 @@
-// Room: runtime. Tells a database that is away from a mistake of ours.
+// Tells a database that is away from a mistake of ours.
 
 /** Of Postgres: no connection, no resources, shutting down or starting up. Of the system: not reached, or cut off. */
 const awayCodes =

@@ -1,4 +1,4 @@
-// Room: runtime. A Postgres of our own for machines that have none: made, started and stopped as a child process.
+// A Postgres of our own for machines that have none: made, started and stopped as a child process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

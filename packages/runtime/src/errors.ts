@@ -1,4 +1,4 @@
-// Room: runtime. The one place where a failure becomes an answer: status, code and envelope.
+// The one place where a failure becomes an answer: status, code and envelope.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { DomainError, type ErrorCode, errorStatus } from '@paylog/domain/errors'

@@ -1,4 +1,4 @@
-// Room: runtime. Tells an orchestrator whether this process lives, and whether what it depends on answers.
+// Tells an orchestrator whether this process lives, and whether what it depends on answers.
 import type { FastifyPluginAsync } from 'fastify'
 
 const checkTimeoutMs = 2_000

@@ -1,4 +1,4 @@
-// Room: runtime. The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
+// The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
 import { randomUUIDv7 } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'

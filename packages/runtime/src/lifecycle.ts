@@ -1,4 +1,4 @@
-// Room: runtime. Starts an app, and stops it in the reverse order in which it was built.
+// Starts an app, and stops it in the reverse order in which it was built.
 import { Type } from 'typebox'
 import { ConfigError, loadConfig, oneOf } from './config.ts'
 import { createLog, type Logger } from './log.ts'

@@ -1,4 +1,4 @@
-// Room: runtime. The one logger of a process: JSON lines on standard output, secrets removed at the root.
+// The one logger of a process: JSON lines on standard output, secrets removed at the root.
 import { pino } from 'pino'
 
 export type Logger = pino.Logger

@@ -1,4 +1,4 @@
-// Room: runtime. Prometheus metrics of one process.
+// Prometheus metrics of one process.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 

@@ -1,4 +1,4 @@
-// Room: runtime. Postgres connections: pools with limits, the lock that makes a process the only active one.
+// Postgres connections: pools with limits, the lock that makes a process the only active one.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

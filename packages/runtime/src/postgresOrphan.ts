@@ -1,4 +1,4 @@
-// Room: runtime. The Postgres that a killed process left behind on a data directory.
+// The Postgres that a killed process left behind on a data directory.
 import { execFile } from 'node:child_process'
 import { readFile, readlink, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Room: runtime. The Postgres programs that npm brought, and the system user they run as when we are root.
+// The Postgres programs that npm brought, and the system user they run as when we are root.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'

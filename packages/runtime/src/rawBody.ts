@@ -1,4 +1,4 @@
-// Room: runtime. Bodies as the bytes that were sent, for whoever has to verify a signature over them.
+// Bodies as the bytes that were sent, for whoever has to verify a signature over them.
 import type { FastifyInstance } from 'fastify'
 
 const bodyLimitBytes = 1024 * 1024

@@ -1,4 +1,4 @@
-// Room: runtime. JSON as this service accepts it: what Postgres, other parsers or a reader could take differently is refused.
+// JSON as this service accepts it: what Postgres, other parsers or a reader could take differently is refused.
 import { DomainError } from '@paylog/domain/errors'
 
 const maxDepth = 32

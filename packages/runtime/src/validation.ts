@@ -1,4 +1,4 @@
-// Room: runtime. Validates requests against their TypeBox schemas, for Fastify.
+// Validates requests against their TypeBox schemas, for Fastify.
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifySchemaCompiler } from 'fastify'
 import { type TSchema, Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Room: testing. A database of its own for a test, on the server that `npm test` started.
+// A database of its own for a test, on the server that `npm test` started.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Test } from 'tap'

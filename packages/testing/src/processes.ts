@@ -1,4 +1,4 @@
-// Room: testing. Apps as real processes: started, known to be ready, stopped or killed.
+// Apps as real processes: started, known to be ready, stopped or killed.
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'

@@ -1,4 +1,4 @@
-// Room: testing. Waiting for a condition instead of for a time.
+// Waiting for a condition instead of for a time.
 import { setTimeout as pause } from 'node:timers/promises'
 
 const lookMs = 10

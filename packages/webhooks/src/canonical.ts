@@ -1,4 +1,4 @@
-// Room: webhooks. The public language: what each recorded event means to those who are told in canonical events.
+// The public language: what each recorded event means to those who are told in canonical events.
 import type { Payer } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'

@@ -1,4 +1,4 @@
-// Room: webhooks. The endpoints that an operator configured, decoded from the environment.
+// The endpoints that an operator configured, decoded from the environment.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { isPattern } from './patterns.ts'
 import { signingKey } from './signing.ts'

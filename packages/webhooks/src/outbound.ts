@@ -1,4 +1,4 @@
-// Room: webhooks. From one recorded event to the messages that each node gets of it: the only exit for events.
+// From one recorded event to the messages that each node gets of it: the only exit for events.
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v5 as uuidv5 } from 'uuid'

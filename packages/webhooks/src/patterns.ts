@@ -1,4 +1,4 @@
-// Room: webhooks. Which messages a node wants to hear of.
+// Which messages a node wants to hear of.
 
 /** What a message is called when patterns are matched against it. */
 export type MessageNames = {

@@ -1,4 +1,4 @@
-// Room: webhooks. A provider's own event, passed on under the provider's own name.
+// A provider's own event, passed on under the provider's own name.
 import { gunzipSync } from 'node:zlib'
 import type { EventOf } from './canonical.ts'
 

@@ -1,4 +1,4 @@
-// Room: webhooks. Signatures by the Standard Webhooks specification (symmetric scheme, `v1`).
+// Signatures by the Standard Webhooks specification (symmetric scheme, `v1`).
 import { createHmac } from 'node:crypto'
 
 const prefix = 'whsec_'

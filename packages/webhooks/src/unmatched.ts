@@ -1,4 +1,4 @@
-// Room: webhooks. Providers' notifications about nothing of ours, translated by the generic names of interface §6.1.
+// Providers' notifications about nothing of ours, translated by the generic names of interface §6.1.
 
 import type { providerNotificationEvents } from '@paylog/domain/provider-events/events'
 import type { Static } from 'typebox'

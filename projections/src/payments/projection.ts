@@ -1,4 +1,4 @@
-// Room: projections. Payments as rows: what each event of a payment changes.
+// Payments as rows: what each event of a payment changes.
 import type { PaymentEvent, PaymentInitiated } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
 import { foldCase } from '../foldCase.ts'

@@ -1,4 +1,4 @@
-// Room: projections. The questions about payments. Each is asked on behalf of one owner; there is no way to ask without.
+// The questions about payments. Each is asked on behalf of one owner; there is no way to ask without.
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { sql } from 'kysely'

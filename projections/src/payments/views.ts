@@ -1,4 +1,4 @@
-// Room: projections. From a row of the view `payments` to the payment that clients see, field by field: what is not
+// From a row of the view `payments` to the payment that clients see, field by field: what is not
 // named here cannot leave the service.
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'

@@ -1,4 +1,4 @@
-// event-store-node, append: one append of BatchAppend while its chunks come in.
+// One append of BatchAppend while its chunks come in.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { BadRequestError, streamNameOf } from '../protocol/identifiers.ts'

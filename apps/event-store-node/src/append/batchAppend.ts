@@ -1,4 +1,4 @@
-// event-store-node, append: Streams/BatchAppend. Many appends share one stream of messages; each correlation id is answered exactly once.
+// Streams/BatchAppend. Many appends share one stream of messages; each correlation id is answered exactly once.
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { status } from '@grpc/grpc-js'

@@ -1,4 +1,4 @@
-// event-store-node, append: the replies of BatchAppend.
+// The replies of BatchAppend.
 import rpc from '@eventstore/db-client/generated/code_pb.js'
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'

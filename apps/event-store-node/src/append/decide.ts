@@ -1,4 +1,4 @@
-// event-store-node, append: the expected-revision and idempotency rules of EventStoreDB, without any I/O.
+// The expected-revision and idempotency rules of EventStoreDB, without any I/O.
 import { deletedRevision, type EventPlace } from '../storage/storedEvent.ts'
 import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'
 import { expectAny, expectNoStream, expectStreamExists } from './proposal.ts'

@@ -1,4 +1,4 @@
-// event-store-node, append: one group of proposals, decided in order against the log and against each other, before anything is written.
+// One group of proposals, decided in order against the log and against each other, before anything is written.
 import { randomUUID } from 'node:crypto'
 import {
   isMetastream,

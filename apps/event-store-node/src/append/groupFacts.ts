@@ -1,4 +1,4 @@
-// event-store-node, append: reads what a group needs to know, in as few queries as possible and none for the common case.
+// Reads what a group needs to know, in as few queries as possible and none for the common case.
 import type { HeadCache } from '../storage/headCache.ts'
 import { type Queryable, readHeads, readPlacesById, readPlacesByRevision } from '../storage/logReader.ts'
 import type { EventPlace } from '../storage/storedEvent.ts'

@@ -1,4 +1,4 @@
-// event-store-node, append: what is taken into a group, and what never is.
+// What is taken into a group, and what never is.
 import t from 'tap'
 import { createIntake, type Waiting, WriterUnavailableError } from './intake.ts'
 import type { Outcome } from './proposal.ts'

@@ -1,4 +1,4 @@
-// event-store-node, append: what waits to be written, bounded, and taken in groups.
+// What waits to be written, bounded, and taken in groups.
 import type { Outcome, Proposal } from './proposal.ts'
 
 const maxGroupProposals = 512

@@ -1,4 +1,4 @@
-// event-store-node, append: what a caller wants written, and what became of it.
+// What a caller wants written, and what became of it.
 
 /** Expected revisions as the protocol's own numbers: 0 and above is exact. */
 export const expectAny = -2n

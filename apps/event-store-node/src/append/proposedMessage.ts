@@ -1,4 +1,4 @@
-// event-store-node, append: proposed messages of both append calls, checked as the real server checks them.
+// Proposed messages of both append calls, checked as the real server checks them.
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import { BadRequestError, storableText, uuidOf } from '../protocol/identifiers.ts'
 import type { ProposedEvent } from './proposal.ts'

@@ -1,4 +1,4 @@
-// event-store-node, append: Streams/Append (options first, then one event per message), Delete and Tombstone.
+// Streams/Append (options first, then one event per message), Delete and Tombstone.
 
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type {

@@ -1,4 +1,4 @@
-// event-store-node, append: the one writer. Whatever waits is decided together, committed together and answered after the commit.
+// The one writer. Whatever waits is decided together, committed together and answered after the commit.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/log'
 import { createHeadCache } from '../storage/headCache.ts'

@@ -1,4 +1,4 @@
-// event-store-node, metadata: truncation, soft deletion and return, tombstones and links, through the real client.
+// Truncation, soft deletion and return, tombstones and links, through the real client.
 import { BACKWARDS, binaryEvent, type EventStoreDBClient, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
 import t from 'tap'
 import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'

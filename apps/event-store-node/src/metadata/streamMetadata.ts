@@ -1,4 +1,4 @@
-// event-store-node, metadata: what a stream's metadata means, read the way EventStoreDB reads it.
+// What a stream's metadata means, read the way EventStoreDB reads it.
 import { deletedRevision } from '../storage/storedEvent.ts'
 
 declare global {

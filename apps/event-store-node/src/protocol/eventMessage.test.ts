@@ -1,4 +1,4 @@
-// event-store-node, protocol: events encoded by hand mean the same as encoded by the generated code.
+// Events encoded by hand mean the same as encoded by the generated code.
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
 import { deletedRevision, type StoredEvent } from '../storage/storedEvent.ts'

@@ -1,4 +1,4 @@
-// event-store-node, protocol: a stored event as the bytes of a ReadResp, written once and shared by every reader.
+// A stored event as the bytes of a ReadResp, written once and shared by every reader.
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import {
   type ByteWriter,

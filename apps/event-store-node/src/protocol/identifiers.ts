@@ -1,4 +1,4 @@
-// event-store-node, protocol: stream names and UUIDs as requests carry them.
+// Stream names and UUIDs as requests carry them.
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 

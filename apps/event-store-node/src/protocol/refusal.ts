@@ -1,4 +1,4 @@
-// event-store-node, protocol: failed calls as the gRPC status and trailers that EventStoreDB's clients understand.
+// Failed calls as the gRPC status and trailers that EventStoreDB's clients understand.
 import { Metadata, status } from '@grpc/grpc-js'
 
 /** A gRPC status to end a call with. */

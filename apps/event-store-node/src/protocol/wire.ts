@@ -1,4 +1,4 @@
-// event-store-node, protocol: the few protobuf primitives that encoding an event by hand takes.
+// The few protobuf primitives that encoding an event by hand takes.
 
 /** Bytes of a non-negative integer as a varint. */
 export function varintSize(value: number): number {

@@ -1,4 +1,4 @@
-// event-store-node, read: filters on the name of the stream or the type of the event.
+// Filters on the name of the stream or the type of the event.
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { invalidArgument, unknown } from '../protocol/refusal.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'

@@ -1,4 +1,4 @@
-// event-store-node, read: the log as readers see it: truncation, deletion and links applied.
+// The log as readers see it: truncation, deletion and links applied.
 import { eventMessage, type IdFormat, resolvedLinkMessage } from '../protocol/eventMessage.ts'
 import {
   type Page,

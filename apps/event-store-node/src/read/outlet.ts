@@ -1,4 +1,4 @@
-// event-store-node, read: the sending half of a call. It takes encoded messages, and holds back its caller while the client is slow.
+// The sending half of a call. It takes encoded messages, and holds back its caller while the client is slow.
 import { randomUUID } from 'node:crypto'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'

@@ -1,4 +1,4 @@
-// event-store-node, read: Streams/Read, which is every kind of read and subscription in one call.
+// Streams/Read, which is every kind of read and subscription in one call.
 import type { Logger } from '@paylog/runtime/log'
 import { Refusal, unavailable } from '../protocol/refusal.ts'
 import { subscribeAll } from '../subscriptions/subscribeAll.ts'

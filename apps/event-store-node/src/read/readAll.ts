@@ -1,4 +1,4 @@
-// event-store-node, read: the whole log, forwards or backwards, filtered or not. Stream metadata truncates nothing here.
+// The whole log, forwards or backwards, filtered or not. Stream metadata truncates nothing here.
 import { pageRows } from '../storage/logReader.ts'
 import type { Log } from './log.ts'
 import { type Outlet, sendAll } from './outlet.ts'

@@ -1,4 +1,4 @@
-// event-store-node, read: what a ReadReq asks for, as plain data.
+// What a ReadReq asks for, as plain data.
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { IdFormat } from '../protocol/eventMessage.ts'

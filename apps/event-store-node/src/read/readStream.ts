@@ -1,4 +1,4 @@
-// event-store-node, read: one stream, forwards or backwards.
+// One stream, forwards or backwards.
 import { streamDeleted, unknown } from '../protocol/refusal.ts'
 import { pageRows, type StreamRange } from '../storage/logReader.ts'
 import { type StoredEvent, ticksNow } from '../storage/storedEvent.ts'

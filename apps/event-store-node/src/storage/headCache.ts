@@ -1,4 +1,4 @@
-// event-store-node, storage: the writer's memory of stream heads, bounded, least recently used first out.
+// The writer's memory of stream heads, bounded, least recently used first out.
 import type { StreamHead } from './streamHead.ts'
 
 export type HeadCache = {

@@ -1,4 +1,4 @@
-// event-store-node, storage: every query that reads the log. Pages are bounded in rows and in bytes.
+// Every query that reads the log. Pages are bounded in rows and in bytes.
 import type pg from 'pg'
 import { bigintArray, textArray, uuidArray } from './binaryArray.ts'
 import type { EventPlace, StoredEvent } from './storedEvent.ts'

@@ -1,4 +1,4 @@
-// event-store-node, storage: the event as every other part of the node knows it.
+// The event as every other part of the node knows it.
 
 export type StoredEvent = {
   readonly position: bigint

@@ -1,4 +1,4 @@
-// event-store-node, storage: where a stream ends and what of it may be read, all derived from the log itself.
+// Where a stream ends and what of it may be read, all derived from the log itself.
 import {
   isMetastream,
   isSoftDeleted,

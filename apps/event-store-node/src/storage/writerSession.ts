@@ -1,4 +1,4 @@
-// event-store-node, storage: the one connection that may write. It holds the writer lock itself, so losing the
+// The one connection that may write. It holds the writer lock itself, so losing the
 // connection and losing the lock are the same event, and every commit also proves the writer's epoch.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/log'

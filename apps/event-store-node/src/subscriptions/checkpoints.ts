@@ -1,4 +1,4 @@
-// event-store-node, subscriptions: when a filtered subscription owes its client a checkpoint. What counts is how many
+// When a filtered subscription owes its client a checkpoint. What counts is how many
 // events were considered, not how many matched; a checkpoint says that every match up to it was sent.
 
 /** A page of a catching-up read ends early when this many events matched. */

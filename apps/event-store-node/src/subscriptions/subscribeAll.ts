@@ -1,4 +1,4 @@
-// event-store-node, subscriptions: the whole log from a position on: catch up, say so, then live.
+// The whole log from a position on: catch up, say so, then live.
 import { eventMessage } from '../protocol/eventMessage.ts'
 import type { Log } from '../read/log.ts'
 import { caughtUpMessage, checkpointMessage, confirmationMessage, type Outlet } from '../read/outlet.ts'

@@ -1,4 +1,4 @@
-// event-store-node, subscriptions: one stream after a revision: catch up, say so, then live. The stream need not exist yet.
+// One stream after a revision: catch up, say so, then live. The stream need not exist yet.
 import { streamDeleted } from '../protocol/refusal.ts'
 import type { Form, Log } from '../read/log.ts'
 import { caughtUpMessage, confirmationMessage, type Outlet, sendAll } from '../read/outlet.ts'

@@ -1,4 +1,4 @@
-// event-store-node, subscriptions: resumption, order, checkpoints and slow readers, through the real client.
+// Resumption, order, checkpoints and slow readers, through the real client.
 import { once } from 'node:events'
 import { END, type EventStoreDBClient, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
 import t from 'tap'

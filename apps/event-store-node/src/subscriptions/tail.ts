@@ -1,4 +1,4 @@
-// event-store-node, subscriptions: the end of the log in memory, shared by all subscribers. Its size is the bound: a
+// The end of the log in memory, shared by all subscribers. Its size is the bound: a
 // subscriber that falls out of it reads from the database again.
 import type { StoredEvent } from '../storage/storedEvent.ts'
 

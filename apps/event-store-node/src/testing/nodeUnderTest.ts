@@ -1,4 +1,4 @@
-// event-store-node, testing: a node in this process on a database of its own, and the real client connected to it.
+// A node in this process on a database of its own, and the real client connected to it.
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/log'
 import { createTestDatabase } from '@paylog/testing/postgres'

@@ -1,4 +1,4 @@
-// event-store-node, testing: the bare protocol, for what the client cannot express or hides.
+// The bare protocol, for what the client cannot express or hides.
 import { randomUUID } from 'node:crypto'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'

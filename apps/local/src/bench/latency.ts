@@ -1,4 +1,4 @@
-// Room: local. `npm run bench -- latency`: from the answer of a POST to the list, and to the operator's endpoint, at rest.
+// `npm run bench -- latency`: from the answer of a POST to the list, and to the operator's endpoint, at rest.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { demoSessions } from '@paylog/identity/demoCredentials'

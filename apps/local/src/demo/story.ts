@@ -1,4 +1,4 @@
-// Room: local. What the demo tells: one payment, from the guest who makes it to the webhook about its end.
+// What the demo tells: one payment, from the guest who makes it to the webhook about its end.
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'

@@ -1,4 +1,4 @@
-// Room: local. The demo's own webhook endpoint: what an operator's program does with what Paylog sends.
+// The demo's own webhook endpoint: what an operator's program does with what Paylog sends.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'

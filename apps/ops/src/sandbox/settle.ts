@@ -1,4 +1,4 @@
-// Room: ops. `sandbox settle`: lets a payment of the sandbox end as you like.
+// `sandbox settle`: lets a payment of the sandbox end as you like.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { commaList, loadConfig, port, text, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Room: ops. Settles a payment as the sandbox provider would: by a signed notification to its receiver.
+// Settles a payment as the sandbox provider would: by a signed notification to its receiver.
 import { randomUUID } from 'node:crypto'
 import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'

@@ -1,4 +1,4 @@
-// Room: ops. `streams read`: the events of one stream, in order.
+// `streams read`: the events of one stream, in order.
 import type { Recorded } from '@paylog/event-store/codec'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { loadConfig, url } from '@paylog/runtime/config'

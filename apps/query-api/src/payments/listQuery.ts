@@ -1,4 +1,4 @@
-// Room: query-api. The query string of GET /payments (interface, section 4.2), and the question that it asks.
+// The query string of GET /payments (interface, section 4.2), and the question that it asks.
 import { DomainError } from '@paylog/domain/errors'
 import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/status'

@@ -1,4 +1,4 @@
-// Room: query-api. GET /payments and GET /payments/{id} (interface, sections 4.2 and 4.3).
+// GET /payments and GET /payments/{id} (interface, sections 4.2 and 4.3).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'

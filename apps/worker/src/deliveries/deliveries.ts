@@ -1,4 +1,4 @@
-// Room: worker. The deliveries table: what is to be sent, what was tried, and how far the log was mapped.
+// The deliveries table: what is to be sent, what was tried, and how far the log was mapped.
 import type { LogPosition } from '@paylog/event-store/codec'
 import type { Pool } from 'pg'
 import { graceMs, type MappedBatch, recordBatch } from './recordBatch.ts'

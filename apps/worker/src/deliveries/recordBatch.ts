@@ -1,4 +1,4 @@
-// Room: worker. The one transaction behind the promise that nothing is lost or told twice: rows and checkpoint together.
+// The one transaction behind the promise that nothing is lost or told twice: rows and checkpoint together.
 import type { LogPosition } from '@paylog/event-store/codec'
 import type { Outbound } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'

@@ -1,4 +1,4 @@
-// Room: worker. When a failed attempt is tried again.
+// When a failed attempt is tried again.
 
 /** Jitter only shortens a pause: endpoints that fail together are not called again together. */
 const shortestShare = 0.8

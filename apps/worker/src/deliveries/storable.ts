@@ -1,4 +1,4 @@
-// Room: worker. Text that others chose, made fit for the database.
+// Text that others chose, made fit for the database.
 
 /**
  * Text that Postgres accepts. One refused row would stop the whole subscription for ever, so what others chose (ids,

@@ -1,4 +1,4 @@
-// Room: worker. From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
+// From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
 import type { LogPosition, Recorded } from '@paylog/event-store/codec'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'

@@ -1,4 +1,4 @@
-// Room: worker. Keeps one dispatcher running among all workers; the others stand by.
+// Keeps one dispatcher running among all workers; the others stand by.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'

@@ -1,4 +1,4 @@
-// Room: worker. How BullMQ reaches the store of the queues.
+// How BullMQ reaches the store of the queues.
 import {
   type BackendFactory,
   createRedisBackend,

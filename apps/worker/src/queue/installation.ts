@@ -1,4 +1,4 @@
-// Room: worker. Which installation the database belongs to.
+// Which installation the database belongs to.
 import type { Pool } from 'pg'
 
 /** The id that was given to the database when its tables were made. @throws when they were not made yet */

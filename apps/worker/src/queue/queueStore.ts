@@ -1,4 +1,4 @@
-// Room: worker. What the queues of a process share: where jobs are kept, and the connections to it.
+// What the queues of a process share: where jobs are kept, and the connections to it.
 import { ConfigError } from '@paylog/runtime/config'
 import type { Logger } from '@paylog/runtime/log'
 import { isPgPool, type PgPool, runMigrations } from 'bullmq'

@@ -1,4 +1,4 @@
-// Room: worker. The job queues, one per node: what to do next, kept as a cache of the deliveries table.
+// The job queues, one per node: what to do next, kept as a cache of the deliveries table.
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { Queue } from 'bullmq'

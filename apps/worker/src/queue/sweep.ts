@@ -1,4 +1,4 @@
-// Room: worker. Brings back what the queue lost: pending rows without a job, and jobs whose worker is dead.
+// Brings back what the queue lost: pending rows without a job, and jobs whose worker is dead.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'

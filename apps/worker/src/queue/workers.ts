@@ -1,4 +1,4 @@
-// Room: worker. Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
+// Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'

@@ -1,4 +1,4 @@
-// Room: worker. Which addresses may be dialled: a configured URL must not become a way into the operator's own network.
+// Which addresses may be dialled: a configured URL must not become a way into the operator's own network.
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'

@@ -1,4 +1,4 @@
-// Room: worker. Why an attempt failed, in a word that an operator can search for.
+// Why an attempt failed, in a word that an operator can search for.
 import { ForbiddenAddressError } from './dialGuard.ts'
 
 export type FailureClass =

@@ -1,4 +1,4 @@
-// Room: worker. One HTTP request to an endpoint: bounded in time and size, and never redirected.
+// One HTTP request to an endpoint: bounded in time and size, and never redirected.
 import { Agent, type Dispatcher, request } from 'undici'
 import { createAddressRule, guardedConnector } from './dialGuard.ts'
 import { type FailureClass, requestFailure, statusFailure } from './failureClass.ts'

@@ -1,4 +1,4 @@
-// Room: worker. Makes one attempt of one delivery and records how it ended.
+// Makes one attempt of one delivery and records how it ended.
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { webhookHeaders } from '@paylog/webhooks/signing'

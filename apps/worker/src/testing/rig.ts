@@ -1,4 +1,4 @@
-// Room: worker. The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
+// The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec'
 import { createLog } from '@paylog/runtime/log'
