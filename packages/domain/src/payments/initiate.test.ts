@@ -1,0 +1,138 @@
+import { given } from '@paylog/testing/givenWhenThen'
+import t from 'tap'
+import {
+  initiatePayment,
+  recordIntentCreated,
+  recordIntentRefused,
+  recordOutcomeUnknown,
+  startAttempt,
+} from './initiate.ts'
+import { noPayment, type PaymentState, paymentFold } from './payment.ts'
+import { after, at, created, declined, fold, initiated, opening, refusedBy, says, unavailable } from './testStory.ts'
+
+t.test('a payment starts pending with its parts completed and its currency in upper case', async (t) => {
+  const state = given(t, paymentFold, [])
+    .when((state) => initiatePayment(opening, state))
+    .then([
+      { type: 'PaymentInitiated', data: { subtotal_cents: 2599, tax_cents: 0, discount_cents: 0, currency: 'EUR' } },
+    ])
+  t.match(state, { status: 'pending', completed_at: null, created_at: at(0) })
+})
+
+t.test('the same payment is not opened twice', async (t) => {
+  given(t, paymentFold, initiated)
+    .when((state) => initiatePayment(opening, state))
+    .then([])
+})
+
+t.test('amounts that do not add up, unknown currencies and a total of nothing are refused', async (t) => {
+  const refused = (change: object, code: string) =>
+    given(t, paymentFold, [])
+      .when((state) => initiatePayment({ ...opening, ...change }, state))
+      .thenThrows(code)
+  refused({ subtotal_cents: 2000, tax_cents: 100 }, 'amount_inconsistent')
+  refused({ total_cents: 100, discount_cents: 1_000_000_000_000 }, 'amount_inconsistent')
+  refused({ total_cents: undefined, subtotal_cents: 100, discount_cents: 101 }, 'amount_inconsistent')
+  refused({ total_cents: undefined }, 'invalid_request')
+  refused({ total_cents: undefined, subtotal_cents: 100, discount_cents: 100 }, 'invalid_request')
+  refused({ currency: 'ABC' }, 'invalid_request')
+  refused({ currency: 'XTS' }, 'invalid_request')
+})
+
+t.test('a project named in the metadata belongs to the payment', async (t) => {
+  const [event] = initiatePayment({ ...opening, metadata: { project_id: 'blue' } }, noPayment)
+  t.match(event, { data: { project_id: 'blue' } })
+  const [without] = initiatePayment({ ...opening, metadata: { project_id: 7 } }, noPayment)
+  t.match(without, { data: { project_id: null } })
+})
+
+t.test('the answer to the create call is recorded once', async (t) => {
+  given(t, paymentFold, [...initiated, ...created])
+    .when((state) =>
+      recordIntentCreated({ occurred_at: at(2), attempt: 1, provider_intent_id: 'pi_2', client_secret: null }, state),
+    )
+    .then([])
+  given(t, paymentFold, [...initiated, ...created])
+    .when((state) => recordOutcomeUnknown({ occurred_at: at(2), attempt: 1, reason: 'timeout' }, state))
+    .then([])
+})
+
+t.test('an unknown outcome leaves the payment pending', async (t) => {
+  const state = given(t, paymentFold, initiated)
+    .when((state) => recordOutcomeUnknown({ occurred_at: at(2), attempt: 1, reason: 'timeout' }, state))
+    .then([{ type: 'ProviderOutcomeUnknown' }])
+  t.match(state, { status: 'pending', intent_outcome: { kind: 'unknown' } })
+})
+
+t.test('a refused create call fails the payment', async (t) => {
+  const state = given(t, paymentFold, initiated)
+    .when((state) => recordIntentRefused({ occurred_at: at(2), attempt: 1, ...declined }, state))
+    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
+  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'refused' } })
+})
+
+t.test('a refusal counts only while no intent is known and nothing is final', async (t) => {
+  const refuse = (state: PaymentState) => recordIntentRefused({ occurred_at: at(9), attempt: 1, ...unavailable }, state)
+  given(t, paymentFold, [...initiated, ...created])
+    .when(refuse)
+    .then([])
+  const early = says('succeeded', 3, { provider_intent_id: 'pi_1' })(fold(initiated))
+  given(t, paymentFold, [...initiated, ...early])
+    .when(refuse)
+    .then([])
+})
+
+t.test('a further attempt is started once, and only after a call that surely did nothing', async (t) => {
+  const start = (state: PaymentState) => startAttempt({ occurred_at: at(5) }, state)
+  const started = given(t, paymentFold, refusedBy(unavailable))
+    .when(start)
+    .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
+  t.match(started, { status: 'pending', attempt: 2, intent_outcome: { kind: 'open', since: at(5) } })
+  t.same(start(started), [], 'it is under way')
+  for (const history of [
+    initiated,
+    [...initiated, ...created],
+    refusedBy(declined),
+    after('failed'),
+    after('succeeded'),
+  ])
+    given(t, paymentFold, history).when(start).then([])
+  const unknown = recordOutcomeUnknown({ occurred_at: at(6), attempt: 2, reason: 'timeout' }, started)
+  t.match(unknown.reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
+})
+
+t.test('an intent that another process took for refused opens the payment again', async (t) => {
+  const state = given(t, paymentFold, refusedBy(unavailable))
+    .when((state) =>
+      recordIntentCreated({ occurred_at: at(3), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state),
+    )
+    .then([{ type: 'PaymentAttemptStarted' }, { type: 'ProviderIntentCreated' }])
+  t.match(state, { status: 'pending', provider_intent_id: 'pi_9', intent_outcome: { kind: 'created' } })
+})
+
+t.test('an intent that becomes known late does not undo what the provider has said about it', async (t) => {
+  const create = (state: PaymentState) =>
+    recordIntentCreated({ occurred_at: at(20), attempt: 1, provider_intent_id: 'pi_1', client_secret: null }, state)
+  for (const status of ['failed', 'succeeded', 'canceled'] as const) {
+    const early = [...initiated, ...says(status, 10, { vouched: true })(fold(initiated))]
+    const state = given(t, paymentFold, early)
+      .when(create)
+      .then([{ type: 'ProviderIntentCreated' }])
+    t.match(state, { status, provider_intent_id: 'pi_1' })
+  }
+})
+
+t.test('the provider is not measured by our clock', async (t) => {
+  const started = startAttempt({ occurred_at: at(5) }, fold(refusedBy(unavailable)))
+  const second = [...refusedBy(unavailable), ...started]
+  const withIntent = [
+    ...second,
+    ...recordIntentCreated(
+      { occurred_at: at(6), attempt: 2, provider_intent_id: 'pi_1', client_secret: null },
+      fold(second),
+    ),
+  ]
+  given(t, paymentFold, withIntent)
+    .when(says('failed', 1))
+    .then([{ type: 'PaymentAttemptFailed' }])
+})
