@@ -9,6 +9,10 @@ import { Compile, type Validator } from 'typebox/compile'
 /** The place of an event in the whole log. Both numbers are kept: some servers only honour one of them. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint }
 
+export function isAfter(position: LogPosition, other: LogPosition): boolean {
+  return position.commit === other.commit ? position.prepare > other.prepare : position.commit > other.commit
+}
+
 /** An event with everything the log knows about it. */
 export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly id: string

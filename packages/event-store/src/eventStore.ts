@@ -1,14 +1,14 @@
 // The log: load a stream's state, decide, append. The only room that speaks to EventStoreDB.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EventStoreDBClient } from '@eventstore/db-client'
+import type { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v7 as uuidv7 } from 'uuid'
 import { appendUntilAnswered, type Revision } from './appending.ts'
 import { encode, type LogPosition, type Recorded } from './codec.ts'
-import { withTimeout } from './failure.ts'
-import { type ReadRange, readHead, readStream } from './reading.ts'
+import { type Connection, connect, createReplaceableConnection } from './connection.ts'
+import { type ReadRange, readDue, readHead, readStream } from './reading.ts'
 import type { StreamName } from './streamName.ts'
 import { defaultTiming, type EventStoreTiming } from './timing.ts'
 
@@ -42,8 +42,10 @@ export function newStream<State>({ initialState }: Fold<State, never>): Loaded<S
 }
 
 export type EventStore = {
-  /** For subscriptions; nothing else may talk to the client. */
+  /** The client behind the reads at the moment, for a look at what this room does not show. */
   readonly client: EventStoreDBClient
+  /** What `runSubscription` needs. */
+  readonly subscriptions: SubscriptionSource
   /**
    * Loads, folds, decides and appends, and decides again when another writer was faster.
    * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be given again),
@@ -64,10 +66,19 @@ export type EventStore = {
   readStream(stream: StreamName, range?: ReadRange): Promise<Recorded[]>
   /** The position of the last event in the log. */
   head(): Promise<LogPosition | undefined>
+  /** Fails what is still under way (an append may or may not be recorded then) and ends the subscriptions. */
   close(): Promise<void>
 }
 
-const closeTimeoutMs = 1_000
+export type SubscriptionSource = {
+  connect(): Connection
+  /** Up to where a healthy subscription that waits at `reached` must have come; nothing when it is where it should be. */
+  due(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  readonly lagCheckMs: number
+  /** Aborts when the store is closed. */
+  readonly closing: AbortSignal
+}
+
 /** After conflicts for this long in a row, others are writing faster than one can decide. */
 const conflictPatienceMs = 10_000
 /** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
@@ -76,17 +87,22 @@ const maxConflictPauseMs = 100
 /** @param options.connectionString `esdb://…`; credentials belong into it, per-call ones switch to a slower call. */
 export function createEventStore(options: {
   readonly connectionString: string
-  readonly timing?: EventStoreTiming
+  readonly timing?: Partial<EventStoreTiming>
 }): EventStore {
-  const timing = options.timing ?? defaultTiming
-  const client = EventStoreDBClient.connectionString(options.connectionString)
+  const { connectionString } = options
+  const timing = { ...defaultTiming, ...options.timing }
+  const closed = new AbortController()
+  const closing = closed.signal
+  const connectFor = (callTimeoutMs: number) => createReplaceableConnection(connectionString, callTimeoutMs)
+  const appends = { connection: connectFor(timing.appendTimeoutMs), timing, closing }
+  const reads = { connection: connectFor(timing.readTimeoutMs), timing, closing }
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,
     fold: Fold<State, Event>,
     until?: RecordedDomainEvent['type'],
   ): Promise<Loaded<State>> {
-    const whole = await readStream(client, timing, stream, {})
+    const whole = await readStream(reads, stream, {})
     const end = whole.findIndex(({ type }) => type === until)
     const events = end < 0 ? whole : whole.slice(0, end + 1)
     const last = events.at(-1)
@@ -96,10 +112,17 @@ export function createEventStore(options: {
   }
 
   return {
-    client,
+    get client() {
+      return reads.connection.current()
+    },
+    subscriptions: {
+      connect: () => connect(connectionString),
+      due: (reached, prefixes) => readDue(reads, reached, prefixes),
+      lagCheckMs: timing.lagCheckMs,
+      closing,
+    },
     load,
     async handle({ stream, fold, decide, metadata, known }) {
-      const ids: string[] = []
       const giveUpAt = Date.now() + conflictPatienceMs
       for (let decision = 1; Date.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
@@ -107,12 +130,8 @@ export function createEventStore(options: {
         const events = decide(loaded.state)
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events }
-        const encoded = events.map((event, index) => {
-          // After a conflict nothing of these ids is in the stream, so the new decision may use them again.
-          ids[index] ??= uuidv7()
-          return encode(event, ids[index], metadata)
-        })
-        const answer = await appendUntilAnswered(client, timing, { stream, expected: loaded.revision, events: encoded })
+        const encoded = events.map((event) => encode(event, uuidv7(), metadata))
+        const answer = await appendUntilAnswered(appends, { stream, expected: loaded.revision, events: encoded })
         if (answer === 'conflict') {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
           continue
@@ -123,11 +142,11 @@ export function createEventStore(options: {
       }
       throw new DomainError('concurrent_modification', 'Too many others are changing this at the same time; try again')
     },
-    readStream: (stream, range = {}) => readStream(client, timing, stream, range),
-    head: () => readHead(client, timing),
+    readStream: (stream, range = {}) => readStream(reads, stream, range),
+    head: () => readHead(reads),
     async close() {
-      // The client waits for each of its streams to finish, and one that was left with unread messages never does.
-      await withTimeout(client.dispose(), closeTimeoutMs, 'Closing the client').catch(() => {})
+      closed.abort(new Error('The event store was closed'))
+      await Promise.all([appends.connection.close(), reads.connection.close()])
     },
   }
 }

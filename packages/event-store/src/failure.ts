@@ -1,4 +1,4 @@
-// What a failed append means: the event is surely not there, surely cannot be, or nobody knows.
+// What a failure means: the event is surely not there, surely cannot be, or nobody knows.
 import { ErrorType, WrongExpectedVersionError } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 
@@ -6,6 +6,17 @@ export type AppendFailure = 'conflict' | 'too_large' | 'refused' | 'unknown'
 
 /** gRPC statuses that say that the request itself is wrong. */
 const refusedCodes = new Set([3, 7, 12, 16])
+/** CANCELLED and UNAVAILABLE: after these the client starts afresh of its own accord. */
+const recoveredCodes = new Set([1, 14])
+
+/** The event store was given its time and stayed silent. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+
+  constructor(what: string, timeoutMs: number) {
+    super(`${what} was not answered within ${timeoutMs} ms`)
+  }
+}
 
 /**
  * Classifies what an append rejected with. The client rejects with its own errors or with a plain gRPC error (only
@@ -13,24 +24,57 @@ const refusedCodes = new Set([3, 7, 12, 16])
  */
 export function appendFailure(error: unknown): AppendFailure {
   if (error instanceof WrongExpectedVersionError) return 'conflict'
-  if (error === null || typeof error !== 'object') return 'unknown'
-  const type = 'type' in error ? error.type : undefined
-  if (type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) return 'too_large'
-  if (type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED) return 'refused'
-  const code = 'code' in error ? error.code : undefined
-  return typeof code === 'number' && refusedCodes.has(code) ? 'refused' : 'unknown'
+  if (typeOf(error) === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) return 'too_large'
+  return isRefusal(error) ? 'refused' : 'unknown'
 }
 
-/** A promise that gives up after `timeoutMs`: the client's batch append waits for ever when the server never answers. */
-export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} was not answered within ${timeoutMs} ms`)), timeoutMs)
-  })
+/** Whether the answer was a clear no, so that asking again is useless. */
+export function isRefusal(error: unknown): boolean {
+  const type = typeOf(error)
+  if (type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED) return true
+  const code = codeOf(error)
+  return code !== undefined && refusedCodes.has(code)
+}
+
+/**
+ * Whether the client may be stuck for good. An error with a type of the client's own came over a stream that it opens
+ * anew. Silence, or the plain error of asking what the server can do, may be kept for ever.
+ */
+export function mayBeStuck(error: unknown): boolean {
+  const code = codeOf(error)
+  return typeOf(error) === undefined && (code === undefined || !recoveredCodes.has(code))
+}
+
+function typeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined
+}
+
+function codeOf(error: unknown): number | undefined {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number'
+    ? error.code
+    : undefined
+}
+
+/**
+ * Waits for work, but not for ever; a later outcome of the work is nobody's concern.
+ * @throws NoAnswerError after `timeoutMs`, the signal's reason when it aborts, and whatever the work throws
+ */
+export async function withTimeout<T>(
+  work: Promise<T>,
+  timeoutMs: number,
+  what: string,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { promise: givenUp, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new NoAnswerError(what, timeoutMs)), timeoutMs)
+  const abort = () => reject(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
   try {
-    return await Promise.race([work, timeout])
+    return await Promise.race([work, givenUp])
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
   }
 }
 

@@ -1,84 +1,123 @@
 // Reading what is recorded, patiently: a store that restarts is back within seconds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type AllStreamResolvedEvent,
   BACKWARDS,
   END,
   type EventStoreDBClient,
   FORWARDS,
   NoStreamError,
+  type ResolvedEvent,
   START,
+  type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client'
-import { decode, type LogPosition, type Recorded, UnreadableEventError } from './codec.ts'
-import { unreadable, withTimeout } from './failure.ts'
+import { decode, isAfter, type LogPosition, type Recorded, UnreadableEventError } from './codec.ts'
+import type { Line } from './connection.ts'
+import { isRefusal, NoAnswerError, unreadable } from './failure.ts'
 import type { StreamName } from './streamName.ts'
-import type { EventStoreTiming } from './timing.ts'
 
 export type ReadRange = { readonly from?: bigint; readonly limit?: number }
+
+/** Many times what a subscription to a part of the log may pass over without sending a checkpoint. */
+const untoldEvents = 1_000
 
 /**
  * A stream's events in order; none for a stream that does not exist.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export function readStream(
-  client: EventStoreDBClient,
-  timing: EventStoreTiming,
-  stream: StreamName,
-  { from, limit }: ReadRange,
-): Promise<Recorded[]> {
-  return patiently(timing, async () => {
-    const reading = client.readStream(stream, {
+export function readStream(line: Line, stream: StreamName, { from, limit }: ReadRange): Promise<Recorded[]> {
+  const open = (client: EventStoreDBClient) =>
+    client.readStream(stream, {
       direction: FORWARDS,
       fromRevision: from ?? START,
       ...(limit === undefined ? {} : { maxCount: limit }),
     })
+  return patiently(line, async () => {
+    const events: Recorded[] = []
     try {
-      return await withTimeout(collect(reading), timing.readTimeoutMs, `Read of ${stream}`)
+      for await (const event of eventsOf(line, `Read of ${stream}`, open)) {
+        events.push(decode(event, event.position ?? nowhere))
+      }
+      return events
     } catch (error) {
       if (error instanceof StreamNotFoundError || error instanceof NoStreamError) return []
       throw error
-    } finally {
-      await reading.cancel()
     }
   })
-}
-
-async function collect(reading: ReturnType<EventStoreDBClient['readStream']>): Promise<Recorded[]> {
-  const events: Recorded[] = []
-  for await (const { event } of reading) {
-    if (event) events.push(decode(event, event.position ?? nowhere))
-  }
-  return events
 }
 
 /** Stands for the position of an event that a store from before version 22.6 does not tell in streams. */
 const nowhere: LogPosition = { commit: 0n, prepare: 0n }
 
 /** The position of the log's last event, whatever it is. */
-export function readHead(client: EventStoreDBClient, timing: EventStoreTiming): Promise<LogPosition | undefined> {
-  return patiently(timing, async () => {
-    const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-    const first = async () => {
-      for await (const { event } of reading) if (event) return event.position
-      return undefined
-    }
-    try {
-      return await withTimeout(first(), timing.readTimeoutMs, 'Read of the end of the log')
-    } finally {
-      await reading.cancel()
-    }
+export function readHead(line: Line): Promise<LogPosition | undefined> {
+  const open = (client: EventStoreDBClient) => client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+  return patiently(line, async () => {
+    for await (const event of eventsOf(line, 'Read of the end of the log', open)) return event.position
+    return undefined
   })
 }
 
-async function patiently<T>(timing: EventStoreTiming, read: () => Promise<T>): Promise<T> {
+/**
+ * How far a subscription to these prefixes must have got that is healthy and waits for more at `reached`: to the first
+ * event after it that matches, or that comes after so many others that there must have been a checkpoint.
+ */
+export function readDue(
+  line: Line,
+  reached: LogPosition | undefined,
+  prefixes: readonly string[],
+): Promise<LogPosition | undefined> {
+  const open = (client: EventStoreDBClient) =>
+    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents })
+  return patiently(line, async () => {
+    let passed = 0
+    for await (const { streamId, position } of eventsOf(line, 'Read of the log', open)) {
+      passed++
+      // A read of the log begins with the event at its start.
+      if (reached !== undefined && !isAfter(position, reached)) continue
+      if (passed === untoldEvents || prefixes.some((prefix) => streamId.startsWith(prefix))) return position
+    }
+    return undefined
+  })
+}
+
+/** The events of one reading, which fails when it goes silent and is cancelled when it is left. */
+async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent>(
+  { connection, timing, closing }: Line,
+  what: string,
+  open: (client: EventStoreDBClient) => StreamingRead<Resolved>,
+): AsyncGenerator<NonNullable<Resolved['event']>> {
+  const client = connection.current()
+  const reading = open(client)
+  const silence = setTimeout(() => {
+    reading.destroy(new NoAnswerError(what, timing.readTimeoutMs))
+    connection.replace(client)
+  }, timing.readTimeoutMs)
+  const close = () => reading.destroy(new Error('The event store was closed'))
+  closing.addEventListener('abort', close)
+  try {
+    for await (const { event } of reading) {
+      silence.refresh()
+      if (event) yield event
+    }
+  } finally {
+    clearTimeout(silence)
+    closing.removeEventListener('abort', close)
+    // Not waited for: the call may not even have begun, when no member of a cluster answers.
+    void reading.cancel().catch(() => {})
+  }
+}
+
+async function patiently<T>({ timing, closing }: Line, read: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + timing.readPatienceMs
   for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     try {
       return await read()
     } catch (error) {
       if (error instanceof UnreadableEventError) throw error
-      if (Date.now() + pauseMs > giveUpAt) throw unreadable(error)
-      await sleep(pauseMs)
+      if (closing.aborted || isRefusal(error) || Date.now() + pauseMs > giveUpAt) throw unreadable(error)
+      await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
     }
   }
 }

@@ -9,15 +9,17 @@ const streamName = (category: Category, id: string): StreamName => `${category}-
 
 export const paymentStream = (paymentId: string) => streamName('payment', paymentId)
 
-/** Ids of providers are percent-encoded, so that a stream's name is ASCII whatever a provider sends. */
 export const providerIntentStream = (provider: string, intentId: string) =>
-  streamName('providerIntent', `${provider}:${encodeURIComponent(intentId)}`)
+  streamName('providerIntent', `${provider}:${encoded(intentId)}`)
 
 export const providerEventStream = (provider: string, eventId: string) =>
-  streamName('providerEvent', `${provider}:${encodeURIComponent(eventId)}`)
+  streamName('providerEvent', `${provider}:${encoded(eventId)}`)
 
 /** @param tokenHash SHA-256 of the token in hex; the token itself never reaches the log. */
 export const guestTokenStream = (tokenHash: string) => streamName('guestToken', tokenHash)
+
+/** Percent-encoded, so that a stream's name is ASCII whatever a provider sends, half a surrogate pair included. */
+const encoded = (id: string) => encodeURIComponent(id.toWellFormed())
 
 /** The prefix by which a subscription selects all streams of a category. */
 export const categoryPrefix = (category: Category) => `${category}-`

@@ -1,68 +1,20 @@
+// Subscriptions to the real node, and what they survive there.
 import { jsonEvent } from '@eventstore/db-client'
-import type { GuestTokenEvent } from '@paylog/domain/guest-tokens/events'
-import type { EventMetadata } from '@paylog/domain/messages'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { Batch } from './batches.ts'
-import type { LogPosition } from './codec.ts'
 import { createEventStore } from './eventStore.ts'
-import { runSubscription } from './subscription.ts'
+import { append as appendTo } from './testing/guestTokens.ts'
+import { createSubscriber } from './testing/subscriber.ts'
 
-const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
-const log = { info() {}, warn() {} }
 const node = await startEventStore(t)
 const store = createEventStore({ connectionString: node.connectionString })
 t.teardown(() => store.close())
 
-const append = (stream: string, count: number) =>
-  store.handle<null, GuestTokenEvent>({
-    stream,
-    fold: { initialState: null, evolve: () => null },
-    decide: () =>
-      Array.from({ length: count }, () => ({
-        type: 'GuestTokenSeen',
-        data: { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' },
-      })),
-    metadata,
-  })
-
-/** A subscriber whose checkpoint survives its runs, as a table's would. */
-function subscriber(prefix: string, handle: (batch: Batch) => Promise<void> | void = () => {}) {
-  const seen: string[] = []
-  const batches: Batch[] = []
-  const kept: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
-  return {
-    seen,
-    batches,
-    kept,
-    run(maxBatch = 500) {
-      const stop = new AbortController()
-      const running = runSubscription({
-        store,
-        name: 'test',
-        streamPrefixes: [prefix],
-        start: async () => kept.checkpoint,
-        handle: async (batch) => {
-          await handle(batch)
-          batches.push(batch)
-          for (const { stream, revision } of batch.events) seen.push(`${stream}@${revision}`)
-          kept.checkpoint = batch.position
-        },
-        maxBatch,
-        signal: stop.signal,
-        log,
-      })
-      return {
-        running,
-        async stop() {
-          stop.abort()
-          await running
-        },
-      }
-    },
-  }
-}
+const append = (stream: string, count: number) => appendTo(store, stream, count)
+const subscriber = (prefix: string, handle?: (batch: Batch) => Promise<void> | void) =>
+  createSubscriber(store, prefix, handle)
 
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`

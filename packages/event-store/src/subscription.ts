@@ -1,9 +1,12 @@
 // A subscription that never gives up: it resumes from the last durable position after every kind of failure.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
-import { type Batch, createBatchBuffer } from './batches.ts'
-import { decode, type LogPosition, UnreadableEventError } from './codec.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AllStreamResolvedEvent, type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
+import { type Batch, type BatchBuffer, createBatchBuffer } from './batches.ts'
+import { decode, isAfter, type LogPosition, UnreadableEventError } from './codec.ts'
+import type { Connection } from './connection.ts'
 import type { EventStore } from './eventStore.ts'
+import { withTimeout } from './failure.ts'
+import { type Progress, watchLag } from './lagWatch.ts'
 
 /** The part of a logger that a subscription needs. */
 export type SubscriptionLog = {
@@ -26,22 +29,22 @@ export type SubscriptionOptions = {
 
 const firstPauseMs = 100
 const longestPauseMs = 5_000
-/** How often a checkpoint looks whether the events before it have been taken over. */
-const drainPollMs = 2
+const leaveTimeoutMs = 1_000
 /** Some servers send 2^64-1 as a checkpoint before anything matched; no real position is that large. */
 const largestPosition = 2n ** 63n - 1n
 
 /**
- * Runs until the signal aborts. A lost connection, an ended stream or a handler that throws leads to a new subscription
- * from `start()`, after a pause that grows to 5 s.
+ * Runs until the signal aborts or the store is closed. A lost connection, an ended or a silent stream or a handler that
+ * throws leads to a new subscription from `start()`, over a new connection, after a pause that grows to 5 s.
  * @throws UnreadableEventError when the log holds an event that the codec cannot read: going on would be a lie.
  */
 export async function runSubscription(options: SubscriptionOptions): Promise<void> {
-  const { name, signal, log } = options
+  const { name, log } = options
+  const signal = AbortSignal.any([options.signal, options.store.subscriptions.closing])
   let pauseMs = firstPauseMs
   while (!signal.aborted) {
     try {
-      await subscribeOnce(options, () => {
+      await subscribeOnce({ ...options, signal }, () => {
         pauseMs = firstPauseMs
       })
     } catch (error) {
@@ -59,38 +62,17 @@ export async function runSubscription(options: SubscriptionOptions): Promise<voi
 
 async function subscribeOnce(options: SubscriptionOptions, progressed: () => void): Promise<void> {
   const { store, streamPrefixes, signal, maxBatch } = options
-  const from = await options.start()
+  const progress: Progress = { reached: await options.start(), waiting: true }
   const buffer = createBatchBuffer(maxBatch)
-  const end = (reason: unknown) => buffer.end(reason ?? new Error('The subscription ended'))
-  const subscription: AllStreamSubscription = store.client.subscribeToAll({
-    fromPosition: from ?? START,
-    filter: streamNameFilter({
-      prefixes: [...streamPrefixes],
-      // The client awaits this before it takes the next message, so the checkpoint enters the buffer behind every
-      // event that came before it: wait until those have left the client's own buffer.
-      checkpointReached: async (_, position) => {
-        while (subscription.readableLength > 0 && !subscription.destroyed) await sleep(drainPollMs)
-        await nextTurn()
-        // Events that a closed subscription still held are lost with it, so its checkpoint may not be taken for durable.
-        if (!subscription.destroyed && position.commit <= largestPosition) buffer.checkpoint(position)
-      },
-    }),
-  })
-  const aborted = () => end(new Error('stopping'))
-  signal.addEventListener('abort', aborted, { once: true })
-  // After a killed server only `error` is emitted; after a graceful stop it may be `end` alone.
-  subscription.on('error', end).on('close', end).on('end', end)
-  const reading = (async () => {
-    for await (const { event } of subscription) {
-      if (!event) continue
-      try {
-        await buffer.push(decode(event, event.position))
-      } catch (unreadable) {
-        // Said here, because leaving the loop closes the stream, and that would be the reason then.
-        return end(unreadable)
-      }
-    }
-  })().catch(end)
+  const connection = store.subscriptions.connect()
+  const subscription = subscribe(connection, progress.reached, streamPrefixes)
+  const left = new AbortController()
+  const aborted = () => buffer.end(new Error('stopping'))
+  signal.addEventListener('abort', aborted)
+  if (signal.aborted) aborted()
+  const taking = take(subscription, buffer, progress).catch(buffer.end)
+  // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
+  void watchLag(store.subscriptions, streamPrefixes, progress, left.signal).catch(buffer.end)
   try {
     for (;;) {
       await options.handle(await buffer.take())
@@ -98,10 +80,62 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
     }
   } finally {
     signal.removeEventListener('abort', aborted)
+    left.abort()
     buffer.end(new Error('The subscription was left'))
-    // Leaving a `for await` does not cancel the call on the wire.
-    await subscription.unsubscribe().catch(() => {})
-    subscription.destroy()
-    await reading
+    await leave(connection, subscription)
+    await taking
   }
+}
+
+type Checkpoint = { readonly checkpoint: LogPosition }
+
+function subscribe(
+  { client }: Connection,
+  from: LogPosition | undefined,
+  prefixes: readonly string[],
+): AllStreamSubscription {
+  const subscription = client.subscribeToAll({
+    fromPosition: from ?? START,
+    filter: streamNameFilter({
+      prefixes: [...prefixes],
+      // It comes after the events before it but would overtake those that are not read yet: so it takes its place in line.
+      checkpointReached(_, position) {
+        const checkpoint: Checkpoint = { checkpoint: position }
+        subscription.push(checkpoint)
+      },
+    }),
+  })
+  return subscription
+}
+
+/** Moves what comes into the buffer, no faster than it is taken from there. Ends only by throwing. */
+async function take(
+  items: AsyncIterable<AllStreamResolvedEvent | Checkpoint>,
+  buffer: BatchBuffer,
+  progress: Progress,
+): Promise<never> {
+  for await (const item of items) {
+    progress.waiting = false
+    if ('checkpoint' in item) {
+      const { checkpoint } = item
+      // A checkpoint that says less than the event before it would take a durable position back.
+      const isNew = progress.reached === undefined || isAfter(checkpoint, progress.reached)
+      if (isNew && checkpoint.commit <= largestPosition) {
+        buffer.checkpoint(checkpoint)
+        progress.reached = checkpoint
+      }
+    } else if (item.event) {
+      await buffer.push(decode(item.event, item.event.position))
+      progress.reached = item.event.position
+    }
+    progress.waiting = true
+  }
+  throw new Error('The event store ended the subscription')
+}
+
+async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
+  // Leaving a `for await` does not cancel the call on the wire. There may not be one yet, when no server answers.
+  await withTimeout(subscription.unsubscribe(), leaveTimeoutMs, 'Unsubscribing').catch(() => {})
+  subscription.destroy()
+  await connection.close()
 }

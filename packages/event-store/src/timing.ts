@@ -6,14 +6,18 @@ export type EventStoreTiming = {
   readonly appendTimeoutMs: number
   /** An append without a clear answer is repeated, with the same ids, for this long. */
   readonly appendPatienceMs: number
+  /** A read waits this long for its next event, so that a long stream may take its time. */
   readonly readTimeoutMs: number
   /** A read that fails is repeated for this long: long enough for a store that restarts. */
   readonly readPatienceMs: number
+  /** How often a subscription that hears nothing looks whether there was something to hear. */
+  readonly lagCheckMs: number
 }
 
 export const defaultTiming: EventStoreTiming = {
   appendTimeoutMs: 6_000,
   appendPatienceMs: 15_000,
-  readTimeoutMs: 5_000,
+  readTimeoutMs: 3_000,
   readPatienceMs: 5_000,
+  lagCheckMs: 10_000,
 }

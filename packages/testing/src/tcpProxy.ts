@@ -11,12 +11,15 @@ export type TcpProxy = {
   swallowAnswers(): void
   /** Lets answers through again and drops the connections on which some were lost. */
   heal(): void
+  /** From now on nothing passes on the connections there are, either way, and nobody is told; new ones work. */
+  freezeConnections(): void
   /** Resolves as soon as something that the server sent was swallowed. */
   swallowed(): Promise<void>
 }
 
 export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  const frozen = new WeakSet<Socket>()
   let swallowing = false
   const lost = Promise.withResolvers<void>()
   const server = createServer((client) => {
@@ -31,8 +34,11 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
           upstream.destroy()
         })
     }
-    client.pipe(upstream)
+    client.on('data', (chunk) => {
+      if (!frozen.has(client)) upstream.write(chunk)
+    })
     upstream.on('data', (chunk) => {
+      if (frozen.has(upstream)) return
       if (swallowing) lost.resolve()
       else client.write(chunk)
     })
@@ -54,6 +60,9 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
     heal() {
       swallowing = false
       dropAll()
+    },
+    freezeConnections() {
+      for (const socket of sockets) frozen.add(socket)
     },
     swallowed: () => lost.promise,
   }

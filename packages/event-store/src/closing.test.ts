@@ -1,0 +1,63 @@
+// What closing a store does to what is under way, over the wire.
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { connectTo } from './testing/connectTo.ts'
+import { appendFirst } from './testing/guestTokens.ts'
+import { eventMessage, successReply } from './testing/messages.ts'
+import { startMisbehavingServer } from './testing/misbehavingServer.ts'
+import { createSubscriber } from './testing/subscriber.ts'
+
+const stream = 'guestToken-1'
+
+t.test('closing a store fails its appends at once, and nobody else notices', async (t) => {
+  const server = await startMisbehavingServer(t, {
+    append: (call, request, nth) => nth > 1 && call.write(successReply(request, 0)),
+  })
+  const closed = connectTo(t, server)
+  const failing = t.rejects(appendFirst(closed, 'a'), { code: 'event_store_unavailable' })
+  await waitFor(() => server.appends.length === 1, { what: 'the append of the store that is closed' })
+  const appending = appendFirst(connectTo(t, server), 'b')
+  await closed.close()
+  await failing
+  await appending
+  // For good.
+  for (let call = 0; call < 3; call++) await t.rejects(appendFirst(closed, 'c'), { code: 'event_store_unavailable' })
+  t.notOk(server.appends.some((append) => append.stream === 'c'))
+})
+
+t.test('closing a store does not wait for a server that never said what it can do', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const server = await startMisbehavingServer(t, { supportedMethods: () => asked.resolve() })
+  const store = connectTo(t, server, { appendTimeoutMs: 60_000 })
+  const failing = t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
+  await asked.promise
+  const begun = performance.now()
+  await store.close()
+  await failing
+  t.ok(performance.now() - begun < 5_000)
+  t.notOk(process.getActiveResourcesInfo().includes('Timeout'), 'no timer is left')
+})
+
+t.test('closing a store fails its reads at once and leaves nothing behind', async (t) => {
+  const server = await startMisbehavingServer(t, { read: (call) => call.write(eventMessage({ stream, number: 0 })) })
+  const store = connectTo(t, server, { readTimeoutMs: 60_000 })
+  const failing = t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
+  await waitFor(() => server.openCalls() === 1, { what: 'a read that does not end' })
+  await store.close()
+  await failing
+  // For good.
+  for (let call = 0; call < 3; call++) await t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the end of the read at the server' })
+  t.notOk(process.getActiveResourcesInfo().includes('Timeout'), 'no timer is left')
+})
+
+t.test('closing the store ends its subscriptions', async (t) => {
+  const server = await startMisbehavingServer(t, { log: [{ stream, number: 1 }] })
+  const store = connectTo(t, server)
+  const sub = createSubscriber(store, 'guestToken-')
+  const { running } = sub.run()
+  await waitFor(() => sub.seen.length === 1, { what: 'all events' })
+  await store.close()
+  await running
+  await waitFor(() => server.openCalls() === 0, { what: 'the end of the subscription' })
+})

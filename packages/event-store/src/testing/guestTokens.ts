@@ -1,0 +1,26 @@
+// The smallest events there are, for tests that do not care what is recorded.
+import type { GuestTokenEvent } from '@paylog/domain/guest-tokens/events'
+import type { EventMetadata } from '@paylog/domain/messages'
+import { type EventStore, newStream } from '../eventStore.ts'
+
+export const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
+
+export const guestTokenSeen: GuestTokenEvent = {
+  type: 'GuestTokenSeen',
+  data: { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' },
+}
+
+const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
+
+/** Appends so many events at once, to whatever is there. */
+export const append = (store: EventStore, stream: string, count: number) =>
+  store.handle({
+    stream,
+    fold: countFold,
+    decide: () => Array.from({ length: count }, () => guestTokenSeen),
+    metadata,
+  })
+
+/** Appends one event to a stream that is not there yet, without reading first. */
+export const appendFirst = (store: EventStore, stream: string) =>
+  store.handle({ stream, fold: countFold, decide: () => [guestTokenSeen], metadata, known: newStream(countFold) })

@@ -1,0 +1,64 @@
+// A subscriber whose checkpoint survives its runs, as a table's would.
+import type { Batch } from '../batches.ts'
+import type { LogPosition } from '../codec.ts'
+import type { EventStore } from '../eventStore.ts'
+import { runSubscription } from '../subscription.ts'
+
+export type Subscriber = {
+  /** `stream@revision` of every event that was handled, in order. */
+  readonly seen: readonly string[]
+  /** Every batch that was handled. */
+  readonly batches: readonly Batch[]
+  readonly kept: { checkpoint: LogPosition | undefined }
+  /** Why it was interrupted, each time. */
+  readonly interruptions: readonly unknown[]
+  run(maxBatch?: number): { readonly running: Promise<void>; stop(): Promise<void> }
+}
+
+/** @param handle is called before a batch counts as handled, and may throw */
+export function createSubscriber(
+  store: EventStore,
+  prefix: string,
+  handle: (batch: Batch) => Promise<void> | void = () => {},
+): Subscriber {
+  const seen: string[] = []
+  const batches: Batch[] = []
+  const interruptions: unknown[] = []
+  const kept: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
+  return {
+    seen,
+    batches,
+    kept,
+    interruptions,
+    run(maxBatch = 500) {
+      const stop = new AbortController()
+      const running = runSubscription({
+        store,
+        name: 'test',
+        streamPrefixes: [prefix],
+        start: async () => kept.checkpoint,
+        handle: async (batch) => {
+          await handle(batch)
+          batches.push(batch)
+          for (const { stream, revision } of batch.events) seen.push(`${stream}@${revision}`)
+          kept.checkpoint = batch.position
+        },
+        maxBatch,
+        signal: stop.signal,
+        log: {
+          info() {},
+          warn(detail) {
+            if ('err' in detail) interruptions.push(detail.err)
+          },
+        },
+      })
+      return {
+        running,
+        async stop() {
+          stop.abort()
+          await running
+        },
+      }
+    },
+  }
+}
