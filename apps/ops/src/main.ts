@@ -4,12 +4,13 @@ import { type Command, OpsError, UsageError } from './command.ts'
 import { migrateTables } from './migrate.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { sandboxSettle } from './sandbox/settle.ts'
+import { streamsCopy } from './streams/copy.ts'
 import { streamsRead } from './streams/read.ts'
 
 // biome-ignore lint/style/noProcessEnv: a running system completes it before it is decoded.
 const given = process.env
 const call = 'npm run -s ops --'
-const commands: readonly Command[] = [streamsRead, sandboxSettle, migrateTables]
+const commands: readonly Command[] = [streamsRead, streamsCopy, sandboxSettle, migrateTables]
 
 const exitFailed = 1
 const exitUsage = 2

@@ -14,6 +14,8 @@ export type TestSystem = {
   readonly baseUrl: string
   /** `esdb://…` */
   readonly eventStoreUrl: string
+  /** Of everything: the log, the read models, the deliveries. */
+  readonly databaseUrl: string
   readonly sandboxSecret: string
   readonly parts: Readonly<Record<'event-store-node' | 'gateway' | 'projector' | 'worker', Part>>
 }
@@ -55,6 +57,7 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     eventStoreUrl: log.connectionString,
+    databaseUrl: log.databaseUrl,
     sandboxSecret,
     parts: { 'event-store-node': log, gateway, projector, worker },
   }

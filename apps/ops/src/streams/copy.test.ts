@@ -1,0 +1,200 @@
+// The command as an operator runs it: processes, exit codes, what is printed, and who goes on reading afterwards.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startProcess } from '@paylog/testing/processes'
+import { startSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { fetch } from 'undici'
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+type Run = {
+  readonly child: ChildProcess
+  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>
+}
+
+function copy(t: Test, args: readonly string[]): Run {
+  const child = spawn(process.execPath, [main, 'streams', 'copy', ...args], { env: { PATH: process.env.PATH } })
+  t.teardown(() => child.kill('SIGKILL'))
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+  return { child, ended }
+}
+
+async function startStores(t: Test) {
+  const [source, target] = await Promise.all([startEventStore(t), startEventStore(t)])
+  return { source: connected(t, source), target: connected(t, target) }
+}
+
+function connected(t: Test, { connectionString }: { connectionString: string }) {
+  const store = createEventStore({ connectionString })
+  t.teardown(() => store.close())
+  return { url: connectionString, client: store.client }
+}
+
+const numbered = (number: number) => {
+  return {
+    id: crypto.randomUUID(),
+    contentType: 'application/json',
+    type: 'Numbered',
+    data: { number },
+    metadata: undefined,
+  } as const
+}
+
+t.test('a command line that cannot be understood exits 2', async (t) => {
+  const esdb = 'esdb://127.0.0.1:1'
+  const wrong = [
+    { args: [], says: '--from is missing' },
+    { args: ['--from', esdb], says: '--to is missing' },
+    { args: ['--from', 'http://a', '--to', esdb], says: '--from must begin with esdb://' },
+    { args: ['--from', esdb, '--to', esdb], says: '--from and --to are the same' },
+    { args: ['--from', esdb, '--to', `${esdb}2`, '--checkpoints', 'mysql://a'], says: '--checkpoints must begin with' },
+  ]
+  for (const { args, says } of wrong) {
+    const { code, stdout, stderr } = await copy(t, args).ended
+    t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: new RegExp(`^${says}[^\n]*\nUsage: `) })
+  }
+})
+
+t.test('it says what it did, in words and for machines', async (t) => {
+  const { source, target } = await startStores(t)
+  await source.client.appendToStream('one-1', [numbered(0), numbered(1)])
+  await source.client.deleteStream('one-1')
+  const args = ['--from', source.url, '--to', target.url]
+  const first = await copy(t, args).ended
+  t.match(first, {
+    code: 0,
+    stdout: /^3 events, 3 copied and 0 there before, are the same in both logs\.\n\d+ events of system streams/,
+    stderr: /Looking: 3 events.*\nCopying: 3 of 3 events.*\nComparing: 3 of 3 events.*\n$/,
+  })
+  const again = await copy(t, [...args, '--json']).ended
+  t.equal(again.code, 0)
+  t.match(JSON.parse(again.stdout), { complete: true, events: 3, copied: 0, already_there: 3, recorded_since: 0 })
+  await target.client.appendToStream('foreign-1', numbered(0))
+  const refused = await copy(t, args).ended
+  t.match(refused, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which the source has not\n$/ })
+})
+
+t.test('a copy that is killed in the middle goes on when it is run again', async (t) => {
+  const { source, target } = await startStores(t)
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) => source.client.appendToStream(`many-${index}`, numbered(index))),
+  )
+  const args = ['--from', source.url, '--to', target.url, '--json']
+  const count = async () => {
+    let events = 0
+    for await (const { event } of target.client.readAll()) if (event?.streamId.startsWith('many-')) events += 1
+    return events
+  }
+  const killed = copy(t, args)
+  await waitFor(async () => (await count()) > 20, { what: 'a copy under way', timeoutMs: 20_000 })
+  killed.child.kill('SIGKILL')
+  t.equal((await killed.ended).code, null, 'it was killed before it was through')
+  const there = await count()
+  t.ok(there < 300, `${there} of 300 were there`)
+  const { code, stdout } = await copy(t, args).ended
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout), { complete: true, events: 300, copied: 300 - there, already_there: there })
+})
+
+t.test('projector and worker go on in the new log where they were in the old one', async (t) => {
+  const endpoint = await createEndpoint(t)
+  const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENTS: 'payment.*' }
+  const system = await startSystem(t, nodes)
+  const { databaseUrl } = system
+  const pool = createPool({
+    databaseUrl,
+    applicationName: 'test',
+    max: 2,
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  t.teardown(() => pool.end())
+  const pay = async () => {
+    const response = await fetch(`${system.baseUrl}/payments/intents`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        total_cents: 2200,
+        currency: 'EUR',
+        provider_id: 'sandbox',
+        guest_data: { email: 'guest@example.com', name: 'Guest Example', phone: '+34600000000' },
+      }),
+    })
+    if (!response.ok) throw new Error(`the payment was refused: ${await response.text()}`)
+  }
+  const projected = async () => {
+    const { rows } = await pool.query<{ count: bigint }>('select count(*) from read_models.payments')
+    return Number(rows[0]?.count)
+  }
+  for (let count = 0; count < 3; count += 1) await pay()
+  await waitFor(async () => (await projected()) === 3, { what: 'the first payments in the list' })
+  await waitFor(() => new Set(endpoint.received.map(({ id }) => id)).size >= 3, { what: 'their webhooks' })
+  await Promise.all([system.parts.projector.kill(), system.parts.worker.kill()])
+  const told = endpoint.received.length
+  for (let count = 0; count < 2; count += 1) await pay()
+  await system.parts.gateway.kill()
+
+  const target = connected(t, await startEventStore(t))
+  // Other positions than in the old log.
+  for (let count = 0; count < 7; count += 1) await target.client.appendToStream('$own', numbered(count))
+  const args = ['--from', system.eventStoreUrl, '--to', target.url, '--checkpoints', databaseUrl, '--json']
+  const { code, stdout, stderr } = await copy(t, args).ended
+  t.equal(code, 0, stderr)
+  const { checkpoints } = JSON.parse(stdout)
+  t.match(checkpoints, [
+    { table: 'read_models.checkpoints', name: 'payments@1' },
+    { table: 'webhooks.checkpoints', name: String },
+  ])
+  const source = connected(t, { connectionString: system.eventStoreUrl })
+  for (const { from, to } of checkpoints) {
+    t.not(from, to)
+    const next = await nextPaymentEvent(source.client, from)
+    t.ok(next)
+    t.equal(await nextPaymentEvent(target.client, to), next, 'the same event comes next')
+  }
+  t.match(JSON.parse((await copy(t, args).ended).stdout), { checkpoints: [] }, 'they are moved once only')
+
+  const environment = {
+    ...nodes,
+    DATABASE_URL: databaseUrl,
+    EVENTSTORE_URL: target.url,
+    SANDBOX_PROVIDER: 'true',
+    SANDBOX_WEBHOOK_SECRET: system.sandboxSecret,
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+  }
+  const start = (app: string) =>
+    startProcess(t, { script: new URL(`../../../${app}/src/main.ts`, import.meta.url), env: environment })
+  await Promise.all([start('projector'), start('worker')])
+  await waitFor(async () => (await projected()) === 5, { what: 'the later payments in the list', timeoutMs: 20_000 })
+  const perPayment = told / 3
+  await waitFor(() => endpoint.received.length >= perPayment * 5, { what: 'their webhooks', timeoutMs: 20_000 })
+  t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'each was told once')
+})
+
+type Client = ReturnType<typeof connected>['client']
+
+/** The id of the first event of a payment behind a position. */
+async function nextPaymentEvent(client: Client, after: string): Promise<string | undefined> {
+  for await (const { event } of client.readAll()) {
+    if (event?.streamId.startsWith('payment-') && event.position && event.position.commit > BigInt(after))
+      return event.id
+  }
+  return undefined
+}

@@ -1,0 +1,83 @@
+// Checkpoints move together or not at all, and once.
+import { readModelMigrations } from '@paylog/projections/migrate'
+import { createLog } from '@paylog/runtime/log'
+import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { migrateWebhooks } from '@paylog/worker/migrate'
+import t, { type Test } from 'tap'
+import { openCheckpoints } from './copyCheckpoints.ts'
+
+const target = 'esdb://admin:changeit@one:2113,two:2113?tls=true'
+
+async function database(t: Test) {
+  const { databaseUrl } = await createTestDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
+  t.teardown(() => pool.end())
+  const rows = async () => {
+    const names = ['read_models.checkpoints', 'webhooks.checkpoints']
+    const found = names.map((table) => `select name, commit_position::text c, prepare_position::text p from ${table}`)
+    return (await pool.query(`${found.join(' union all ')} order by 1, 2`)).rows
+  }
+  return { databaseUrl, pool, rows }
+}
+
+async function databaseWithCheckpoints(t: Test) {
+  const opened = await database(t)
+  const { pool } = opened
+  await migrate(pool, readModelMigrations)
+  await migrateWebhooks(pool)
+  await pool.query(
+    `insert into read_models.checkpoints (name, commit_position, prepare_position) values ('a@1', 10, 9), ('new@1', null, null)`,
+  )
+  await pool.query(`insert into webhooks.checkpoints values ('b', 20, 20, now())`)
+  return opened
+}
+
+const at = (position: bigint) => ({ commit: position, prepare: position })
+
+t.test('all checkpoints move together, once for each new log', async (t) => {
+  const { databaseUrl, rows } = await databaseWithCheckpoints(t)
+  const checkpoints = await openCheckpoints(databaseUrl, target)
+  t.same(checkpoints.positions, [{ commit: 10n, prepare: 9n }, at(20n)])
+  t.same(await checkpoints.move([at(2n ** 62n), at(0n)]), [
+    { table: 'read_models.checkpoints', name: 'a@1', from: 10n, to: 2n ** 62n },
+    { table: 'webhooks.checkpoints', name: 'b', from: 20n, to: 0n },
+  ])
+  await checkpoints.close()
+  const moved = [
+    { name: 'a@1', c: String(2n ** 62n), p: String(2n ** 62n) },
+    { name: 'b', c: '0', p: '0' },
+    { name: 'moved to esdb://one:2113,two:2113', c: '0', p: '0' },
+    { name: 'moved to esdb://one:2113,two:2113', c: '0', p: '0' },
+    { name: 'new@1', c: null, p: null },
+  ]
+  t.same(await rows(), moved)
+
+  const again = await openCheckpoints(databaseUrl, target)
+  t.same(again.positions, [])
+  t.same(await again.move([]), [])
+  await again.close()
+  t.same(await rows(), moved)
+})
+
+t.test('none moves when one has moved by itself meanwhile', async (t) => {
+  const { databaseUrl, pool, rows } = await databaseWithCheckpoints(t)
+  const checkpoints = await openCheckpoints(databaseUrl, target)
+  await pool.query('update webhooks.checkpoints set commit_position = 21, prepare_position = 21')
+  await t.rejects(checkpoints.move([at(1n), at(2n)]), {
+    name: 'OpsError',
+    message: 'The checkpoint b has moved meanwhile: stop projector and worker first.',
+  })
+  await checkpoints.close()
+  t.same(await rows(), [
+    { name: 'a@1', c: '10', p: '9' },
+    { name: 'b', c: '21', p: '21' },
+    { name: 'new@1', c: null, p: null },
+  ])
+})
+
+t.test('a database without checkpoints is most likely another one', async (t) => {
+  const { databaseUrl } = await database(t)
+  await t.rejects(openCheckpoints(databaseUrl, target), { message: /^There are no checkpoints in this database/ })
+})

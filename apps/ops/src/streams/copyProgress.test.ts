@@ -1,0 +1,68 @@
+// What an operator sees of a copy that runs.
+import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
+import t from 'tap'
+import { createProgress } from './copyProgress.ts'
+
+function started({ isTTY }: { isTTY: boolean }) {
+  let written = ''
+  let time = 0
+  const progress = createProgress(
+    {
+      isTTY,
+      write(text: string) {
+        written += text
+      },
+    },
+    () => time,
+  )
+  const state = (phase: CopyProgress['phase'], events: number): CopyProgress => {
+    return {
+      phase,
+      events,
+      of: phase === 'survey' ? undefined : 100,
+      position: { commit: BigInt(events), prepare: 0n },
+    }
+  }
+  return {
+    show(atMs: number, phase: CopyProgress['phase'], events: number) {
+      time = atMs
+      progress.show(state(phase, events))
+    },
+    end: progress.end,
+    takeWritten() {
+      const text = written
+      written = ''
+      return text
+    },
+  }
+}
+
+t.test('without a terminal there is a line every few seconds, and one at the end of each phase', async (t) => {
+  const { show, end, takeWritten } = started({ isTTY: false })
+  show(0, 'survey', 1)
+  show(4_999, 'survey', 40)
+  t.equal(takeWritten(), '')
+  show(5_000, 'survey', 50)
+  t.equal(takeWritten(), 'Looking: 50 events, 10/s, at position 50\n')
+  show(6_000, 'survey', 100)
+  show(10_000, 'copy', 1)
+  t.equal(takeWritten(), 'Looking: 100 events, 10/s, at position 100\n')
+  show(12_000, 'copy', 80)
+  end()
+  t.equal(takeWritten(), 'Copying: 80 of 100 events, 40/s, at position 80\n')
+  end()
+  t.equal(takeWritten(), '', 'only once')
+})
+
+t.test('on a terminal one line changes, and the last state of a phase stays', async (t) => {
+  const { show, end, takeWritten } = started({ isTTY: true })
+  show(0, 'copy', 1)
+  show(100, 'copy', 2)
+  show(500, 'copy', 50)
+  t.equal(takeWritten(), '\r\u001b[KCopying: 50 of 100 events, 100/s, at position 50')
+  show(600, 'copy', 100)
+  show(700, 'verification', 1)
+  t.equal(takeWritten(), '\r\u001b[KCopying: 100 of 100 events, 143/s, at position 100\n')
+  end()
+  t.equal(takeWritten(), '\r\u001b[KComparing: 1 of 100 events, at position 1\n')
+})

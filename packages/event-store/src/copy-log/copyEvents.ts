@@ -1,0 +1,117 @@
+// Walks through the source, past what the target has already, and writes the rest behind it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAfter, type LogPosition } from '../codec.ts'
+import { type Comparison, compareWith, LogDifferenceError, moved } from './comparison.ts'
+import type { RawClient } from './rawClient.ts'
+import { describe, isTombstone, originalOf, type RawEvent } from './rawEvent.ts'
+import { readLog, readMetadata } from './rawRead.ts'
+import { appendRaw, deleteRaw, tombstoneRaw } from './rawWrite.ts'
+
+/** Well below the 1 MiB that a server takes at once, because some count more than the data. */
+const groupBytes = 512 << 10
+const groupEvents = 500
+/** A real server writes the metadata that brings a stream back a moment after it has answered. */
+const ownEventPatienceMs = 5_000
+const lookMs = 5
+
+export type CopyingOptions = {
+  readonly source: RawClient
+  readonly target: RawClient
+  /** The last position to copy; nothing when there is no event. */
+  readonly until: LogPosition | undefined
+  readonly onEvent: (event: RawEvent) => void
+}
+
+/**
+ * One append after the other, so that the order is the source's. Events of one stream that follow each other directly go
+ * into one append.
+ * @throws LogDifferenceError when the target begins otherwise than the source. Whether it goes on behind the source's end is
+ *   not looked at here.
+ */
+export async function copyEvents(options: CopyingOptions): Promise<{ copied: number; alreadyThere: number }> {
+  const { source, target, until, onEvent } = options
+  const comparison = compareWith(readLog(target))
+  const writer = createWriter(target, comparison)
+  let total = 0
+  let alreadyThere = 0
+  let isBehindTarget = true
+  for await (const event of moved(readLog(source))) {
+    if (until === undefined || isAfter(event.position, until)) break
+    total += 1
+    onEvent(event)
+    if (writer.joins(event)) continue
+    await writer.flush()
+    const isThere = (await comparison.counterpart(event)) !== undefined
+    if (isThere && isBehindTarget) alreadyThere += 1
+    if (isThere) continue
+    if (isBehindTarget) {
+      isBehindTarget = false
+      // An interrupted copy may have left the target with something still to do.
+      if (await writer.awaitOwnEvents(comparison.softDeletions.awaited(), event)) continue
+    }
+    await writer.take(event)
+  }
+  await writer.flush()
+  return { copied: total - alreadyThere, alreadyThere }
+}
+
+function createWriter(target: RawClient, comparison: Comparison) {
+  const { softDeletions } = comparison
+  let group: RawEvent[] = []
+  let bytes = 0
+
+  /** Waits for the metadata event by which the target brings a stream back, so that nothing comes before it. */
+  async function awaitOwnEvent(stream: string): Promise<void> {
+    const revision = softDeletions.awaitedRevision(stream)
+    for (const giveUpAt = Date.now() + ownEventPatienceMs; Date.now() < giveUpAt; await sleep(lookMs)) {
+      const last = await readMetadata(target, stream)
+      if (last !== undefined && last.revision === revision) return comparison.madeByTarget(last)
+    }
+    // The target does not take the stream for deleted, so it will not write anything.
+    softDeletions.forget(stream)
+  }
+
+  async function write(events: readonly RawEvent[]): Promise<void> {
+    const last = events.at(-1)
+    if (last === undefined) return
+    if (isTombstone(last)) await tombstoneRaw(target, last.stream)
+    else if (softDeletions.isRepeatedDeletion(last)) {
+      await deleteRaw(target, originalOf(last.stream) ?? last.stream, last.revision)
+    } else if ((await appendRaw(target, events)) === 'conflict') {
+      throw new LogDifferenceError(`The target does not take ${describe(last)}: its stream is at another revision`)
+    }
+    for (const event of events) comparison.written(event)
+    const stream = softDeletions.broughtBack(last)
+    if (stream !== undefined) await awaitOwnEvent(stream)
+  }
+
+  return {
+    /** Adds the event to the append that waits, if it belongs into it. */
+    joins(event: RawEvent): boolean {
+      const isNext =
+        group.at(-1)?.stream === event.stream && !isTombstone(event) && originalOf(event.stream) === undefined
+      if (!isNext || group.length >= groupEvents || bytes + sizeOf(event) > groupBytes) return false
+      group.push(event)
+      bytes += sizeOf(event)
+      return true
+    },
+    async take(event: RawEvent): Promise<void> {
+      if (isTombstone(event) || originalOf(event.stream) !== undefined) return await write([event])
+      group = [event]
+      bytes = sizeOf(event)
+    },
+    async flush(): Promise<void> {
+      const events = group
+      group = []
+      await write(events)
+    },
+    /** @returns whether one of what came was the event */
+    async awaitOwnEvents(streams: readonly string[], event: RawEvent): Promise<boolean> {
+      for (const stream of streams) await awaitOwnEvent(stream)
+      return streams.length > 0 && (await comparison.counterpart(event)) !== undefined
+    },
+  }
+}
+
+/** As the strictest server counts it. */
+const sizeOf = ({ data, metadata, type }: RawEvent) => data.length + metadata.length + 2 * type.length

@@ -1,0 +1,140 @@
+// What a copy is: the same events in the same order, and streams that behave the same.
+import { binaryEvent } from '@eventstore/db-client'
+import t from 'tap'
+import type { LogPosition } from '../codec.ts'
+import { type CopyProgress, copyLog } from './copyLog.ts'
+import { readLog } from './rawRead.ts'
+import { appendRaw } from './rawWrite.ts'
+import { contents, copy, inDatabase, json, type Log, raw, startLogs, withoutIds } from './testLogs.ts'
+
+t.test('bytes, ids, revisions and the order of all streams stay as they are', async (t) => {
+  const { source, target } = await startLogs(t)
+  await appendRaw(source.raw, [
+    raw('exact-1', 0, { data: '{"b":1.10,"a":12345678901234567890,"a":1e400 ,\n"ä":"\\u00e4"}' }),
+    raw('exact-1', 1, { data: 'not JSON at all', metadata: Buffer.from('{"$causationId": "x" }') }),
+    raw('exact-1', 2, { data: '', metadata: Buffer.from([0, 255, 1]) }),
+    raw('exact-1', 3, { type: 'An unknown type, with spaces and ünicode' }),
+  ])
+  await source.client.appendToStream('binary-1', binaryEvent({ type: 'Bytes', data: Buffer.from([0, 1, 255, 254]) }))
+  await appendRaw(source.raw, [raw('exact-1', 4, { data: '{"after":"another stream"}' })])
+  await source.client.appendToStream('links-1', binaryEvent({ type: '$>', data: Buffer.from('0@exact-1') }))
+  await source.client.appendToStream('stream with ünicode', json(1))
+  await source.client.appendToStream('$system', json(1))
+  await source.client.setStreamMetadata('exact-1', { maxCount: 2, acl: { readRoles: ['$all'] }, custom: [1] })
+  const progress: CopyProgress[] = []
+  const result = await copy(source, target, (each) => progress.push(each))
+  t.match(result, { events: 9, copied: 9, alreadyThere: 0, madeByServer: 0, recordedSince: 0 })
+  t.ok(result.systemEventsLeftOut >= 1)
+  const copied = await contents(target)
+  t.same(copied, await contents(source))
+  t.equal(copied.length, 9, 'truncated events as well')
+  t.match(
+    progress.findLast(({ phase }) => phase === 'copy'),
+    { events: 9, of: 9 },
+  )
+  t.match(progress.at(-1), { phase: 'verification', events: 9, of: 9 })
+})
+
+t.test('deleted, returned and closed streams are the same in the copy, and behave the same', async (t) => {
+  const { source, target } = await startLogs(t)
+  const { client } = source
+  for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1', 'emptied-1', 'closed-1', 'plain-1']) {
+    await client.appendToStream(stream, [json(0), json(1)])
+  }
+  await client.setStreamMetadata('back-1', { maxAge: 1_000, custom: { list: [1, 2] } })
+  for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1']) await client.deleteStream(stream)
+  await client.deleteStream('twice-1')
+  await client.appendToStream('back-1', [json(2), json(3)], { expectedRevision: 1n })
+  await client.appendToStream('plain-1', json(2))
+  await client.setStreamMetadata('metadata-1', { maxCount: 7 })
+  await client.deleteStream('back-1')
+  await client.appendToStream('back-1', json(4))
+  await client.tombstoneStream('closed-1')
+  await client.tombstoneStream('closed-2')
+  await client.setStreamMetadata('only-metadata', { maxCount: 3 })
+  await client.appendToStream('plain-1', json(3))
+
+  const result = await copy(source, target)
+  const expected = await contents(source)
+  t.same(withoutIds(await contents(target)), withoutIds(expected))
+  const made = (await contents(target)).filter((line, index) => line !== expected[index])
+  t.equal(result.madeByServer, made.length)
+  // Twice back-1, once metadata-1, the second deletion of twice-1, and two tombstones.
+  t.same(made.map((line) => line.split(' ')[0]).sort(), [
+    '$$back-1',
+    '$$back-1',
+    '$$metadata-1',
+    '$$twice-1',
+    'closed-1',
+    'closed-2',
+  ])
+  for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1', 'closed-1', 'closed-2', 'plain-1']) {
+    t.same(await readable(target, stream), await readable(source, stream), stream)
+  }
+  t.match(await copy(source, target), { copied: 0, alreadyThere: expected.length })
+})
+
+/** What a reader finds in a stream. */
+async function readable({ client }: Log, stream: string): Promise<unknown> {
+  const found: unknown[] = []
+  try {
+    for await (const { event } of client.readStream(stream)) found.push(event?.revision)
+    return found
+  } catch (error) {
+    return error instanceof Error && 'type' in error ? error.type : error
+  }
+}
+
+t.test('a stream that the source brought back a moment late is copied nevertheless', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('late-1', json(0))
+  await source.client.deleteStream('late-1')
+  await source.client.appendToStream('late-1', json(1))
+  await source.client.appendToStream('other-1', json(0))
+  await source.client.appendToStream('other-2', json(0))
+  // A real server may have answered others before it writes the metadata that brings the stream back.
+  await inDatabase(source, async (database) => {
+    await database.query(`update event_store.events set position = position + 100 where stream like 'other-%'`)
+    await database.query(
+      `update event_store.events set position = position + 200 where stream = '$$late-1' and revision = 1`,
+    )
+    await database.query('update event_store.writer set last_position = 1000')
+  })
+  const result = await copy(source, target)
+  t.match(result, { events: 6, copied: 6, madeByServer: 1 })
+  const sorted = (lines: readonly string[]) => withoutIds(lines).sort()
+  t.same(sorted(await contents(target)), sorted(await contents(source)))
+  // The target does it at once.
+  const order = (await contents(target)).map((line) => line.split(' ')[0])
+  t.same(order, ['late-1', '$$late-1', 'late-1', '$$late-1', 'other-1', 'other-2'])
+  t.match(await copy(source, target), { copied: 0, alreadyThere: 6 })
+})
+
+t.test('positions are translated to the last event at or before them', async (t) => {
+  const { source, target } = await startLogs(t)
+  const positions: LogPosition[] = []
+  const append = async (stream: string) => {
+    const { position } = await source.client.appendToStream(stream, json(1))
+    if (position) positions.push(position)
+  }
+  for (const stream of ['$before', 'first-1', '$between', 'second-1', 'third-1', '$after']) await append(stream)
+  // The target's positions are its own.
+  for (let count = 0; count < 5; count += 1) await target.client.appendToStream('$own', json(count))
+  const shuffled = positions.toReversed()
+  const result = await copyLog({
+    from: source.store.connectionString,
+    to: target.store.connectionString,
+    positions: shuffled,
+    onProgress: () => undefined,
+  })
+  const names: (string | undefined)[] = []
+  for (const position of result.positions.toReversed()) {
+    const found: (string | undefined)[] = []
+    for await (const event of readLog(target.raw)) {
+      if (event.position.commit === position.commit) found.push(event.stream)
+    }
+    names.push(found[0])
+  }
+  t.same(names, [undefined, 'first-1', 'first-1', 'second-1', 'third-1', 'third-1'])
+  t.same(result.positions.at(-1), { commit: 0n, prepare: 0n }, 'before the first event: from the beginning')
+})

@@ -1,0 +1,71 @@
+// What is not copied, and that nothing was written then.
+import t from 'tap'
+import { copyLog } from './copyLog.ts'
+import { appendRaw } from './rawWrite.ts'
+import { contents, copy, inDatabase, json, raw, startLogs } from './testLogs.ts'
+
+t.test('a target with anything else in it is refused, and stays as it is', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('own-1', json(1))
+  await target.client.appendToStream('foreign-1', json(1))
+  const before = await contents(target)
+  await t.rejects(copy(source, target), {
+    name: 'LogDifferenceError',
+    message: /differ in place, id, data|differ in place.* the target foreign-1@0 \(Numbered/,
+  })
+  t.same(await contents(target), before)
+})
+
+t.test('a target that has more than the source is refused', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('own-1', json(1))
+  await copy(source, target)
+  await target.client.appendToStream('foreign-1', json(1))
+  await t.rejects(copy(source, target), {
+    name: 'LogDifferenceError',
+    message: /^The target has foreign-1@0 .*, which the source has not$/,
+  })
+})
+
+t.test('a source from which a scavenge has taken events is refused before anything is written', async (t) => {
+  const { source, target } = await startLogs(t)
+  await source.client.appendToStream('whole-1', json(0))
+  await source.client.appendToStream('part-1', [json(0), json(1), json(2), json(3)])
+  for (const missing of [2, 0]) {
+    await inDatabase(source, (database) =>
+      database.query(`delete from event_store.events where stream = 'part-1' and revision = $1`, [missing]),
+    )
+    await t.rejects(copy(source, target), {
+      name: 'NotCopyableError',
+      message: new RegExp(`no revision ${missing} of part-1, only part-1@${missing + 1}`),
+    })
+    t.same(await contents(target), [])
+  }
+})
+
+t.test('an event that the target finds too large is named', async (t) => {
+  const { source, target } = await startLogs(t)
+  await appendRaw(source.raw, [raw('large-1', 0, { data: `"${'x'.repeat(1_000_000)}"` })])
+  await inDatabase(source, (database) =>
+    database.query(`update event_store.events set data = data || data where stream = 'large-1'`),
+  )
+  await t.rejects(copy(source, target), { name: 'LogUnusableError', message: /^the target: .*large-1@0/ })
+})
+
+t.test('a position behind the end of the source is of another log', async (t) => {
+  const { source, target } = await startLogs(t)
+  const copying = copyLog({
+    from: source.store.connectionString,
+    to: target.store.connectionString,
+    positions: [{ commit: 1_000n, prepare: 1_000n }],
+    onProgress: () => undefined,
+  })
+  await t.rejects(copying, { name: 'NotCopyableError', message: /^The position 1000 lies behind the end/ })
+})
+
+t.test('an address where nobody listens is told at once', async (t) => {
+  const { source } = await startLogs(t)
+  const to = 'esdb://127.0.0.1:1?tls=false'
+  const copying = copyLog({ from: source.store.connectionString, to, onProgress: () => undefined })
+  await t.rejects(copying, { name: 'LogUnusableError', message: /^the target: .*ECONNREFUSED/ })
+})

@@ -1,0 +1,98 @@
+// Below the client, which parses JSON and writes it anew: its connection, its credentials, but the bytes as they are.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { connect } from '../connection.ts'
+
+/** The generated stub's last overload takes everything. */
+type ReadParameters = Parameters<StreamsClient['read']>
+export type CallArguments = [NonNullable<ReadParameters[1]>, NonNullable<ReadParameters[2]>]
+
+/** A server that restarts, or a cluster that elects, is back within this. */
+const patienceMs = 60_000
+/** One that has never answered is more likely a wrong address. */
+const firstPatienceMs = 3_000
+const firstPauseMs = 50
+const longestPauseMs = 2_000
+
+export type RawClient = {
+  /** What the operator calls this end, for messages. */
+  readonly name: string
+  /**
+   * Makes a call, and makes it again when its outcome is unknown, until there is an answer.
+   * @param attempt must be safe to repeat
+   * @throws LogUnusableError when the server refuses, or gave no answer for a minute, or has never given one
+   */
+  call<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** One of the two logs cannot be read or written; the message says which and why. */
+export class LogUnusableError extends Error {
+  override readonly name = 'LogUnusableError'
+}
+
+/**
+ * @param options `timeoutMs` is how long one attempt may take
+ * @throws Error when the connection string cannot be understood
+ */
+export function createRawClient(options: {
+  readonly name: string
+  readonly connectionString: string
+  readonly timeoutMs: number
+}): RawClient {
+  const { name } = options
+  const connection = connect(options.connectionString)
+  const { client } = connection
+  const execute = member(client, 'execute')
+  const callArguments = member(client, 'callArguments')
+  async function once<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T> {
+    // The client replaces its connection, or follows a cluster's leader, after the failures that pass through `execute`.
+    return await execute(grpcStubs.StreamsClient, 'copy', (stub: StreamsClient) =>
+      attempt(stub, callArguments({ deadline: options.timeoutMs, requiresLeader: true })),
+    )
+  }
+  let hasAnswered = false
+  let isClosed = false
+  return {
+    name,
+    async call(attempt) {
+      const giveUpAt = Date.now() + (hasAnswered ? patienceMs : firstPatienceMs)
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        try {
+          const answer = await once(attempt)
+          hasAnswered = true
+          return answer
+        } catch (error) {
+          // What was read ahead when the copy failed is not waited for.
+          if (isClosed || isRefusal(error) || Date.now() + pauseMs > giveUpAt) throw unusable(name, error)
+          await sleep(pauseMs)
+        }
+      }
+    },
+    async close() {
+      isClosed = true
+      await connection.close()
+    },
+  }
+}
+
+/** The client keeps what it is made of from the compiler, not from the program. */
+function member(client: EventStoreDBClient, name: 'execute' | 'callArguments') {
+  const found: unknown = Reflect.get(client, name)
+  if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
+  return found
+}
+
+/** gRPC statuses by which a server says no; everything else may pass, or leaves open what happened. */
+const refusals = new Set([3, 7, 9, 12, 16])
+
+export const isRefusal = (error: unknown) =>
+  error instanceof LogUnusableError ||
+  (error instanceof Error && 'code' in error && typeof error.code === 'number' && refusals.has(error.code))
+
+function unusable(name: string, error: unknown): LogUnusableError {
+  if (error instanceof LogUnusableError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new LogUnusableError(`${name}: ${reason.replaceAll(/\s*\n\s*/g, ' ')}`, { cause: error })
+}

@@ -1,0 +1,79 @@
+// Two logs for tests of copying, each a node in a process of its own.
+import { randomUUID } from 'node:crypto'
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
+import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
+import pg from 'pg'
+import type { Test } from 'tap'
+import { type CopyProgress, copyLog } from './copyLog.ts'
+import { createRawClient, type RawClient } from './rawClient.ts'
+import { isMoved, type RawEvent } from './rawEvent.ts'
+import { readLog } from './rawRead.ts'
+
+export type Log = { readonly store: TestEventStore; readonly client: EventStoreDBClient; readonly raw: RawClient }
+
+async function startLog(t: Test): Promise<Log> {
+  const store = await startEventStore(t)
+  const client = EventStoreDBClient.connectionString(store.connectionString)
+  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 5_000 })
+  t.teardown(() => Promise.all([client.dispose(), raw.close()]))
+  return { store, client, raw }
+}
+
+export async function startLogs(t: Test): Promise<{ source: Log; target: Log }> {
+  const [source, target] = await Promise.all([startLog(t), startLog(t)])
+  return { source, target }
+}
+
+export const copy = (source: Log, target: Log, onProgress: (progress: CopyProgress) => void = () => undefined) =>
+  copyLog({ from: source.store.connectionString, to: target.store.connectionString, onProgress })
+
+export const json = (number: number) => jsonEvent({ type: 'Numbered', data: { number } })
+
+/** An event as bytes. */
+export function raw(
+  stream: string,
+  revision: number,
+  { data = '{}', ...given }: Partial<Omit<RawEvent, 'data'>> & { readonly data?: string } = {},
+): RawEvent {
+  return {
+    stream,
+    revision: BigInt(revision),
+    id: randomUUID(),
+    type: 'Raw',
+    contentType: 'application/json',
+    metadata: Buffer.alloc(0),
+    position: { commit: 0n, prepare: 0n },
+    data: Buffer.from(data),
+    ...given,
+  }
+}
+
+/** Everything that is to be copied, but for positions, as text. */
+export async function contents(log: Log): Promise<string[]> {
+  const lines: string[] = []
+  for await (const event of readLog(log.raw)) {
+    if (!isMoved(event.stream)) continue
+    const bytes = [event.data, event.metadata].map((each) => Buffer.from(each).toString('hex'))
+    lines.push([event.stream, event.revision, event.id, event.type, event.contentType, ...bytes].join(' '))
+  }
+  return lines
+}
+
+/** Without the ids, which servers make themselves for some events. */
+export const withoutIds = (lines: readonly string[]) => lines.map((line) => line.replace(/ [0-9a-f-]{36} /, ' '))
+
+/** Two events in each of so many streams, mixed. */
+export async function fill({ client }: Log, streams: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: streams }, async (_, index) => {
+      await client.appendToStream(`filled-${index}`, json(0))
+      await client.appendToStream(`filled-${index}`, json(1))
+    }),
+  )
+}
+
+export async function inDatabase({ store }: Log, work: (database: pg.Client) => Promise<unknown>): Promise<void> {
+  const database = new pg.Client({ connectionString: store.databaseUrl })
+  await database.connect()
+  await work(database).finally(() => database.end())
+}
