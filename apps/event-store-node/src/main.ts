@@ -1,24 +1,54 @@
-// The process.
-import { loadConfig, port, text, url } from '@paylog/runtime/config'
+// The process: supervised, with its environment only, or run by hand with flags.
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
+import { isDatabaseAway } from '@paylog/runtime/databaseFailure'
 import { runApp } from '@paylog/runtime/lifecycle'
-import { Type } from 'typebox'
+import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'
 import { startNode } from './node.ts'
 
-runApp('event-store-node', async ({ log, lifecycle }) => {
-  const config = loadConfig(
-    Type.Object({
-      HOST: text('127.0.0.1'),
-      PORT: port(2113),
-      DATABASE_URL: url(['postgres', 'postgresql']),
-    }),
-  )
-  const node = await startNode({
-    host: config.HOST,
-    port: config.PORT,
-    databaseUrl: config.DATABASE_URL,
-    log,
-    fail: lifecycle.fail,
+const name = 'event-store-node'
+const exitUsage = 2
+const commandLine = readCommandLine(process.argv.slice(2))
+
+switch (commandLine.kind) {
+  case 'help':
+    process.stdout.write(`${usage}\n`)
+    break
+  case 'wrong':
+    process.stderr.write(`${name}: ${commandLine.problem}\n\n${usage}\n`)
+    process.exitCode = exitUsage
+    break
+  case 'run':
+    run(commandLine.environment)
+}
+
+function run(given: Readonly<Record<string, string>>): void {
+  const isTerminal = process.stdout.isTTY === true
+  // biome-ignore lint/style/noProcessEnv: flags stand before variables, for the log's level as well, which is read first.
+  const environment = process.env
+  Object.assign(environment, given)
+  // Somebody who sits in front of it is told by one line instead.
+  if (isTerminal && !environment.LOG_LEVEL) environment.LOG_LEVEL = 'warn'
+  // What goes wrong reaches us as an error; grpc-js would write lines of its own between ours.
+  setLogVerbosity(logVerbosity.NONE)
+  runApp(name, async ({ log, lifecycle }) => {
+    const settings = loadSettings(environment, given)
+    const node = await startNode({
+      host: settings.HOST,
+      port: settings.PORT,
+      databaseUrl: settings.DATABASE_URL,
+      maxAppendBytes: settings.MAX_APPEND_BYTES,
+      log,
+      fail: lifecycle.fail,
+    }).catch(explain)
+    lifecycle.add(name, node.stop)
+    if (isTerminal) process.stdout.write(`The event store is at ${connectionStringOf(settings.HOST, node.port)}\n`)
+    return { port: node.port }
   })
-  lifecycle.add('event-store-node', node.stop)
-  return { port: node.port }
-})
+}
+
+function explain(error: unknown): never {
+  if (!isDatabaseAway(error)) throw error
+  const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
+  const detail = reason instanceof Error ? reason.message : String(reason)
+  throw new Error(`Postgres cannot be reached: ${detail}`, { cause: error })
+}

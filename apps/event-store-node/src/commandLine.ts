@@ -1,0 +1,104 @@
+// The command line, for running the node by hand: every flag stands for a variable of the environment.
+import { parseArgs } from 'node:util'
+import { bool, ConfigError, integer, loadConfig, port, text, url } from '@paylog/runtime/config'
+import { logLevels } from '@paylog/runtime/lifecycle'
+import { Type } from 'typebox'
+import { defaultMaxAppendBytes } from './node.ts'
+
+/** A commit of such an append is still a message that Postgres takes; EventStoreDB itself stops at 16 MiB. */
+const largestMaxAppendBytes = 16 << 20
+
+const flags = {
+  host: { type: 'string', variable: 'HOST' },
+  port: { type: 'string', variable: 'PORT' },
+  'database-url': { type: 'string', variable: 'DATABASE_URL' },
+  'max-append-bytes': { type: 'string', variable: 'MAX_APPEND_BYTES' },
+  insecure: { type: 'boolean', variable: 'INSECURE' },
+  'log-level': { type: 'string', variable: 'LOG_LEVEL' },
+} as const
+
+export const usage = `Usage: npm run event-store -- [OPTIONS]
+
+An event store for one machine, with EventStoreDB's protocol, that keeps its log in Postgres.
+
+  --database-url URL      Postgres, as postgres://user:password@host:port/database; required
+  --port N                where to listen; 0 takes any free port (2113)
+  --host ADDRESS          where to listen (127.0.0.1)
+  --insecure              listen beyond this machine all the same, although there is neither TLS nor a password
+  --max-append-bytes N    the largest append (${defaultMaxAppendBytes})
+  --log-level LEVEL       ${logLevels.join(', ')}
+  --help                  this text
+
+Each may come from the environment instead, which keeps a password out of the list of processes:
+${Object.values(flags)
+  .map(({ variable }) => variable)
+  .join(', ')}. A flag goes before its variable.`
+
+export type CommandLine =
+  | { readonly kind: 'run'; readonly environment: Readonly<Record<string, string>> }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'wrong'; readonly problem: string }
+
+/**
+ * What the arguments say.
+ * @returns for a run the variables that were given as flags, to be laid over the environment
+ */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
+  try {
+    const { values } = parseArgs({ args: [...args], options, strict: true, allowPositionals: false })
+    if (values.help) return { kind: 'help' }
+    const environment: Record<string, string> = {}
+    for (const [name, value] of Object.entries(values)) environment[variableOf(name)] = String(value)
+    return { kind: 'run', environment }
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    return { kind: 'wrong', problem: problem.split('. ')[0] ?? problem }
+  }
+}
+
+const variableOf = (flag: string) => Object.entries(flags).find(([name]) => name === flag)?.[1].variable ?? flag
+
+const Settings = Type.Object({
+  HOST: text('127.0.0.1'),
+  PORT: port(2113),
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  MAX_APPEND_BYTES: integer(1, largestMaxAppendBytes, defaultMaxAppendBytes),
+  INSECURE: bool(false),
+})
+
+/**
+ * Decodes the environment.
+ * @param given the variables that came as flags: a complaint names the flag then
+ * @throws ConfigError naming everything that is wrong, and an address that others can reach without `--insecure`
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv, given: Readonly<Record<string, string>>) {
+  const host = environment.HOST || '127.0.0.1'
+  const consent = environment.INSECURE === 'true'
+  const exposed = consent || isLoopback(host) ? [] : [`HOST ${exposedHost}`]
+  try {
+    return loadConfig(Settings, environment, exposed)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.problems.map((problem) => nameAsGiven(problem, given)))
+  }
+}
+
+const exposedHost =
+  'is not of this machine alone, and there is neither TLS nor a password: choose 127.0.0.1, or agree by --insecure'
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function nameAsGiven(problem: string, given: Readonly<Record<string, string>>): string {
+  const flag = Object.entries(flags).find(([, { variable }]) => problem.startsWith(`${variable} `))
+  if (flag === undefined || !(flag[1].variable in given)) return problem
+  return `--${flag[0]}${problem.slice(flag[1].variable.length)}`
+}
+
+/** What clients are told to connect to, for a server that listens on `host`. They take no IPv6 addresses, only names. */
+export function connectionStringOf(host: string, listeningPort: number): string {
+  const names: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': 'localhost', '::1': 'localhost' }
+  return `esdb://${names[host] ?? host}:${listeningPort}?tls=false`
+}
