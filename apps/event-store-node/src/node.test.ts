@@ -1,22 +1,14 @@
-// Nothing acknowledged is lost, one writer only, and outages heal, with the node as a real process.
+// How the node ends, and how it goes on after an outage, as a real process. What it does when it is killed is in durability.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  EventStoreDBClient as Client,
-  type EventStoreDBClient,
-  FORWARDS,
-  jsonEvent,
-  NO_STREAM,
-  START,
-} from '@eventstore/db-client'
+import { type EventStoreDBClient, FORWARDS, jsonEvent, NO_STREAM, START } from '@eventstore/db-client'
 import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
 import { createLog } from '@paylog/runtime/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
-import pg from 'pg'
 import t from 'tap'
 import { connect } from './testing/nodeUnderTest.ts'
 
@@ -62,65 +54,6 @@ async function readLog(client: EventStoreDBClient): Promise<{ ids: string[]; pos
 function increasing(positions: readonly bigint[]): boolean {
   return positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n))
 }
-
-t.test('after kill -9 under load every acknowledged event is there exactly once, in order', async (t) => {
-  const { databaseUrl } = await createTestDatabase(t)
-  const port = await freePort()
-  const env = { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
-  const acknowledged: string[] = []
-  for (let cycle = 0; cycle < 4; cycle += 1) {
-    const node = await startProcess(t, { script, env })
-    const client = Client.connectionString(`esdb://127.0.0.1:${port}?tls=false`)
-    const load = startLoad(client, 32)
-    const enough = 50 + Math.floor(Math.random() * 400)
-    await waitFor(() => load.acknowledged.length > enough, { what: 'a load under way' })
-    await node.kill('SIGKILL')
-    acknowledged.push(...load.acknowledged)
-    await load.stop()
-    await client.dispose()
-  }
-  await startProcess(t, { script, env })
-  const { ids, positions } = await readLog(connect(t, port))
-  const counts = new Map<string, number>()
-  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
-  t.same(
-    acknowledged.filter((id) => counts.get(id) !== 1),
-    [],
-  )
-  t.equal(counts.size, ids.length, 'nothing is there twice, acknowledged or not')
-  t.ok(increasing(positions))
-})
-
-t.test('a second node on the same database refuses to start, with one line, and the first goes on', async (t) => {
-  const { databaseUrl } = await createTestDatabase(t)
-  const port = await freePort()
-  await startProcess(t, { script, env: { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' } })
-  const second = { DATABASE_URL: databaseUrl, PORT: String(await freePort()), LOG_LEVEL: 'warn' }
-  const refusal = await startProcess(t, { script, env: second }).catch((error: Error) => error)
-  t.match(refusal, {
-    message: /ready: event-store-node: [^\n]*Another event-store-node is already running[^\n]*\n$/,
-  })
-  const appended = await connect(t, port).appendToStream('still-here', jsonEvent({ type: 'Written', data: {} }))
-  t.ok(appended.success)
-})
-
-t.test('a node that another one has replaced writes nothing and stops with a failure', async (t) => {
-  const { databaseUrl } = await createTestDatabase(t)
-  const port = await freePort()
-  const env = { DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'fatal' }
-  const node = await startProcess(t, { script, env })
-  const client = connect(t, port)
-  await client.appendToStream('fenced', jsonEvent({ type: 'Before', data: {} }))
-  const database = new pg.Client({ connectionString: databaseUrl })
-  await database.connect()
-  t.teardown(() => database.end())
-  await database.query('update event_store.writer set epoch = epoch + 1')
-  await t.rejects(client.appendToStream('fenced', jsonEvent({ type: 'After', data: {} })))
-  const { code } = await node.exited
-  t.equal(code, 1)
-  const { rows } = await database.query(`select type from event_store.events where stream = 'fenced'`)
-  t.same(rows, [{ type: 'Before' }])
-})
 
 t.test('SIGTERM ends the node at once and without a failure, with subscriptions and batch streams open', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)

@@ -8,8 +8,8 @@ import { startServer } from './server.ts'
 import { lockWriter, type WriterSession } from './storage/writerSession.ts'
 import { createTail } from './subscriptions/tail.ts'
 
-/** EventStoreDB's default. */
-const maxAppendBytes = 1 << 20
+/** EventStoreDB's own. */
+export const defaultMaxAppendBytes = 1 << 20
 const maxReaders = 8
 /** A killed node's lock lives until Postgres has seen it go, which takes no time on one machine. */
 const startPatienceMs = 3_000
@@ -23,21 +23,23 @@ export type EventStoreNode = {
 
 /**
  * Becomes the writer of the log in the schema `event_store`, which is created if missing, and serves it.
- * @param options port 0 takes a free one; `fail` is called when this node can never be right again
+ * @param options port 0 takes a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `fail` is called when this
+ *   node can never be right again
  * @throws WriterLockedError when another node runs on this database; the database's or the port's error
  */
 export async function startNode(options: {
   readonly host: string
   readonly port: number
   readonly databaseUrl: string
+  readonly maxAppendBytes?: number
   readonly log: Logger
   readonly fail: (error: unknown) => void
 }): Promise<EventStoreNode> {
-  const { databaseUrl, log } = options
+  const { databaseUrl, maxAppendBytes = defaultMaxAppendBytes, log } = options
   const stopping = new AbortController()
   const pool = createPool({ databaseUrl, applicationName: 'event-store-node', max: maxReaders, log })
-  const openSession = async (patienceMs: number): Promise<WriterSession> => {
-    const locked = await lockWriter({ databaseUrl, patienceMs, signal: stopping.signal, log })
+  const openSession = async (patienceMs: number, ownEpoch?: bigint): Promise<WriterSession> => {
+    const locked = await lockWriter({ databaseUrl, patienceMs, ownEpoch, signal: stopping.signal, log })
     try {
       // Under the lock, so that a second node changes nothing before it is refused.
       await migrate(pool, { schema: 'event_store', directory: new URL('./migrations/', import.meta.url) })
@@ -52,7 +54,7 @@ export async function startNode(options: {
     const tail = createTail(session.lastPosition)
     const writer = createWriter({
       session,
-      openSession: () => openSession(recoveryPatienceMs),
+      openSession: (lost) => openSession(recoveryPatienceMs, lost.epoch),
       tail,
       log,
       fail: options.fail,

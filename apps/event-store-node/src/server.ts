@@ -1,19 +1,23 @@
 // The gRPC server, its services and how it stops.
-import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
-import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
-import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Logger } from '@paylog/runtime/log'
 import { createBatchAppend } from './append/batchAppend.ts'
-import { createAppend, createDelete, createTombstone } from './append/unaryAppend.ts'
+import { createDelete, createTombstone } from './append/removal.ts'
+import { createAppend } from './append/unaryAppend.ts'
 import type { Writer } from './append/writer.ts'
 import { createGetSupportedMethods, createGossip } from './discovery.ts'
 import type { Log } from './read/log.ts'
 import { createRead } from './read/read.ts'
+import { gossipService, serverFeaturesService, streamsService } from './services.ts'
 import type { Tail } from './subscriptions/tail.ts'
 
 /** The client sends chunks of up to 3 MiB, and reads messages of up to 17 MiB. */
 const maxMessageBytes = 17 << 20
+/** Beyond this the client's own calls wait for each other. The real server's limit is 100. */
+const maxCallsPerConnection = 1_000
+/** A connection that does not answer a ping is given up with all its calls; the real server's values. */
+const keepaliveIntervalMs = 10_000
+const keepaliveTimeoutMs = 10_000
 const stopPatienceMs = 3_000
 const cancelledCallsPerSecond = 100_000
 
@@ -21,12 +25,6 @@ export type StoreServer = {
   readonly port: number
   /** Fails what is open with UNAVAILABLE and closes; bounded. */
   stop(): Promise<void>
-}
-
-// Reads are sent as bytes that are already encoded.
-const streamsService: ServiceDefinition = {
-  ...streamsGrpc.StreamsService,
-  read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer) => message },
 }
 
 /**
@@ -47,6 +45,9 @@ export async function startServer(options: {
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
+    'grpc.max_concurrent_streams': maxCallsPerConnection,
+    'grpc.keepalive_time_ms': keepaliveIntervalMs,
+    'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
   })
   tolerateCancelledCalls(server)
   let boundPort = options.port
@@ -54,11 +55,11 @@ export async function startServer(options: {
     read: createRead({ events, tail, log, stopping: stopping.signal }),
     append: createAppend({ writer, maxAppendBytes }),
     batchAppend: createBatchAppend({ writer, maxAppendBytes, stopping: stopping.signal }),
-    delete: createDelete({ writer, maxAppendBytes }),
-    tombstone: createTombstone({ writer, maxAppendBytes }),
+    delete: createDelete({ writer }),
+    tombstone: createTombstone({ writer }),
   })
-  server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods: createGetSupportedMethods() })
-  server.addService(gossipGrpc.GossipService, { read: createGossip({ host, port: () => boundPort }) })
+  server.addService(serverFeaturesService, { getSupportedMethods: createGetSupportedMethods() })
+  server.addService(gossipService, { read: createGossip({ host, port: () => boundPort }) })
   boundPort = await bind(server, host, options.port)
   return {
     port: boundPort,
@@ -83,9 +84,12 @@ function tolerateCancelledCalls(server: Server): void {
 
 function bind(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
       if (error === null) resolve(bound)
-      else reject(new Error(`Cannot listen on ${host}:${port}: ${error.message}`, { cause: error }))
+      else if (error.message.includes('EADDRINUSE'))
+        reject(new Error(`port ${port} on ${host} is in use; choose another one`, { cause: error }))
+      else reject(new Error(`cannot listen on ${address}: ${error.message}`, { cause: error }))
     })
   })
 }

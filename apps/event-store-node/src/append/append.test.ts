@@ -139,3 +139,23 @@ t.test('an append of more than 1 MiB of data is refused, one of exactly that is 
   const tooLarge = await batchAppend(raw, [{ stream: 'large', events: [{ bytes: 1 << 19 }, { bytes: (1 << 19) + 1 }] }])
   t.same([...fits, ...tooLarge].map(wordFor), ['revision 0', 'MaximumAppendSizeExceeded'])
 })
+
+t.test('an append without events brings a deleted stream back, as an append with events does', async (t) => {
+  const { node, client } = await startNodeUnderTest(t)
+  const raw = connectRaw(t, node.port)
+  for (const [stream, expected] of [
+    ['any', 'any'],
+    ['exact', 1],
+    ['$$metadata', 'any'],
+  ] as const) {
+    const original = stream.replace('$$', '')
+    await client.appendToStream(original, numbered(0, 2))
+    await client.deleteStream(original)
+    const [reply] = await batchAppend(raw, [{ stream, expected, events: [] }])
+    t.equal(wordFor(reply), stream === original ? 'revision 1' : 'revision 0')
+    t.equal((await client.getStreamMetadata(original)).metadata?.truncateBefore, 2, original)
+    const kept: unknown[] = []
+    for await (const { event } of client.readStream(original)) kept.push(event)
+    t.same(kept, [], 'it exists, without events')
+  }
+})

@@ -1,57 +1,61 @@
 // One append of BatchAppend while its chunks come in.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import { BadRequestError, streamNameOf } from '../protocol/identifiers.ts'
-import type { Failure } from './batchReply.ts'
+import { BadRequestError, optionalStreamNameOf, revisionOf } from '../protocol/identifiers.ts'
 import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
-import { appendSizeOf, proposedEventOf } from './proposedMessage.ts'
+import { countedBytesOf, heldBytesOf, proposedEventOf } from './proposedMessage.ts'
 
 export type Assembly = {
   readonly options: BatchAppendReq.Options
+  /** Empty until the last chunk shows that it stays so: the real server looks no earlier. */
   readonly stream: string
   readonly expected: bigint
   readonly deadlineMs: number
   readonly events: ProposedEvent[]
-  bytes: number
-  /** Kept until the last chunk, because the chunks after an early answer are to be ignored. */
-  answered: boolean
+  /** What counts towards the maximum append size. */
+  countedBytes: number
+  /** What all of it costs in memory. */
+  heldBytes: number
   timer: NodeJS.Timeout | undefined
 }
 
 /** For clients that send no deadline. */
 const defaultDeadlineMs = 10_000
 
-/** Starts an append from its first chunk; what is wrong with it, if anything, comes beside it. */
-export function beginAssembly(options: BatchAppendReq.Options): { assembly: Assembly; failure: Failure | undefined } {
-  const deadline = options.getDeadline()
-  const begun = {
+/**
+ * Starts an append from the options in its first chunk.
+ * @throws BadRequestError for options without a stream or an expectation
+ */
+export function beginAssembly(options: BatchAppendReq.Options): Assembly {
+  if (!options.hasStreamIdentifier()) throw new BadRequestError('A stream identifier is required')
+  return {
     options,
-    deadlineMs: deadline ? deadline.toDate().getTime() : Date.now() + defaultDeadlineMs,
+    stream: optionalStreamNameOf(options.getStreamIdentifier()),
+    expected: expectedOf(options),
+    deadlineMs: deadlineOf(options),
     events: [],
-    bytes: 0,
-    answered: false,
+    countedBytes: 0,
+    heldBytes: 0,
     timer: undefined,
-  }
-  try {
-    const stream = streamNameOf(options.getStreamIdentifier())
-    return { assembly: { ...begun, stream, expected: expectedOf(options) }, failure: undefined }
-  } catch (error) {
-    return { assembly: { ...begun, stream: '', expected: expectAny }, failure: badRequest(error) }
   }
 }
 
-/** Adds the events of a chunk. */
-export function addChunk(assembly: Assembly, request: BatchAppendReq, maxAppendBytes: number): Failure | undefined {
-  try {
-    for (const message of request.getProposedMessagesList()) {
-      const event = proposedEventOf(message)
-      assembly.events.push(event)
-      assembly.bytes += appendSizeOf(event)
-    }
-  } catch (error) {
-    return badRequest(error)
+/** When the client gives up, by its own clock. */
+export function deadlineOf(options: BatchAppendReq.Options): number {
+  const deadline = options.getDeadline()
+  return deadline ? deadline.toDate().getTime() : Date.now() + defaultDeadlineMs
+}
+
+/**
+ * Adds the events of a chunk, all of them or none.
+ * @throws BadRequestError for an event that cannot be
+ */
+export function addChunk(assembly: Assembly, request: BatchAppendReq): void {
+  for (const event of request.getProposedMessagesList().map(proposedEventOf)) {
+    assembly.events.push(event)
+    assembly.countedBytes += countedBytesOf(event)
+    assembly.heldBytes += heldBytesOf(event)
   }
-  return assembly.bytes > maxAppendBytes ? { kind: 'maximum_append_size_exceeded', maxAppendBytes } : undefined
 }
 
 function expectedOf(options: BatchAppendReq.Options): bigint {
@@ -64,13 +68,8 @@ function expectedOf(options: BatchAppendReq.Options): bigint {
     case ExpectedStreamPositionCase.STREAM_EXISTS:
       return expectStreamExists
     case ExpectedStreamPositionCase.STREAM_POSITION:
-      return BigInt(options.getStreamPosition())
+      return revisionOf(options.getStreamPosition())
     default:
       throw new BadRequestError('An expected stream position is required')
   }
-}
-
-function badRequest(error: unknown): Failure {
-  if (error instanceof BadRequestError) return { kind: 'bad_request', message: error.message }
-  throw error
 }

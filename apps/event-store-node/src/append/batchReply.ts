@@ -1,32 +1,37 @@
 // The replies of BatchAppend.
 import rpc from '@eventstore/db-client/generated/code_pb.js'
-import type { UUID } from '@eventstore/db-client/generated/shared_pb.js'
+import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import statusPb from '@eventstore/db-client/generated/status_pb.js'
-import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js'
 import { expectAny, expectNoStream, expectStreamExists, type Outcome } from './proposal.ts'
 
 export type Failure =
-  | Exclude<Outcome, { kind: 'done' }>
+  | Exclude<Outcome, { kind: 'done' } | { kind: 'unanswered' }>
   | { readonly kind: 'bad_request'; readonly message: string }
   | { readonly kind: 'maximum_append_size_exceeded'; readonly maxAppendBytes: number }
 
-/** Every reply names its correlation id and its stream: without either the client breaks. */
+/** The append that is answered, as far as it was understood. */
+export type Asked = { readonly correlationId: UUID | undefined; readonly identifier: StreamIdentifier | undefined }
+
+/**
+ * Every reply names its correlation id and its stream: without either the client breaks.
+ * @param expected what a wrong expected revision is compared with
+ */
 export function batchReply(
-  correlationId: UUID,
-  options: BatchAppendReq.Options | undefined,
+  { correlationId, identifier }: Asked,
   expected: bigint,
-  result: Outcome | Failure,
+  result: Exclude<Outcome, { kind: 'unanswered' }> | Failure,
 ): BatchAppendResp {
+  const stream = identifier ?? new shared.StreamIdentifier()
   const reply = new streams.BatchAppendResp()
   reply.setCorrelationId(correlationId)
-  reply.setStreamIdentifier(options?.getStreamIdentifier() ?? new shared.StreamIdentifier())
-  echoExpected(reply, expected)
+  reply.setStreamIdentifier(stream)
   if (result.kind === 'done') return reply.setSuccess(success(result.revision, result.position))
-  const { code, message, type, value } = failure(expected, result)
+  const { code, message, type, value } = failure(stream, expected, result)
   const details = new anyPb.Any()
   details.setTypeUrl(`type.googleapis.com/event_store.client.${type}`)
   details.setValue(value.serializeBinary())
@@ -48,7 +53,7 @@ function success(revision: bigint, position: bigint | undefined): BatchAppendRes
   return message.setPosition(at)
 }
 
-function failure(expected: bigint, result: Failure) {
+function failure(stream: StreamIdentifier, expected: bigint, result: Failure) {
   switch (result.kind) {
     case 'wrong_expected_version':
       return {
@@ -57,19 +62,17 @@ function failure(expected: bigint, result: Failure) {
         type: 'WrongExpectedVersion',
         value: wrongExpectedVersion(expected, result.current),
       }
-    case 'stream_deleted':
-      return {
-        code: rpc.Code.NOT_FOUND,
-        message: 'StreamDeleted',
-        type: 'StreamDeleted',
-        value: new shared.StreamDeleted(),
-      }
+    case 'stream_deleted': {
+      const value = new shared.StreamDeleted()
+      value.setStreamIdentifier(stream)
+      return { code: rpc.Code.NOT_FOUND, message: 'StreamDeleted', type: 'StreamDeleted', value }
+    }
     case 'timeout':
       return { code: rpc.Code.DEADLINE_EXCEEDED, message: 'Timeout', type: 'Timeout', value: new shared.Timeout() }
     case 'bad_request': {
       const value = new shared.BadRequest()
       value.setMessage(result.message)
-      return { code: rpc.Code.INVALID_ARGUMENT, message: result.message, type: 'BadRequest', value }
+      return { code: rpc.Code.INVALID_ARGUMENT, message: 'BadRequest', type: 'BadRequest', value }
     }
     case 'maximum_append_size_exceeded': {
       const value = new shared.MaximumAppendSizeExceeded()
@@ -94,11 +97,4 @@ function wrongExpectedVersion(expected: bigint, current: bigint) {
     default:
       return value.setExpectedStreamPosition(String(expected))
   }
-}
-
-function echoExpected(reply: BatchAppendResp, expected: bigint): void {
-  if (expected === expectAny) reply.setAny(new emptyPb.Empty())
-  else if (expected === expectNoStream) reply.setNoStream(new emptyPb.Empty())
-  else if (expected === expectStreamExists) reply.setStreamExists(new emptyPb.Empty())
-  else reply.setStreamPosition(String(expected))
 }

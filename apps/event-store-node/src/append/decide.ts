@@ -1,10 +1,11 @@
 // The expected-revision and idempotency rules of EventStoreDB, without any I/O.
-import { deletedRevision, type EventPlace } from '../storage/storedEvent.ts'
+import type { EventPlace } from '../storage/storedEvent.ts'
 import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'
 import { expectAny, expectNoStream, expectStreamExists } from './proposal.ts'
 
-/** What is already in the stream, committed or written earlier in the same group. */
+/** What is already in the log, committed or written earlier in the same group. */
 export type KnownEvents = {
+  /** Only when the first event with this id, in whatever stream, is in this one. */
   byId(eventId: string): EventPlace | undefined
   atRevision(revision: bigint): EventPlace | undefined
 }
@@ -12,6 +13,7 @@ export type KnownEvents = {
 export type Decision =
   | { readonly kind: 'write' }
   | { readonly kind: 'idempotent'; readonly place: EventPlace }
+  | { readonly kind: 'unanswered' }
   | { readonly kind: 'wrong_expected_version' }
   | { readonly kind: 'stream_deleted' }
 
@@ -36,14 +38,19 @@ export function decide(view: StreamView, expected: bigint, eventIds: readonly st
 }
 
 function decideByIds(eventIds: readonly string[], known: KnownEvents): Decision {
-  let place: EventPlace | undefined
-  for (const [index, eventId] of eventIds.entries()) {
+  let first: EventPlace | undefined
+  let last: EventPlace | undefined
+  for (const eventId of eventIds) {
     const found = known.byId(eventId)
     // Known and unknown ids mixed: half of another append was repeated.
-    if (found === undefined) return index === 0 ? write : wrong
-    place = found
+    if (found === undefined) return first === undefined ? write : wrong
+    first ??= found
+    last = found
   }
-  return place === undefined ? write : { kind: 'idempotent', place }
+  if (first === undefined || last === undefined) return write
+  // The real server's answer would name a range of revisions that ends before it begins, and is never sent.
+  if (last.revision < first.revision - 1n) return { kind: 'unanswered' }
+  return { kind: 'idempotent', place: last }
 }
 
 function decideBelowLast(
@@ -65,6 +72,6 @@ function decideBelowLast(
 
 /** The position an idempotent append is answered with; none when the event can no longer be read. */
 export function answeredPosition(view: StreamView, place: EventPlace, nowTicks: bigint): bigint | undefined {
-  const readable = place.revision >= firstReadable(view) && place.createdTicks >= oldestReadableTicks(view, nowTicks)
-  return readable && place.revision !== deletedRevision ? place.position : undefined
+  if (view.tombstoned || place.revision < firstReadable(view)) return undefined
+  return place.createdTicks >= oldestReadableTicks(view, nowTicks) ? place.position : undefined
 }

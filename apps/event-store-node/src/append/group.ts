@@ -16,7 +16,8 @@ import type { Outcome, Proposal, ProposedEvent } from './proposal.ts'
 /** What the log already says about the streams and ids of a group. */
 export type GroupFacts = {
   head(stream: string): StreamHead
-  byId(stream: string, eventId: string): EventPlace | undefined
+  /** The first event with this id, in whatever stream. */
+  byId(eventId: string): EventPlace | undefined
   atRevision(stream: string, revision: bigint): EventPlace | undefined
 }
 
@@ -55,7 +56,8 @@ export function createGroup(facts: GroupFacts, afterPosition: bigint, nowTicks: 
         case 'wrong_expected_version':
           return { kind: 'wrong_expected_version', current: before.last }
         case 'stream_deleted':
-          return { kind: 'stream_deleted' }
+        case 'unanswered':
+          return { kind: decision.kind }
       }
     },
   }
@@ -67,7 +69,8 @@ type Staging = ReturnType<typeof createStaging>
 function createStaging(facts: GroupFacts, afterPosition: bigint, nowTicks: bigint) {
   const events: StoredEvent[] = []
   const heads = new Map<string, StreamHead>()
-  const staged = new Map<string, { byId: Map<string, EventPlace>; byRevision: Map<bigint, EventPlace> }>()
+  const stagedById = new Map<string, EventPlace>()
+  const stagedByStream = new Map<string, Map<bigint, EventPlace>>()
   let lastPosition = afterPosition
   return {
     events,
@@ -79,19 +82,21 @@ function createStaging(facts: GroupFacts, afterPosition: bigint, nowTicks: bigin
     },
     headOf: (stream: string): StreamHead => heads.get(stream) ?? facts.head(stream),
     knownOf: (stream: string): KnownEvents => ({
-      // What is committed comes first: the first occurrence of an id is the one that counts.
-      byId: (eventId) => facts.byId(stream, eventId) ?? staged.get(stream)?.byId.get(eventId),
-      atRevision: (revision) => staged.get(stream)?.byRevision.get(revision) ?? facts.atRevision(stream, revision),
+      byId: (eventId) => {
+        // What is committed comes first: the first occurrence of an id is the one that counts.
+        const place = facts.byId(eventId) ?? stagedById.get(eventId)
+        return place?.stream === stream ? place : undefined
+      },
+      atRevision: (revision) => stagedByStream.get(stream)?.get(revision) ?? facts.atRevision(stream, revision),
     }),
     add(stream: string, revision: bigint, proposed: ProposedEvent): StoredEvent {
       lastPosition += 1n
       const event = { ...proposed, stream, revision, position: lastPosition, createdTicks: nowTicks }
       events.push(event)
       heads.set(stream, headAfter(event))
-      const known = staged.get(stream) ?? { byId: new Map(), byRevision: new Map() }
-      staged.set(stream, known)
-      if (!known.byId.has(event.eventId)) known.byId.set(event.eventId, event)
-      known.byRevision.set(revision, event)
+      if (!stagedById.has(event.eventId)) stagedById.set(event.eventId, event)
+      const byRevision = stagedByStream.get(stream) ?? new Map<bigint, EventPlace>()
+      stagedByStream.set(stream, byRevision.set(revision, event))
       return event
     },
   }
@@ -105,19 +110,23 @@ function write(staging: Staging, proposal: Proposal, before: StreamView): Outcom
     return { kind: 'done', revision: deletedRevision, position: tombstone.position }
   }
   if (before.last < 0n && before.metastreamLast < 0n) return { kind: 'wrong_expected_version', current: -1n }
+  // After a tombstone there is no revision for the mark.
+  if (before.metastreamLast === deletedRevision) return { kind: 'stream_deleted' }
   const marker = addMetadata(staging, stream, softDeletedMetadata)
   return { kind: 'done', revision: before.last, position: marker.position }
 }
 
 function append(staging: Staging, stream: string, events: readonly ProposedEvent[], before: StreamView): Outcome {
-  // The real server gives an empty append a position of its own.
-  if (events.length === 0) return { kind: 'done', revision: before.last, position: staging.takePosition() }
   const revived = isMetastream(stream) ? softDeletedOriginal(staging, stream) : undefined
-  let last: StoredEvent | undefined
-  for (const event of events) last = staging.add(stream, staging.headOf(stream).last + 1n, event)
-  const position = staging.lastPosition()
-  if (revived !== undefined) undelete(staging, revived, last?.data, staging.headOf(revived).last + 1n)
-  else if (before.softDeleted) undelete(staging, stream, before.rawMetadata, before.last + 1n)
+  const last = events.reduce<StoredEvent | undefined>(
+    (_, event) => staging.add(stream, staging.headOf(stream).last + 1n, event),
+    undefined,
+  )
+  // The real server gives an empty append a position of its own, and lets it bring a deleted stream back.
+  const position = last?.position ?? staging.takePosition()
+  if (revived !== undefined) {
+    undelete(staging, revived, last?.data ?? staging.headOf(stream).rawMetadata, staging.headOf(revived).last + 1n)
+  } else if (before.softDeleted) undelete(staging, stream, before.rawMetadata, before.last + 1n)
   return { kind: 'done', revision: last?.revision ?? before.last, position }
 }
 

@@ -1,13 +1,41 @@
 // Reads what a group needs to know, in as few queries as possible and none for the common case.
+import { isMetastream } from '../metadata/streamMetadata.ts'
 import type { HeadCache } from '../storage/headCache.ts'
 import { type Queryable, readHeads, readPlacesById, readPlacesByRevision } from '../storage/logReader.ts'
 import type { EventPlace } from '../storage/storedEvent.ts'
 import { absentHead, headsNeeded, type StreamHead } from '../storage/streamHead.ts'
 import type { GroupFacts } from './group.ts'
-import { expectAny, expectStreamExists, type Proposal } from './proposal.ts'
+import { expectAny, expectNoStream, expectStreamExists, type Proposal } from './proposal.ts'
 
-/** A stream name holds no NUL, so this cannot collide. */
-const keyOf = (stream: string, rest: string | bigint) => `${stream}\0${rest}`
+type Heads = ReadonlyMap<string, StreamHead>
+
+/**
+ * The facts for a group in which everything unknown is most likely a new stream: those are taken for absent, which saves
+ * a query, and the commit has to prove it.
+ * @returns undefined when something has to be read
+ */
+export function assumeGroupFacts(
+  cache: HeadCache,
+  proposals: readonly Proposal[],
+): { readonly facts: GroupFacts; readonly assumedAbsent: readonly string[] } | undefined {
+  const { known, missing } = cachedHeads(cache, proposals)
+  const assumable = proposals.every((proposal) => {
+    const { stream, expected } = proposal
+    const isNew = !known.has(stream) && !isMetastream(stream) && (expected === expectNoStream || expected === expectAny)
+    return proposal.kind === 'append' && (isNew || isDecidedByHeads(proposal, known, missing))
+  })
+  if (!assumable) return undefined
+  // A repetition within the group is decided by the log, too.
+  const streams = new Set(proposals.map((proposal) => proposal.stream))
+  if (streams.size < proposals.length) return undefined
+  return { facts: factsOf(known, new Map(), new Map()), assumedAbsent: [...missing] }
+}
+
+/** Whether an append at the end of a known stream needs nothing but the heads. */
+function isDecidedByHeads({ stream, expected }: Proposal, known: Heads, missing: ReadonlySet<string>): boolean {
+  const head = known.get(stream)
+  return head !== undefined && expected >= head.last && headsNeeded(stream).every((needed) => !missing.has(needed))
+}
 
 /** Fills the head cache for the streams of the group and looks up ids and revisions that idempotency may turn on. */
 export async function readGroupFacts(
@@ -15,66 +43,81 @@ export async function readGroupFacts(
   cache: HeadCache,
   proposals: readonly Proposal[],
 ): Promise<GroupFacts> {
-  const heads = await headsOf(db, cache, proposals)
-  const headOf = (stream: string): StreamHead => heads.get(stream) ?? absentHead
-  const byId = await placesById(db, proposals, headOf)
-  const byRevision = await placesByRevision(db, proposals, headOf)
+  const { known, missing } = cachedHeads(cache, proposals)
+  const heads = new Map(known)
+  if (missing.size > 0) {
+    for (const [stream, head] of await readHeads(db, [...missing])) {
+      heads.set(stream, head)
+      cache.set(stream, head)
+    }
+  }
+  return factsOf(heads, await placesById(db, proposals, heads), await placesByRevision(db, proposals, heads))
+}
+
+function factsOf(
+  heads: Heads,
+  byId: ReadonlyMap<string, EventPlace>,
+  byRevision: ReadonlyMap<string, EventPlace>,
+): GroupFacts {
   return {
-    head: headOf,
-    byId: (stream, eventId) => byId.get(keyOf(stream, eventId)),
-    atRevision: (stream, revision) => byRevision.get(keyOf(stream, revision)),
+    head: (stream) => heads.get(stream) ?? absentHead,
+    byId: (eventId) => byId.get(eventId),
+    atRevision: (stream, revision) => byRevision.get(placeKey(stream, revision)),
   }
 }
 
-async function headsOf(
-  db: Queryable,
+function cachedHeads(
   cache: HeadCache,
   proposals: readonly Proposal[],
-): Promise<Map<string, StreamHead>> {
-  const heads = new Map<string, StreamHead>()
+): { readonly known: Heads; readonly missing: ReadonlySet<string> } {
+  const known = new Map<string, StreamHead>()
   const missing = new Set<string>()
   for (const stream of proposals.flatMap((proposal) => headsNeeded(proposal.stream))) {
     const cached = cache.get(stream)
     if (cached === undefined) missing.add(stream)
-    else heads.set(stream, cached)
+    else known.set(stream, cached)
   }
-  if (missing.size === 0) return heads
-  for (const [stream, head] of await readHeads(db, [...missing])) {
-    heads.set(stream, head)
-    cache.set(stream, head)
-  }
-  return heads
+  return { known, missing }
 }
 
 async function placesById(
   db: Queryable,
   proposals: readonly Proposal[],
-  headOf: (stream: string) => StreamHead,
+  heads: Heads,
 ): Promise<Map<string, EventPlace>> {
+  const writtenHere = new Set<string>()
   const asked = proposals.flatMap((proposal) => {
-    const byIds = proposal.expected === expectAny || proposal.expected === expectStreamExists
-    if (proposal.kind !== 'append' || !byIds || headOf(proposal.stream).last < 0n) return []
-    return proposal.events.map((event) => ({ stream: proposal.stream, eventId: event.eventId }))
+    const { kind, stream, expected } = proposal
+    const isEmpty = (heads.get(stream)?.last ?? -1n) < 0n && !writtenHere.has(stream)
+    writtenHere.add(stream)
+    if (kind !== 'append' || isEmpty || (expected !== expectAny && expected !== expectStreamExists)) return []
+    return proposal.events.map((event) => event.eventId)
   })
   if (asked.length === 0) return new Map()
   const places = await readPlacesById(db, asked)
-  return indexed(asked.map((each, index) => [keyOf(each.stream, each.eventId), places[index]]))
+  return indexed(asked.map((eventId, index) => [eventId, places[index]]))
 }
 
 async function placesByRevision(
   db: Queryable,
   proposals: readonly Proposal[],
-  headOf: (stream: string) => StreamHead,
+  heads: Heads,
 ): Promise<Map<string, EventPlace>> {
   const asked = proposals.flatMap((proposal) => {
     const { stream, expected } = proposal
     // Below the committed head: either a repetition of what is there, or a conflict.
-    if (proposal.kind !== 'append' || expected < -1n || expected >= headOf(stream).last) return []
+    const isBelow = expected >= -1n && expected < (heads.get(stream)?.last ?? -1n)
+    if (proposal.kind !== 'append' || !isBelow) return []
     return proposal.events.map((_, index) => ({ stream, revision: expected + 1n + BigInt(index) }))
   })
   if (asked.length === 0) return new Map()
   const places = await readPlacesByRevision(db, asked)
-  return indexed(asked.map((each, index) => [keyOf(each.stream, each.revision), places[index]]))
+  return indexed(asked.map((each, index) => [placeKey(each.stream, each.revision), places[index]]))
+}
+
+/** A stream name holds no NUL, so this cannot collide. */
+function placeKey(stream: string, revision: bigint): string {
+  return `${stream}\0${revision}`
 }
 
 function indexed(entries: readonly (readonly [string, EventPlace | undefined])[]): Map<string, EventPlace> {

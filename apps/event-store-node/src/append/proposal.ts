@@ -31,3 +31,5 @@ export type Outcome =
   | { readonly kind: 'wrong_expected_version'; readonly current: bigint }
   | { readonly kind: 'stream_deleted' }
   | { readonly kind: 'timeout' }
+  /** Nothing was written and the caller is told nothing: the real server fails on its own answer here and gives none. */
+  | { readonly kind: 'unanswered' }

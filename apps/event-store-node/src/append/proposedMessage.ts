@@ -15,33 +15,53 @@ type ProposedMessage = {
   getData_asU8(): Uint8Array
 }
 
+/** So that an event leaves in a message of the size that clients take, with what is added on the way. */
+const maxEventBytes = (16 << 20) - (64 << 10)
 const maxTypeBytes = 4_096
+/** What an event costs beside its bytes, roughly. */
+const eventOverheadBytes = 256
 
-/** @throws BadRequestError for what the real server refuses: a bad id, no type, no content type */
+/**
+ * @throws MissingMetadataError without a type or a content type
+ * @throws BadRequestError for what else the real server refuses: a bad id, an empty type
+ */
 export function proposedEventOf(message: ProposedMessage): ProposedEvent {
+  const { type, contentType } = requiredMetadataOf(message)
+  const eventId = uuidOf(message.getId())
+  if (type === '') throw new BadRequestError('An event type is required')
+  if (Buffer.byteLength(type) > maxTypeBytes) throw new BadRequestError(`A type has at most ${maxTypeBytes} bytes`)
+  const metadata = message.getCustomMetadata_asU8()
+  const data = message.getData_asU8()
+  if (data.length + metadata.length > maxEventBytes) {
+    throw new BadRequestError(`An event has at most ${maxEventBytes} bytes of data and metadata`)
+  }
+  return {
+    eventId,
+    type: storableText(type, 'type'),
+    isJson: contentType === 'application/json',
+    // Copied: as views they would keep the whole message in memory, of which they may be a small part.
+    metadata: Buffer.from(metadata),
+    data: Buffer.from(data),
+  }
+}
+
+/** @throws MissingMetadataError */
+export function requiredMetadataOf(message: ProposedMessage): { readonly type: string; readonly contentType: string } {
   const metadata = message.getMetadataMap()
   const type = metadata.get('type')
   const contentType = metadata.get('content-type')
   if (type === undefined || contentType === undefined) {
     throw new MissingMetadataError('The metadata properties type and content-type are required')
   }
-  const eventId = uuidOf(message.getId())
-  if (type === '') throw new BadRequestError('An event type is required')
-  if (Buffer.byteLength(type) > maxTypeBytes) throw new BadRequestError(`A type has at most ${maxTypeBytes} bytes`)
-  return {
-    eventId,
-    type: storableText(type, 'type'),
-    isJson: contentType === 'application/json',
-    metadata: bufferOf(message.getCustomMetadata_asU8()),
-    data: bufferOf(message.getData_asU8()),
-  }
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return { type, contentType }
 }
 
 /** What counts towards the maximum append size: the data alone, as in EventStoreDB up to 24.6. */
-export function appendSizeOf(event: ProposedEvent): number {
+export function countedBytesOf(event: { readonly data: Uint8Array }): number {
   return event.data.length
+}
+
+/** What an event costs in memory. */
+export function heldBytesOf(event: ProposedEvent): number {
+  return event.data.length + event.metadata.length + event.type.length + eventOverheadBytes
 }

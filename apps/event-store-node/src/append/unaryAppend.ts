@@ -1,88 +1,116 @@
-// Streams/Append (options first, then one event per message), Delete and Tombstone.
-
-import shared from '@eventstore/db-client/generated/shared_pb.js'
-import type {
-  AppendReq,
-  AppendResp,
-  DeleteReq,
-  DeleteResp,
-  TombstoneReq,
-  TombstoneResp,
-} from '@eventstore/db-client/generated/streams_pb.js'
+// Streams/Append: options first, then one event per message.
+import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
+import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { handleUnaryCall, ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
-import { BadRequestError, streamNameOf } from '../protocol/identifiers.ts'
-import {
-  invalidArgument,
-  maximumAppendSizeExceeded,
-  missingMetadataProperty,
-  Refusal,
-  streamDeleted,
-  timedOut,
-  unavailable,
-  unknown,
-  wrongExpectedVersion,
-} from '../protocol/refusal.ts'
-import {
-  expectAny,
-  expectNoStream,
-  expectStreamExists,
-  type Outcome,
-  type Proposal,
-  type ProposedEvent,
-} from './proposal.ts'
-import { appendSizeOf, MissingMetadataError, proposedEventOf } from './proposedMessage.ts'
+import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
+import { streamNameOf } from '../protocol/identifiers.ts'
+import { maximumAppendSizeExceeded, streamDeleted, timedOut, tooMuchHeld, unknown } from '../protocol/refusal.ts'
+import { createHeldBytes, type HeldBytes } from './heldBytes.ts'
+import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
+import { countedBytesOf, heldBytesOf, proposedEventOf, requiredMetadataOf } from './proposedMessage.ts'
+import { neverAnswered } from './unanswered.ts'
+import { type Call, expectedOf, refusalOf, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer; readonly maxAppendBytes: number }
-type Call = { readonly cancelled: boolean; getDeadline(): Date | number }
+
+/** Of appends that are not answered yet: one call's, and all calls' together. */
+const maxHeldBytesPerCall = 64 << 20
+const maxHeldBytes = 256 << 20
 
 export function createAppend(deps: Deps) {
+  const held = createHeldBytes(maxHeldBytes)
   return (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>): void => {
-    let options: AppendReq.Options | undefined
-    let refused = false
-    const events: ProposedEvent[] = []
-    let bytes = 0
-    const refuse = (error: unknown) => {
-      if (refused) return
-      refused = true
-      events.length = 0
+    // Given away when it is complete: a call that is never answered may stay open for long.
+    let collection: Collection | undefined = createCollection(deps.maxAppendBytes, held)
+    const drop = () => {
+      collection?.release()
+      collection = undefined
+    }
+    const fail = (error: unknown) => {
+      drop()
       callback(refusalOf(error))
     }
+    call.on('cancelled', drop)
     call.on('data', (request: AppendReq) => {
-      if (refused) return
       try {
-        const message = request.getProposedMessage()
-        if (options === undefined) options = request.getOptions()
-        else if (message !== undefined) {
-          const event = proposedEventOf(message)
-          events.push(event)
-          bytes += appendSizeOf(event)
-        }
-        if (options === undefined) throw invalidArgument('The first message must carry the options')
-        if (bytes > deps.maxAppendBytes) throw maximumAppendSizeExceeded(deps.maxAppendBytes)
+        collection?.add(request)
       } catch (error) {
-        refuse(error)
+        fail(error)
       }
     })
     call.on('end', () => {
-      if (refused) return
-      answerAppend(deps.writer, call, options, events, bytes).then((response) => callback(null, response), refuse)
+      if (collection === undefined) return
+      const complete = collection
+      collection = undefined
+      answerAppend(deps.writer, call, complete).then((response) => callback(null, response), fail)
     })
   }
 }
 
-async function answerAppend(
-  writer: Writer,
-  call: Call,
-  options: AppendReq.Options | undefined,
-  events: readonly ProposedEvent[],
-  bytes: number,
-): Promise<AppendResp> {
-  if (options === undefined) throw invalidArgument('The first message must carry the options')
-  const stream = streamNameOf(options.getStreamIdentifier())
+type Target = { readonly identifier: StreamIdentifier; readonly expected: bigint }
+
+type Collection = {
+  /** @throws Refusal or BadRequestError for a message that has no place there */
+  add(request: AppendReq): void
+  readonly target: Target | undefined
+  readonly events: readonly ProposedEvent[]
+  readonly heldBytes: number
+  /** Gives back the room that the events took. */
+  release(): void
+}
+
+/** The messages of an append: its options, then its events. */
+function createCollection(maxAppendBytes: number, held: HeldBytes): Collection {
+  let target: Target | undefined
+  let countedBytes = 0
+  let heldBytes = 0
+  let takenBytes = 0
+  const events: ProposedEvent[] = []
+
+  const addEvent = (message: AppendReq.ProposedMessage) => {
+    requiredMetadataOf(message)
+    countedBytes += countedBytesOf({ data: message.getData_asU8() })
+    if (countedBytes > maxAppendBytes) throw maximumAppendSizeExceeded(maxAppendBytes)
+    const event = proposedEventOf(message)
+    const bytes = heldBytesOf(event)
+    if (heldBytes + bytes > maxHeldBytesPerCall || !held.take(bytes)) throw tooMuchHeld()
+    takenBytes += bytes
+    heldBytes += bytes
+    events.push(event)
+  }
+
+  return {
+    get target() {
+      return target
+    },
+    events,
+    get heldBytes() {
+      return heldBytes
+    },
+    add(request) {
+      const message = request.getProposedMessage()
+      if (target === undefined) target = targetOf(request.getOptions())
+      else if (message === undefined) throw unknown('After the options come events')
+      else addEvent(message)
+    },
+    release() {
+      held.release(takenBytes)
+      takenBytes = 0
+    },
+  }
+}
+
+function targetOf(options: AppendReq.Options | undefined): Target {
+  if (options === undefined) throw unknown('The first message must carry the options')
   const expected = expectedOf(options)
-  const outcome = await submit(writer, call, { kind: 'append', stream, expected, events }, bytes)
+  const identifier = options.getStreamIdentifier()
+  if (identifier === undefined) throw unknown('A stream identifier is required')
+  return { identifier, expected }
+}
+
+async function answerAppend(writer: Writer, call: Call, collection: Collection): Promise<AppendResp> {
+  const { stream, expected, outcome } = await submitAppend(writer, call, collection).finally(collection.release)
   switch (outcome.kind) {
     case 'done':
       return appended(outcome.revision, outcome.position)
@@ -92,7 +120,17 @@ async function answerAppend(
       throw streamDeleted(stream)
     case 'timeout':
       throw timedOut()
+    case 'unanswered':
+      return neverAnswered()
   }
+}
+
+async function submitAppend(writer: Writer, call: Call, { target, events, heldBytes }: Collection) {
+  if (target === undefined) throw unknown('The first message must carry the options')
+  const stream = streamNameOf(target.identifier)
+  const { expected } = target
+  const outcome = await submit(writer, call, { kind: 'append', stream, expected, events }, heldBytes)
+  return { stream, expected, outcome }
 }
 
 function appended(revision: bigint, position: bigint | undefined): AppendResp {
@@ -118,76 +156,4 @@ function refusedAppend(expected: bigint, current: bigint): AppendResp {
   else if (expected === expectStreamExists) wrong.setExpectedStreamExists(new shared.Empty())
   else wrong.setExpectedRevision(String(expected))
   return new streams.AppendResp().setWrongExpectedVersion(wrong)
-}
-
-/** Streams/Delete: the stream's events are hidden, and it may come back. */
-export function createDelete(deps: Deps): handleUnaryCall<DeleteReq, DeleteResp> {
-  return (call, callback) => {
-    remove(deps.writer, call, 'delete', call.request.getOptions()).then((position) => {
-      const at = new streams.DeleteResp.Position()
-      at.setCommitPosition(String(position))
-      at.setPreparePosition(String(position))
-      callback(null, new streams.DeleteResp().setPosition(at))
-    }, failed(callback))
-  }
-}
-
-/** Streams/Tombstone: the stream is gone for good. */
-export function createTombstone(deps: Deps): handleUnaryCall<TombstoneReq, TombstoneResp> {
-  return (call, callback) => {
-    remove(deps.writer, call, 'tombstone', call.request.getOptions()).then((position) => {
-      const at = new streams.TombstoneResp.Position()
-      at.setCommitPosition(String(position))
-      at.setPreparePosition(String(position))
-      callback(null, new streams.TombstoneResp().setPosition(at))
-    }, failed(callback))
-  }
-}
-
-async function remove(
-  writer: Writer,
-  call: Call,
-  kind: 'delete' | 'tombstone',
-  options: DeleteReq.Options | TombstoneReq.Options | undefined,
-): Promise<bigint> {
-  if (options === undefined) throw invalidArgument('Options are required')
-  const stream = streamNameOf(options.getStreamIdentifier())
-  const expected = expectedOf(options)
-  const outcome = await submit(writer, call, { kind, stream, expected }, 0)
-  switch (outcome.kind) {
-    case 'done':
-      return outcome.position ?? 0n
-    case 'wrong_expected_version':
-      throw wrongExpectedVersion(stream, expected, outcome.current)
-    case 'stream_deleted':
-      throw streamDeleted(stream)
-    case 'timeout':
-      throw timedOut()
-  }
-}
-
-function submit(writer: Writer, call: Call, proposal: Proposal, bytes: number): Promise<Outcome> {
-  const deadline = call.getDeadline()
-  const deadlineMs = deadline instanceof Date ? deadline.getTime() : deadline
-  return writer.submit({ proposal, bytes, deadlineMs, isCancelled: () => call.cancelled })
-}
-
-/** The four requests spell their expectation alike; only BatchAppend calls it a position. */
-function expectedOf(options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): bigint {
-  if (options.hasAny()) return expectAny
-  if (options.hasNoStream()) return expectNoStream
-  if (options.hasStreamExists()) return expectStreamExists
-  if (options.hasRevision()) return BigInt(options.getRevision())
-  throw invalidArgument('An expected stream revision is required')
-}
-
-function failed(callback: (error: Refusal) => void): (error: unknown) => void {
-  return (error) => callback(refusalOf(error))
-}
-
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error
-  if (error instanceof MissingMetadataError) return missingMetadataProperty()
-  if (error instanceof BadRequestError) return unknown(error.message)
-  return unavailable('The log cannot be written now')
 }

@@ -1,19 +1,12 @@
 // The one writer. Whatever waits is decided together, committed together and answered after the commit.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@paylog/runtime/log'
-import { createHeadCache } from '../storage/headCache.ts'
-import { ticksNow } from '../storage/storedEvent.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StreamHead } from '../storage/streamHead.ts'
-import { WriterLockedError, WriterReplacedError, type WriterSession } from '../storage/writerSession.ts'
+import type { WriterSession } from '../storage/writerSession.ts'
 import type { Tail } from '../subscriptions/tail.ts'
-import { createGroup } from './group.ts'
-import { readGroupFacts } from './groupFacts.ts'
+import { createCommits } from './commits.ts'
 import { createIntake, rejectEach, type Submission, type Waiting, WriterUnavailableError } from './intake.ts'
 import type { Outcome } from './proposal.ts'
-
-const maxCachedStreams = 50_000
-const firstRetryMs = 100
-const maxRetryMs = 2_000
+import { createWriterLink, type LinkOptions } from './writerLink.ts'
 
 export type Writer = {
   /**
@@ -33,50 +26,29 @@ export type Writer = {
   stop(): Promise<void>
 }
 
-type WriterOptions = {
-  readonly session: WriterSession
-  /** Becomes the writer again after an outage. */
-  readonly openSession: () => Promise<WriterSession>
-  readonly tail: Tail
-  readonly log: Logger
-  /** Ends the process: a node that another one has replaced can never be right again. */
-  readonly fail: (error: unknown) => void
-}
-
-export function createWriter(options: WriterOptions): Writer {
-  const { tail } = options
-  const cache = createHeadCache(maxCachedStreams)
+export function createWriter(options: LinkOptions & { readonly tail: Tail }): Writer {
+  const commits = createCommits(options.tail, options.session.lastPosition)
   const intake = createIntake()
   const outageListeners = new Set<() => void>()
-  let position = options.session.lastPosition
   let running: Promise<void> | undefined
   let refusing = false
 
-  const link = createLink(options, {
-    opened(session) {
-      position = session.lastPosition
-      tail.resume(position)
-    },
-    // After any failure the outcome may be unknown: everything is forgotten, and read again by the next session.
+  const link = createWriterLink(options, {
+    opened: (session) => commits.resume(session.lastPosition),
     lost() {
-      cache.clear()
+      commits.forget()
       intake.rejectAll()
       for (const listener of [...outageListeners]) listener()
     },
   })
 
-  const commitGroup = async (session: WriterSession, waiting: readonly Waiting[]): Promise<void> => {
-    const proposals = waiting.map((each) => each.proposal)
-    const facts = await readGroupFacts(session.db, cache, proposals)
-    const group = createGroup(facts, position, ticksNow())
-    const outcomes = proposals.map((proposal) => group.add(proposal))
-    if (group.lastPosition > position) await session.commit(group.events, group.lastPosition)
-    for (const [stream, head] of group.heads) cache.set(stream, head)
-    position = group.lastPosition
-    tail.publish(group.events, position)
-    for (const [index, each] of waiting.entries()) {
+  const writeGroup = async (session: WriterSession, group: readonly Waiting[]): Promise<void> => {
+    const proposals = group.map((each) => each.proposal)
+    const outcomes = await commits.commit(session, proposals)
+    for (const [index, each] of group.entries()) {
       const outcome = outcomes[index]
-      if (outcome !== undefined) each.resolve(outcome)
+      if (outcome === undefined) each.reject(new WriterUnavailableError('The append was not decided'))
+      else each.resolve(outcome)
     }
   }
 
@@ -88,7 +60,7 @@ export function createWriter(options: WriterOptions): Writer {
       const group = intake.takeGroup()
       if (session === undefined) rejectEach(group)
       else if (group.length > 0) {
-        await commitGroup(session, group).catch(async (error: unknown) => {
+        await writeGroup(session, group).catch(async (error: unknown) => {
           rejectEach(group)
           await link.lose(session, error)
         })
@@ -111,7 +83,7 @@ export function createWriter(options: WriterOptions): Writer {
       return intake.congested
     },
     uncongested: intake.uncongested,
-    knownHead: (stream) => cache.get(stream),
+    knownHead: commits.knownHead,
     onOutage(listener) {
       outageListeners.add(listener)
       return () => outageListeners.delete(listener)
@@ -120,69 +92,6 @@ export function createWriter(options: WriterOptions): Writer {
       refusing = true
       await running
       await link.stop()
-    },
-  }
-}
-
-type Link = {
-  /** The session to write with; undefined during an outage and while stopping. */
-  session(): WriterSession | undefined
-  lose(session: WriterSession, error: unknown): Promise<void>
-  stop(): Promise<void>
-}
-
-/** Keeps a session open: replaces a lost one, as often as it takes, unless another node has become the writer. */
-function createLink(
-  { session: first, openSession, log, fail }: WriterOptions,
-  on: { readonly opened: (session: WriterSession) => void; readonly lost: () => void },
-): Link {
-  let current: WriterSession | undefined
-  let stopping = false
-
-  const adopt = (session: WriterSession) => {
-    current = session
-    on.opened(session)
-    session.lost.addEventListener('abort', () => {
-      lose(session, session.lost.reason).catch(fail)
-    })
-  }
-
-  const lose = async (session: WriterSession, error: unknown): Promise<void> => {
-    if (current !== session) return
-    current = undefined
-    on.lost()
-    await session.close()
-    if (error instanceof WriterReplacedError) fail(error)
-    else if (!stopping) {
-      log.warn({ err: error }, 'writing stopped, waiting for the database')
-      reopen().catch(fail)
-    }
-  }
-
-  const reopen = async (): Promise<void> => {
-    for (let delayMs = firstRetryMs; !stopping; delayMs = Math.min(delayMs * 2, maxRetryMs)) {
-      const session = await openSession().catch((error: unknown) => {
-        if (error instanceof WriterLockedError) throw error
-        log.debug({ err: error }, 'the database is still away')
-        return undefined
-      })
-      if (session !== undefined && stopping) await session.close()
-      else if (session !== undefined) {
-        adopt(session)
-        log.info({ position: String(session.lastPosition) }, 'writing again')
-        return
-      }
-      await sleep(delayMs)
-    }
-  }
-
-  adopt(first)
-  return {
-    session: () => current,
-    lose,
-    async stop() {
-      stopping = true
-      await current?.close()
     },
   }
 }

@@ -41,6 +41,14 @@ t.test('a tombstoned stream is gone for good', async (t) => {
   t.match(await failureOf(client.tombstoneStream('s')), { type: 'stream-deleted' })
 })
 
+t.test('a stream whose metadata stream is tombstoned cannot be deleted, and nobody else notices', async (t) => {
+  const { client } = await startNodeUnderTest(t)
+  await client.appendToStream('s', numbered(0, 1))
+  await client.tombstoneStream('$$s')
+  t.match(await failureOf(client.deleteStream('s')), { type: 'stream-deleted' })
+  t.ok((await client.appendToStream('s', numbered(1, 1), { expectedRevision: 0n })).success)
+})
+
 t.test('metadata truncates reads of its stream and nothing else', async (t) => {
   const { client } = await startNodeUnderTest(t)
   await client.appendToStream('s', numbered(0, 6))

@@ -4,6 +4,7 @@ import { deletedRevision } from '../storage/storedEvent.ts'
 declare global {
   interface JSON {
     rawJSON(text: string): object
+    isRawJSON(value: unknown): boolean
   }
 }
 
@@ -41,14 +42,31 @@ export function parseStreamMetadata(json: Uint8Array): StreamMetadata {
   const document = parseKeepingNumbers(json)
   if (document === undefined) return noMetadata
   const maxCount = integer(document.$maxCount)
-  const maxAge = integer(document.$maxAge)
+  const maxAge = seconds(document.$maxAge)
   const truncateBefore = integer(document.$tb)
   if (maxCount === 'invalid' || maxAge === 'invalid' || truncateBefore === 'invalid') return noMetadata
+  if (!hasValidRest(document)) return noMetadata
   return {
     ...(maxCount !== undefined && maxCount > 0n ? { maxCount } : {}),
     ...(maxAge !== undefined && maxAge > 0n ? { maxAgeSeconds: maxAge } : {}),
     ...(truncateBefore !== undefined && truncateBefore >= 0n ? { truncateBefore } : {}),
   }
+}
+
+/** What means nothing to this node, but voids the metadata when the real server cannot read it. */
+function hasValidRest({ $tmp, $cacheControl, $acl }: MetadataDocument): boolean {
+  if ($tmp !== undefined && typeof $tmp !== 'boolean') return false
+  return seconds($cacheControl) !== 'invalid' && ($acl === undefined || isAccessList($acl))
+}
+
+const accessRights = new Set(['$r', '$w', '$d', '$mr', '$mw'])
+
+function isAccessList(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || JSON.isRawJSON(value)) return false
+  return Object.entries(value).every(([right, roles]) => {
+    if (!accessRights.has(right)) return false
+    return typeof roles === 'string' || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))
+  })
 }
 
 /** The raw metadata with `$tb` set, every other key and number kept as written; undefined when it is no JSON object. */
@@ -61,7 +79,17 @@ export function withTruncateBefore(json: Uint8Array, truncateBefore: bigint): Bu
 
 export const softDeletedMetadata = Buffer.from(`{"$tb":${deletedRevision}}`)
 
-type MetadataDocument = { [key: string]: unknown; $maxCount?: unknown; $maxAge?: unknown; $tb?: unknown }
+type MetadataDocument = {
+  [key: string]: unknown
+  $maxCount?: unknown
+  $maxAge?: unknown
+  $tb?: unknown
+  $tmp?: unknown
+  $cacheControl?: unknown
+  $acl?: unknown
+}
+
+const byteOrderMark = /^\uFEFF/
 
 /** Numbers stay as their source text, because `$tb` may be 2^63-1, which a double cannot hold. */
 function parseKeepingNumbers(json: Uint8Array): MetadataDocument | undefined {
@@ -72,7 +100,7 @@ function parseKeepingNumbers(json: Uint8Array): MetadataDocument | undefined {
     return hasSource && typeof context.source === 'string' ? JSON.rawJSON(context.source) : value
   }
   try {
-    const document: unknown = JSON.parse(Buffer.from(json).toString('utf8'), keepSource)
+    const document: unknown = JSON.parse(Buffer.from(json).toString('utf8').replace(byteOrderMark, ''), keepSource)
     if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined
     return Object.fromEntries(Object.entries(document))
   } catch {
@@ -80,11 +108,20 @@ function parseKeepingNumbers(json: Uint8Array): MetadataDocument | undefined {
   }
 }
 
+/** A signed 64-bit integer. */
 function integer(value: unknown): bigint | undefined | 'invalid' {
   if (value === undefined) return undefined
   if (typeof value !== 'object' || value === null || !('rawJSON' in value)) return 'invalid'
   const source = String(value.rawJSON)
   if (!/^-?\d+$/.test(source)) return 'invalid'
   const parsed = BigInt(source)
-  return parsed > deletedRevision || parsed < -deletedRevision ? 'invalid' : parsed
+  return BigInt.asIntN(64, parsed) === parsed ? parsed : 'invalid'
+}
+
+/** The longest time that .NET can express, which it counts in 100 ns. */
+const maxSeconds = deletedRevision / 10_000_000n
+
+function seconds(value: unknown): bigint | undefined | 'invalid' {
+  const parsed = integer(value)
+  return typeof parsed === 'bigint' && (parsed > maxSeconds || parsed < -maxSeconds) ? 'invalid' : parsed
 }

@@ -12,8 +12,17 @@ export class BadRequestError extends Error {
 
 /** @throws BadRequestError for an absent, empty, too long or unstorable name */
 export function streamNameOf(identifier: StreamIdentifier | undefined): string {
-  const bytes = identifier?.getStreamName_asU8()
-  if (bytes === undefined || bytes.length === 0) throw new BadRequestError('A stream name is required')
+  const name = optionalStreamNameOf(identifier)
+  if (name === '') throw new BadRequestError('A stream name is required')
+  return name
+}
+
+/**
+ * The name, empty when there is none.
+ * @throws BadRequestError for a too long or unstorable name
+ */
+export function optionalStreamNameOf(identifier: StreamIdentifier | undefined): string {
+  const bytes = identifier?.getStreamName_asU8() ?? new Uint8Array()
   if (bytes.length > maxNameBytes) throw new BadRequestError(`A stream name has at most ${maxNameBytes} bytes`)
   return storableText(Buffer.from(bytes).toString('utf8'), 'stream name')
 }
@@ -30,7 +39,24 @@ export function streamIdentifier(stream: string): StreamIdentifier {
   return message
 }
 
-const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
+const maxInt64 = 9223372036854775807n
+/** The real server's revision for "the end", which is also its "no stream". */
+const endRevision = 18446744073709551615n
+
+/**
+ * An expected revision, or the one to read from. The largest number is -1 to the real server, in whichever sense -1 has there.
+ * @throws BadRequestError for what is no signed 64-bit number
+ */
+export function revisionOf(text: string): bigint {
+  const revision = BigInt(text)
+  if (revision === endRevision) return -1n
+  if (revision > maxInt64) throw new BadRequestError('A revision has at most 63 bits')
+  return revision
+}
+
+/** Plain, hyphenated, or hyphenated in braces or parentheses: what .NET reads. */
+const uuidPattern =
+  /^\s*(?:[0-9a-f]{32}|(?<open>[{(])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?<close>[})])?)\s*$/i
 
 /**
  * A UUID in its usual lower-case form.
@@ -48,7 +74,10 @@ function hexOf(message: UUID | undefined): string | undefined {
     return half(structured.getMostSignificantBits()) + half(structured.getLeastSignificantBits())
   }
   const text = message?.getString() ?? ''
-  return uuidPattern.test(text) ? text.replaceAll('-', '').toLowerCase() : undefined
+  const match = uuidPattern.exec(text)
+  const brackets = `${match?.groups?.open ?? ''}${match?.groups?.close ?? ''}`
+  if (match === null || !['', '{}', '()'].includes(brackets)) return undefined
+  return text.replaceAll(/[^0-9a-f]/gi, '').toLowerCase()
 }
 
 function half(bits: string): string {

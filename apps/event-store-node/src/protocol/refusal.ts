@@ -60,6 +60,11 @@ export function missingMetadataProperty(): Refusal {
   })
 }
 
+/** Not from the real server, which has no such limit. */
+export function tooMuchHeld(): Refusal {
+  return new Refusal(status.RESOURCE_EXHAUSTED, 'Too much in unfinished appends')
+}
+
 export function timedOut(): Refusal {
   return new Refusal(status.ABORTED, 'The operation timed out.')
 }

@@ -1,7 +1,8 @@
 // Filters on the name of the stream or the type of the event.
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { invalidArgument, unknown } from '../protocol/refusal.ts'
+import { invalidArgument } from '../protocol/refusal.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'
+import { patternTest, prefixTest, type TextTest } from './textTest.ts'
 
 export type EventFilter = {
   readonly matches: (event: StoredEvent) => boolean
@@ -14,30 +15,45 @@ export type EventFilter = {
 /** What the real server considers at a time when the client names no window. */
 const defaultWindow = 32
 
-/** @throws Refusal for a filter without an expression, a window of 0 or a broken regular expression */
+/**
+ * @throws Refusal for a filter without an expression or a window, or a broken regular expression; `matches` may throw
+ *   one when a regular expression takes too long
+ */
 export function eventFilterOf(options: ReadReq.Options.FilterOptions): EventFilter {
   const byStream = options.getStreamIdentifier()
   const byType = options.getEventType()
   const expression = byStream ?? byType
   if (expression === undefined) throw invalidArgument('A filter needs an expression')
-  const window = options.hasMax() ? options.getMax() : defaultWindow
-  const multiplier = options.getCheckpointintervalmultiplier()
-  if (window === 0 || multiplier === 0) throw invalidArgument('A filter needs a window and a checkpoint interval')
   const test = textTest(expression)
+  if (!options.hasMax() && !options.hasCount()) throw invalidArgument('A filter needs a window')
+  const window = options.hasMax() ? options.getMax() : defaultWindow
+  if (window === 0) throw invalidArgument('A filter needs a window')
+  const matches = byStream === undefined ? typeMatches(test) : streamMatches(test)
   return {
-    matches: byStream === undefined ? (event) => test(event.type) : (event) => test(event.stream),
+    matches: (event) => !isHidden(event.stream) && matches(event),
     window,
-    checkpointInterval: window * multiplier,
+    checkpointInterval: window * options.getCheckpointintervalmultiplier(),
   }
 }
 
-function textTest(expression: ReadReq.Options.FilterOptions.Expression): (text: string) => boolean {
-  const prefixes = expression.getPrefixList()
-  if (prefixes.length > 0) return (text) => prefixes.some((prefix) => text.startsWith(prefix))
-  try {
-    const pattern = new RegExp(expression.getRegex())
-    return (text) => pattern.test(text)
-  } catch {
-    throw unknown('The regular expression is malformed')
-  }
+function typeMatches(test: TextTest): (event: StoredEvent) => boolean {
+  return (event) => test(event.type)
+}
+
+function streamMatches(test: TextTest): (event: StoredEvent) => boolean {
+  return (event) => test(event.stream)
+}
+
+/** A regular expression goes before prefixes; neither matches nothing. */
+function textTest(expression: ReadReq.Options.FilterOptions.Expression): TextTest {
+  const pattern = expression.getRegex()
+  return pattern === '' ? prefixTest(expression.getPrefixList()) : patternTest(pattern)
+}
+
+/** Streams of the real server's own that a read of the whole log leaves out, as does every subscription to it. */
+export function isHidden(stream: string): boolean {
+  if (!stream.startsWith('$')) return false
+  if (stream === '$epoch-information') return true
+  const ofAll = /^\$persistentsubscription-\$all::.*-(?:checkpoint|parked)$/s
+  return ofAll.test(stream)
 }

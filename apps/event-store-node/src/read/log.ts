@@ -32,7 +32,12 @@ export type Log = {
   messages(events: readonly StoredEvent[], form: Form): Promise<readonly Buffer[]> | readonly Buffer[]
 }
 
-export type Form = { readonly resolveLinks: boolean; readonly idFormat: IdFormat }
+export type Form = {
+  readonly resolveLinks: boolean
+  readonly idFormat: IdFormat
+  /** Live, the real server takes for a broken link what it otherwise takes for an event like any other. */
+  readonly live?: boolean
+}
 
 /** @param options `knownHead` saves the query for a stream that the writer knows */
 export function createLog(options: {
@@ -54,28 +59,32 @@ export function createLog(options: {
     return new Map(streams.map((stream) => [stream, viewOf(stream, headOf)]))
   }
 
-  const resolve = async (events: readonly StoredEvent[], idFormat: IdFormat): Promise<Buffer[]> => {
-    const targets = await readTargets(events)
+  const resolve = async (events: readonly StoredEvent[], { idFormat, live }: Form): Promise<Buffer[]> => {
+    const links = new Map(events.map((event) => [event, isLink(event) ? linkOf(event) : undefined]))
+    const targets = await readTargets([...links.values()].filter((link) => link !== undefined))
     return events.map((event) => {
-      const place = linkTarget(event)
-      if (place === undefined) return eventMessage(event, idFormat)
-      return resolvedLinkMessage(event, targets.get(`${place.revision}@${place.stream}`), idFormat)
+      const link = links.get(event)
+      if (link !== undefined) return resolvedLinkMessage(event, targets.get(keyOf(link)), idFormat)
+      return live && isLink(event) ? resolvedLinkMessage(event, undefined, idFormat) : eventMessage(event, idFormat)
     })
   }
 
-  const readTargets = async (events: readonly StoredEvent[]): Promise<Map<string, StoredEvent>> => {
-    const places = events.flatMap((event) => linkTarget(event) ?? [])
-    if (places.length === 0) return new Map()
-    const [found, viewByStream] = await Promise.all([
-      readEventsAt(db, places),
-      views([...new Set(places.map((place) => place.stream))]),
-    ])
+  /** The readable ones among the targets of links, by what the links say. */
+  const readTargets = async (links: readonly Link[]): Promise<Map<string, StoredEvent>> => {
+    const named = links.filter((link) => link.stream !== '')
+    if (named.length === 0) return new Map()
+    const viewOf = await views([...new Set(named.map((link) => link.stream))])
+    const places = named.map((link) => ({ ...link, revision: revisionIn(link, viewOf.get(link.stream)) }))
+    const found = new Map((await readEventsAt(db, places)).map((event) => [keyOf(event), event]))
     const nowTicks = ticksNow()
-    const readable = found.filter((event) => {
-      const view = viewByStream.get(event.stream)
-      return view !== undefined && isReadable(event, view, nowTicks)
-    })
-    return new Map(readable.map((event) => [`${event.revision}@${event.stream}`, event]))
+    return new Map(
+      named.flatMap((link, index) => {
+        const place = places[index]
+        const event = place && found.get(keyOf(place))
+        const view = viewOf.get(link.stream)
+        return event && view && isReadable(event, view, nowTicks) ? [[keyOf(link), event]] : []
+      }),
+    )
   }
 
   return {
@@ -89,7 +98,7 @@ export function createLog(options: {
       return view
     },
     messages(events, form) {
-      if (form.resolveLinks && events.some(isLink)) return resolve(events, form.idFormat)
+      if (form.resolveLinks && events.some(isLink)) return resolve(events, form)
       return events.map((event) => eventMessage(event, form.idFormat))
     },
   }
@@ -99,13 +108,31 @@ function isLink(event: StoredEvent): boolean {
   return event.type === '$>'
 }
 
-/** Where a link points to; undefined for an event that is no link or whose data is not one. */
-function linkTarget(event: StoredEvent): { stream: string; revision: bigint } | undefined {
-  if (!isLink(event)) return undefined
-  const match = /^(\d{1,18})@(.+)$/s.exec(event.data.toString('utf8'))
-  const [, revision, stream] = match ?? []
-  if (revision === undefined || stream === undefined || stream.includes('\0')) return undefined
-  return { stream, revision: BigInt(revision) }
+type Link = { readonly stream: string; readonly revision: bigint }
+
+function keyOf({ stream, revision }: Link): string {
+  return `${revision}@${stream}`
+}
+
+const lastOfItsStream = -1n
+
+/**
+ * Where a link points to. Undefined when its data does not begin with a number, which makes it an event like any other;
+ * a place that cannot be, with an empty stream, when the rest is missing.
+ */
+function linkOf(event: StoredEvent): Link | undefined {
+  const text = event.data.toString('utf8')
+  const separator = text.indexOf('@')
+  const number = (separator < 0 ? text : text.slice(0, separator)).trim()
+  if (!/^[+-]?\d+$/.test(number)) return undefined
+  const revision = BigInt(number.replace('+', ''))
+  if (BigInt.asIntN(64, revision) !== revision) return undefined
+  const stream = separator < 0 ? '' : text.slice(separator + 1)
+  return revision < lastOfItsStream || stream.includes('\0') ? { stream: '', revision } : { stream, revision }
+}
+
+function revisionIn(link: Link, view: StreamView | undefined): bigint {
+  return link.revision === lastOfItsStream ? (view?.last ?? link.revision) : link.revision
 }
 
 function isReadable(event: StoredEvent, view: StreamView, nowTicks: bigint): boolean {

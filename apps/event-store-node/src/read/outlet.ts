@@ -4,29 +4,43 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import { streamIdentifier } from '../protocol/identifiers.ts'
+import type { StoredEvent } from '../storage/storedEvent.ts'
+import type { Form, Log } from './log.ts'
 
 export type ReadCall = ServerWritableStream<ReadReq, Buffer>
 
 export type Outlet = {
   /** Aborts when the client is gone or the node stops. */
   readonly signal: AbortSignal
-  /** Sends a message; a promise is returned only when the client has to catch up first. */
+  /** Sends a message; a promise is returned only when the client has to catch up first. One call at a time. */
   send(message: Buffer): Promise<void> | undefined
 }
 
-export function createOutlet(call: ReadCall, signal: AbortSignal): Outlet {
+/** @param stopping aborts when the node stops */
+export function createOutlet(call: ReadCall, stopping: AbortSignal): Outlet {
+  const ended = new AbortController()
+  let release: (() => void) | undefined
+  const resume = () => {
+    release?.()
+    release = undefined
+  }
+  const end = () => {
+    ended.abort()
+    stopping.removeEventListener('abort', end)
+    resume()
+  }
+  // A signal composed of both would be remembered by `stopping`, which lives as long as the node.
+  stopping.addEventListener('abort', end)
+  if (stopping.aborted) end()
+  call.on('cancelled', end)
+  call.on('close', end)
+  call.on('drain', resume)
   return {
-    signal,
+    signal: ended.signal,
     send(message) {
-      if (signal.aborted || call.write(message)) return undefined
+      if (ended.signal.aborted || call.write(message)) return undefined
       return new Promise((resolve) => {
-        const done = () => {
-          call.off('drain', done)
-          signal.removeEventListener('abort', done)
-          resolve()
-        }
-        call.on('drain', done)
-        signal.addEventListener('abort', done)
+        release = resolve
       })
     },
   }
@@ -38,6 +52,22 @@ export async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Prom
     const slow = outlet.send(message)
     if (slow !== undefined) await slow
     if (outlet.signal.aborted) return
+  }
+}
+
+/** Links resolved at a time: each may point to an event as large as events get. */
+const linksAtOnce = 16
+
+/** Sends events in order, links resolved when asked for; stops when the client is gone. */
+export async function sendEvents(
+  log: Pick<Log, 'messages'>,
+  outlet: Outlet,
+  events: readonly StoredEvent[],
+  form: Form,
+): Promise<void> {
+  const atOnce = form.resolveLinks ? linksAtOnce : events.length
+  for (let from = 0; from < events.length && !outlet.signal.aborted; from += atOnce) {
+    await sendAll(outlet, await log.messages(events.slice(from, from + atOnce), form))
   }
 }
 

@@ -20,18 +20,16 @@ type Deps = {
 
 export function createRead(deps: Deps): (call: ReadCall) => void {
   return (call) => {
-    const gone = new AbortController()
-    call.on('cancelled', () => gone.abort())
-    call.on('close', () => gone.abort())
-    const outlet = createOutlet(call, AbortSignal.any([gone.signal, deps.stopping]))
+    const outlet = createOutlet(call, deps.stopping)
     serve(deps, call, outlet).then(
       () => {
         if (deps.stopping.aborted) call.emit('error', unavailable('The node is stopping'))
         else call.end()
       },
       (error: unknown) => {
-        if (gone.signal.aborted) return
-        call.emit('error', refusalOf(error, deps.log))
+        // Nobody is left to be told, and a node that stops has closed what the read was using.
+        if (!outlet.signal.aborted) call.emit('error', refusalOf(error, deps.log))
+        else if (deps.stopping.aborted) call.emit('error', unavailable('The node is stopping'))
       },
     )
   }
@@ -48,6 +46,8 @@ async function serve({ events, tail }: Deps, call: ReadCall, outlet: Outlet): Pr
       return subscribeStream(events, tail, outlet, request)
     case 'subscribe_all':
       return subscribeAll(events, tail, outlet, request)
+    case 'nothing':
+      return undefined
   }
 }
 

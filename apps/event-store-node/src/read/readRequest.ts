@@ -2,7 +2,7 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { IdFormat } from '../protocol/eventMessage.ts'
-import { BadRequestError, streamNameOf } from '../protocol/identifiers.ts'
+import { BadRequestError, revisionOf, streamNameOf } from '../protocol/identifiers.ts'
 import { invalidArgument, unknown } from '../protocol/refusal.ts'
 import { type EventFilter, eventFilterOf } from './eventFilter.ts'
 
@@ -21,59 +21,95 @@ export type ReadRequest =
   | (AllTarget & Limits & { readonly kind: 'read_all' })
   | (StreamTarget & { readonly kind: 'subscribe_stream' })
   | (AllTarget & { readonly kind: 'subscribe_all' })
+  /** Does not say where to begin, which the real server answers with nothing, in good order. */
+  | { readonly kind: 'nothing' }
 
-/** Beyond this a revision or position is out of the log's range anyway. */
-const maxInt64 = 9223372036854775807n
-
-/** @throws Refusal */
+/**
+ * The checks are made in the real server's order: what it rejects itself is an invalid argument, what it trips over is unknown.
+ * @throws Refusal
+ */
 export function readRequestOf(request: ReadReq): ReadRequest {
   const options = request.getOptions()
-  if (options === undefined) throw invalidArgument('Options are required')
-  const backwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
+  if (options === undefined) throw unknown('Options are required')
+  const ids = options.getUuidOption()
+  if (ids === undefined) throw invalidArgument('It must be said how ids are to be sent')
   const common: Common = {
     resolveLinks: options.getResolveLinks(),
-    idFormat: options.getUuidOption()?.getStructured() ? 'structured' : 'string',
+    idFormat: ids.hasString() ? 'string' : 'structured',
   }
-  const subscribes = options.hasSubscription()
-  if (subscribes && backwards) throw invalidArgument('A subscription reads forwards')
-  const count = BigInt(options.getCount())
-  if (!subscribes && count === 0n) throw unknown('The count must be positive')
   const stream = options.getStream()
-  if (stream !== undefined) {
-    const target = { ...common, stream: nameOf(stream), from: streamFrom(stream) }
-    if (subscribes) return { kind: 'subscribe_stream', ...target }
-    const compatibility = options.getControlOption()?.getCompatibility() ?? 0
-    return { kind: 'read_stream', ...target, backwards, count, compatibility }
-  }
   const all = options.getAll()
-  if (all === undefined) throw invalidArgument('A stream or all streams must be asked for')
-  const filter = options.getFilter()
-  const target = { ...common, from: allFrom(all), filter: filter && eventFilterOf(filter) }
-  return subscribes ? { kind: 'subscribe_all', ...target } : { kind: 'read_all', ...target, backwards, count }
+  if (stream === undefined && all === undefined) throw invalidArgument('A stream or all streams must be asked for')
+  if (stream?.hasStreamIdentifier() === false) throw unknown('A stream identifier is required')
+  refuseCombinations(options)
+  if (stream !== undefined) return streamRequest(options, stream, common)
+  return all === undefined ? { kind: 'nothing' } : allRequest(options, all, common)
 }
 
-function nameOf(stream: ReadReq.Options.StreamOptions): string {
+function refuseCombinations(options: ReadReq.Options): void {
+  const { CountOptionCase, FilterOptionCase, ReadDirection } = streams.ReadReq.Options
+  const counts = options.getCountOptionCase()
+  const filters = options.getFilterOptionCase()
+  if (counts === CountOptionCase.COUNT_OPTION_NOT_SET) throw invalidArgument('A read needs a count')
+  if (filters === FilterOptionCase.FILTER_OPTION_NOT_SET) throw invalidArgument('It must be said whether to filter')
+  if (options.hasStream() && options.hasFilter()) throw invalidArgument('One stream cannot be filtered')
+  const direction = options.getReadDirection()
+  const backwards = direction === ReadDirection.BACKWARDS
+  if (!backwards && direction !== ReadDirection.FORWARDS) throw invalidArgument('A read goes forwards or backwards')
+  if (options.hasSubscription() && backwards) throw invalidArgument('A subscription reads forwards')
+}
+
+function streamRequest(options: ReadReq.Options, stream: ReadReq.Options.StreamOptions, common: Common): ReadRequest {
+  const from = streamFrom(stream)
+  if (from === undefined) return { kind: 'nothing' }
+  const target = { ...common, stream: readable(() => streamNameOf(stream.getStreamIdentifier())), from }
+  if (options.hasSubscription()) return { kind: 'subscribe_stream', ...target }
+  const compatibility = options.getControlOption()?.getCompatibility() ?? 0
+  return { kind: 'read_stream', ...target, ...limitsOf(options), compatibility }
+}
+
+function allRequest(options: ReadReq.Options, all: ReadReq.Options.AllOptions, common: Common): ReadRequest {
+  const from = allFrom(all)
+  if (from === undefined) return { kind: 'nothing' }
+  const filter = options.getFilter()
+  const target = { ...common, from, filter: filter && eventFilterOf(filter) }
+  if (!options.hasSubscription()) return { kind: 'read_all', ...target, ...limitsOf(options) }
+  if (filter?.getCheckpointintervalmultiplier() === 0) throw unknown('A subscription with a filter needs an interval')
+  return { kind: 'subscribe_all', ...target }
+}
+
+function limitsOf(options: ReadReq.Options): Limits {
+  const count = BigInt(options.getCount())
+  if (count === 0n) throw unknown('The count must be positive')
+  return { backwards: options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS, count }
+}
+
+function streamFrom(stream: ReadReq.Options.StreamOptions): From | undefined {
+  if (stream.hasStart()) return 'start'
+  if (stream.hasEnd()) return 'end'
+  if (!stream.hasRevision()) return undefined
+  const revision = readable(() => revisionOf(stream.getRevision()))
+  return revision < 0n ? 'end' : revision
+}
+
+function allFrom(all: ReadReq.Options.AllOptions): From | undefined {
+  if (all.hasStart()) return 'start'
+  if (all.hasEnd()) return 'end'
+  const position = all.getPosition()
+  if (position === undefined) return undefined
+  const commit = readable(() => revisionOf(position.getCommitPosition()))
+  const prepare = readable(() => revisionOf(position.getPreparePosition()))
+  if (commit < 0n && prepare < 0n) return 'end'
+  if (commit < 0n || prepare < 0n || commit < prepare) throw unknown('There is no such position')
+  return commit
+}
+
+/** In a read the real server trips over what an append calls a bad request. */
+function readable<Value>(parse: () => Value): Value {
   try {
-    return streamNameOf(stream.getStreamIdentifier())
+    return parse()
   } catch (error) {
     if (error instanceof BadRequestError) throw unknown(error.message)
     throw error
   }
-}
-
-function streamFrom(stream: ReadReq.Options.StreamOptions): From {
-  if (stream.hasStart()) return 'start'
-  if (stream.hasEnd()) return 'end'
-  return inRange(stream.getRevision())
-}
-
-function allFrom(all: ReadReq.Options.AllOptions): From {
-  if (all.hasStart()) return 'start'
-  if (all.hasEnd()) return 'end'
-  return inRange(all.getPosition()?.getCommitPosition() ?? '0')
-}
-
-function inRange(text: string): bigint {
-  const value = BigInt(text)
-  return value > maxInt64 ? maxInt64 : value
 }

@@ -51,14 +51,14 @@ const headsOf = `select asked.stream, head.revision, head.is_json, head.data
     from event_store.events where stream = asked.stream order by revision desc limit 1
   ) head`
 
-/** The first occurrence of each id in its stream: a later one is a legal duplicate, and idempotency answers with the first. */
-const placesById = `select asked.ordinal, event.revision, event.position, event.event_id, event.created_ticks
-  from unnest($1::text[], $2::uuid[]) with ordinality asked(stream, event_id, ordinal)
+/** A later event with the same id is a legal duplicate: the first one in the whole log is the one that counts. */
+const placesById = `select asked.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
+  from unnest($1::uuid[]) with ordinality asked(event_id, ordinal)
   cross join lateral (
-    select * from event_store.events where stream = asked.stream and event_id = asked.event_id order by revision limit 1
+    select * from event_store.events where event_id = asked.event_id order by position limit 1
   ) event`
 
-const placesByRevision = `select asked.ordinal, event.revision, event.position, event.event_id, event.created_ticks
+const placesByRevision = `select asked.ordinal, event.stream, event.revision, event.position, event.event_id, event.created_ticks
   from unnest($1::text[], $2::bigint[]) with ordinality asked(stream, revision, ordinal)
   join event_store.events event on event.stream = asked.stream and event.revision = asked.revision`
 
@@ -122,16 +122,17 @@ export async function readHeads(db: Queryable, streams: readonly string[]): Prom
   return heads
 }
 
-type PlaceRow = [bigint, bigint, bigint, string, bigint]
+type PlaceRow = [bigint, string, bigint, bigint, string, bigint]
 
-/** Where each id occurs first in its stream, in the order asked; undefined where it does not. */
-export async function readPlacesById(
-  db: Queryable,
-  asked: readonly { readonly stream: string; readonly eventId: string }[],
-): Promise<(EventPlace | undefined)[]> {
-  const values = [textArray(asked.map((each) => each.stream)), uuidArray(asked.map((each) => each.eventId))]
-  const { rows } = await db.query<PlaceRow>({ name: 'places_by_id', text: placesById, values, rowMode: 'array' })
-  return placesInOrder(rows, asked.length)
+/** Where each id occurs first in the log, in the order asked; undefined where it does not. */
+export async function readPlacesById(db: Queryable, eventIds: readonly string[]): Promise<(EventPlace | undefined)[]> {
+  const { rows } = await db.query<PlaceRow>({
+    name: 'places_by_id',
+    text: placesById,
+    values: [uuidArray(eventIds)],
+    rowMode: 'array',
+  })
+  return placesInOrder(rows, eventIds.length)
 }
 
 /** Which event is at each revision, in the order asked; undefined where there is none. */
@@ -151,8 +152,8 @@ export async function readPlacesByRevision(
 
 function placesInOrder(rows: readonly PlaceRow[], count: number): (EventPlace | undefined)[] {
   const places = new Array<EventPlace | undefined>(count).fill(undefined)
-  for (const [ordinal, revision, position, eventId, createdTicks] of rows) {
-    places[Number(ordinal) - 1] = { revision, position, eventId, createdTicks }
+  for (const [ordinal, stream, revision, position, eventId, createdTicks] of rows) {
+    places[Number(ordinal) - 1] = { stream, revision, position, eventId, createdTicks }
   }
   return places
 }

@@ -15,6 +15,7 @@ export type StoredEvent = {
 
 /** Where an already committed event is: what an idempotent append answers with. */
 export type EventPlace = {
+  readonly stream: string
   readonly revision: bigint
   readonly position: bigint
   readonly eventId: string

@@ -52,15 +52,22 @@ export function headAfter(event: {
 
 /** The streams whose heads make up a stream's view. */
 export function headsNeeded(stream: string): string[] {
-  const own = [stream, metastreamOf(stream)]
-  return isMetastream(stream) ? [...own, originalOf(stream)] : own
+  const needed = [stream, metastreamOf(stream)]
+  for (let each = stream; isMetastream(each); each = originalOf(each)) needed.push(originalOf(each))
+  return needed
+}
+
+/** A tombstone takes the stream's metastream with it, and that one's own. */
+function isTombstoned(stream: string, headOf: (stream: string) => StreamHead): boolean {
+  if (headOf(stream).last === deletedRevision) return true
+  return isMetastream(stream) && isTombstoned(originalOf(stream), headOf)
 }
 
 export function viewOf(stream: string, headOf: (stream: string) => StreamHead): StreamView {
   const { last } = headOf(stream)
   const metastream = headOf(metastreamOf(stream))
   if (isMetastream(stream)) {
-    const originalIsTombstoned = headOf(originalOf(stream)).last === deletedRevision
+    const originalIsTombstoned = isTombstoned(originalOf(stream), headOf)
     return {
       last,
       // The metastream of a tombstoned stream cannot be read either; written to it can be, if it ever was before.

@@ -18,6 +18,8 @@ export class WriterLockedError extends Error {
   override readonly name = 'WriterLockedError'
 }
 
+const replaced = 'Another event-store-node has become the writer'
+
 /** Another process became the writer: this one may not write any more. */
 export class WriterReplacedError extends Error {
   override readonly name = 'WriterReplacedError'
@@ -25,27 +27,41 @@ export class WriterReplacedError extends Error {
 
 export type WriterSession = {
   readonly db: Queryable
+  /** Every writer has a higher one than those before it. */
+  readonly epoch: bigint
   /** The last position that any commit of this log ever used. */
   readonly lastPosition: bigint
   /** Aborts when the connection is gone. */
   readonly lost: AbortSignal
   /**
    * Writes events and the last position in one statement, which is one durable transaction.
+   * @param commit `absent` are streams that were taken for empty when the events were decided
+   * @returns whether they are; when one of them is not, nothing was written
    * @throws WriterReplacedError nothing was written; anything else: whether it was written is unknown
    */
-  commit(events: readonly StoredEvent[], lastPosition: bigint): Promise<void>
+  commit(commit: Commit): Promise<boolean>
   close(): Promise<void>
 }
 
+export type Commit = {
+  readonly events: readonly StoredEvent[]
+  readonly lastPosition: bigint
+  readonly absent: readonly string[]
+}
+
 const insertEvents = `with fence as (
-    update event_store.writer set last_position = $2 where epoch = $1 returning epoch
+    update event_store.writer set last_position = $2 where epoch = $1 and not exists (
+      select from unnest($12::text[]) absent(stream)
+      cross join lateral (select from event_store.events where stream = absent.stream limit 1) found
+    )
+    returning epoch
   ), inserted as (
     insert into event_store.events
       (position, stream, revision, event_id, type, is_json, created_ticks, metadata, data)
     select proposed.* from fence, unnest($3::bigint[], $4::text[], $5::bigint[], $6::uuid[], $7::text[], $8::boolean[],
       $9::bigint[], $10::bytea[], $11::bytea[]) proposed
   )
-  select count(*) from fence`
+  select (select count(*) from fence), (select count(*) from event_store.writer where epoch = $1)`
 
 const columnTypes = new pg.TypeOverrides()
 columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
@@ -55,11 +71,14 @@ export type LockedConnection = { beWriter(): Promise<WriterSession>; close(): Pr
 
 /**
  * Connects and takes the writer lock, trying for `patienceMs`: a killed predecessor's lock lives until Postgres has seen it go.
- * @throws WriterLockedError when another process keeps the lock, or the connection's error
+ * @param options `ownEpoch` is that of the session that was lost, if any
+ * @throws WriterLockedError when another process keeps the lock, WriterReplacedError when it has it as a later writer, or
+ *   the connection's error
  */
 export async function lockWriter(options: {
   readonly databaseUrl: string
   readonly patienceMs: number
+  readonly ownEpoch: bigint | undefined
   readonly signal: AbortSignal
   readonly log: Logger
 }): Promise<LockedConnection> {
@@ -84,7 +103,9 @@ export async function lockWriter(options: {
   try {
     await client.connect()
     await client.query('set synchronous_commit = on')
-    await takeLock(client, options.patienceMs, options.signal)
+    // A plan made while the log was short is kept while it grows: none may ever read the whole table.
+    await client.query('set enable_seqscan = off')
+    await takeLock(client, options)
   } catch (error) {
     await close()
     throw error
@@ -92,18 +113,31 @@ export async function lockWriter(options: {
   return { beWriter: () => becomeWriter(client, lost.signal, close), close }
 }
 
-async function takeLock(client: pg.Client, patienceMs: number, signal: AbortSignal): Promise<void> {
+type LockOptions = {
+  readonly patienceMs: number
+  readonly ownEpoch: bigint | undefined
+  readonly signal: AbortSignal
+}
+
+async function takeLock(client: pg.Client, { patienceMs, ownEpoch, signal }: LockOptions): Promise<void> {
   const until = Date.now() + patienceMs
   for (;;) {
     const { rows } = await client.query<{ locked: boolean }>(
       `select pg_try_advisory_lock(hashtextextended('event_store writer', 0)) as locked`,
     )
     if (rows[0]?.locked) return
+    if (ownEpoch !== undefined) await refuseReplaced(client, ownEpoch)
     if (Date.now() >= until) {
       throw new WriterLockedError('Another event-store-node is already running on this database')
     }
     await sleep(lockRetryMs, undefined, { signal })
   }
+}
+
+/** Whoever has the lock may be our own lost session, which Postgres will give up, or a node that has taken over. */
+async function refuseReplaced(client: pg.Client, ownEpoch: bigint): Promise<void> {
+  const { rows } = await client.query<{ epoch: bigint }>('select epoch from event_store.writer')
+  if (rows[0]?.epoch !== ownEpoch) throw new WriterReplacedError(replaced)
 }
 
 async function becomeWriter(client: pg.Client, lost: AbortSignal, close: () => Promise<void>): Promise<WriterSession> {
@@ -115,16 +149,19 @@ async function becomeWriter(client: pg.Client, lost: AbortSignal, close: () => P
   if (state === undefined) throw new Error('The writer row is missing from the schema event_store')
   return {
     db: client,
+    epoch: state.epoch,
     lastPosition: state.last_position,
     lost,
-    async commit(events, lastPosition) {
-      const { rows } = await client.query<[bigint]>({
+    async commit({ events, lastPosition, absent }) {
+      const { rows } = await client.query<[bigint, bigint]>({
         name: 'insert_events',
         text: insertEvents,
-        values: [state.epoch, lastPosition, ...columnsOf(events)],
+        values: [state.epoch, lastPosition, ...columnsOf(events), textArray(absent)],
         rowMode: 'array',
       })
-      if (rows[0]?.[0] !== 1n) throw new WriterReplacedError('Another event-store-node has become the writer')
+      const [written, isWriter] = rows[0] ?? []
+      if (isWriter !== 1n) throw new WriterReplacedError(replaced)
+      return written === 1n
     },
     close,
   }

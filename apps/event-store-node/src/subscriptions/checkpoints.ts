@@ -1,63 +1,80 @@
-// When a filtered subscription owes its client a checkpoint. What counts is how many
-// events were considered, not how many matched; a checkpoint says that every match up to it was sent.
+// When a filtered subscription owes its client a checkpoint. What counts is how many events were considered, not how
+// many matched; a checkpoint says that every match up to it was sent. The pages, and what each of them is answered
+// with, are the real server's: it shows them to the client by its checkpoints.
 
 /** A page of a catching-up read ends early when this many events matched. */
 const maxMatchesPerPage = 32
 
 export type Checkpoints = {
-  /** An event was read while catching up. `sent` is false for what lies at or before the start. Returns a checkpoint that is due. */
-  considered(position: bigint, matched: boolean, sent: boolean): bigint | undefined
-  /** The subscription goes live: a checkpoint at the last match, unless a later one was sent. */
-  wentLive(): bigint | undefined
+  /** An event was read while catching up. Returns a checkpoint that is due after it. */
+  considered(position: bigint, matched: boolean): bigint | undefined
+  /** An event was sent. */
+  sent(position: bigint): void
+  /** The subscription goes live, or has fallen behind. Returns where it stands, unless the client was told. */
+  turned(): bigint | undefined
   /** An event arrived while live. */
   consideredLive(position: bigint): bigint | undefined
 }
 
-export function createCheckpoints(options: { readonly window: number; readonly interval: number }): Checkpoints {
-  const { window, interval } = options
-  let pageStart: bigint | undefined
+/** @param options `start` is the position that the client named, -1 for the beginning of the log */
+export function createCheckpoints(options: {
+  readonly window: number
+  readonly interval: number
+  readonly start: bigint
+}): Checkpoints {
+  const { window, interval, start } = options
+  /** The last event or checkpoint that the client knows of, its own start included. */
+  let reached = start
+  let announced = -1n
+  /** The first page begins where the client asked to begin, whether there is an event or not. */
+  let pageStart: bigint | undefined = start < 0n ? 0n : start
   let pageConsidered = 0
   let pageMatched = 0
   let considered = 0
-  let lastSent: bigint | undefined
-  let lastCheckpoint: bigint | undefined
 
-  const due = (position: bigint): bigint | undefined => {
-    if (lastCheckpoint !== undefined && position <= lastCheckpoint) return undefined
-    lastCheckpoint = position
+  const announce = (position: bigint): bigint | undefined => {
+    if (position <= announced) return undefined
+    announced = position
     return position
   }
 
-  /** A page that fills the interval is answered with its beginning, or with its last match when that is later. */
-  const endPage = (): bigint | undefined => {
-    const start = pageStart
+  const endPage = (position: bigint): bigint | undefined => {
+    const begun = pageStart ?? position
     considered += pageConsidered
     pageStart = undefined
     pageConsidered = 0
     pageMatched = 0
-    if (start === undefined || considered < interval) return undefined
+    if (considered < interval) return undefined
     considered %= interval
-    return due(lastSent !== undefined && lastSent > start ? lastSent : start)
+    if (reached < begun) reached = begun
+    return announce(reached)
   }
 
   return {
-    considered(position, matched, sent) {
+    considered(position, matched) {
       pageStart ??= position
       pageConsidered += 1
       if (matched) pageMatched += 1
-      if (sent) lastSent = position
-      return pageConsidered >= window || pageMatched >= maxMatchesPerPage ? endPage() : undefined
+      return pageConsidered >= window || pageMatched >= maxMatchesPerPage ? endPage(position) : undefined
     },
-    wentLive() {
-      const ofPage = endPage()
+    sent(position) {
+      reached = position
+    },
+    turned() {
+      pageStart = undefined
+      pageConsidered = 0
+      pageMatched = 0
       considered = 0
-      return (lastSent === undefined ? undefined : due(lastSent)) ?? ofPage
+      // The real server announces 2^64-1 here when there is nothing to announce, which no client can use.
+      return announce(reached)
     },
     consideredLive(position) {
       considered += 1
       if (considered < interval) return undefined
       considered = 0
-      return due(position)
+      if (position < reached) return undefined
+      reached = position
+      return announce(position)
     },
   }
 }

@@ -1,5 +1,5 @@
 // The whole log from a position on: catch up, say so, then live.
-import { eventMessage } from '../protocol/eventMessage.ts'
+import { isHidden } from '../read/eventFilter.ts'
 import type { Log } from '../read/log.ts'
 import { caughtUpMessage, checkpointMessage, confirmationMessage, type Outlet } from '../read/outlet.ts'
 import type { ReadRequest } from '../read/readRequest.ts'
@@ -10,22 +10,29 @@ import type { Tail } from './tail.ts'
 
 type AllSubscription = Extract<ReadRequest, { kind: 'subscribe_all' }>
 
-/** Taken from the tail at a time, so that a slow client does not keep more than this alive. */
-const liveEvents = 256
+/** Before every position of any log. */
+const beforeEverything = -1n
 
 /** Runs until the outlet's signal aborts. A client that falls out of the tail is caught up from the database again. */
 export async function subscribeAll(log: Log, tail: Tail, outlet: Outlet, request: AllSubscription): Promise<void> {
-  const checkpoints =
-    request.filter && createCheckpoints({ window: request.filter.window, interval: request.filter.checkpointInterval })
-  const subscription = { log, tail, outlet, request, checkpoints }
-  let cursor = request.from === 'start' ? 0n : request.from === 'end' ? tail.lastPosition : request.from
+  const end = tail.lastPosition
+  const start = startOf(request, end)
+  const checkpoints = checkpointsOf(request, start)
+  const matches = request.filter?.matches ?? isShown
+  const subscription = { log, tail, outlet, request, matches, start, checkpoints }
+  let cursor = end
   await outlet.send(confirmationMessage())
-  // The event at the start position is not sent but does count as considered.
-  if (request.from !== 'end') cursor = await catchUp(subscription, cursor, cursor)
+  // Who begins at the end, or beyond it, has nothing to catch up with and is owed no checkpoint.
+  if (start < end) {
+    cursor = await catchUp(subscription, start < 0n ? 0n : start)
+    await announceTurn(subscription)
+  }
   while (!outlet.signal.aborted) {
-    await goneLive(subscription)
+    await outlet.send(caughtUpMessage())
     cursor = await follow(subscription, cursor)
-    if (!outlet.signal.aborted) cursor = await catchUp(subscription, cursor + 1n, cursor)
+    await announceTurn(subscription)
+    cursor = await catchUp(subscription, cursor + 1n)
+    await announceTurn(subscription)
   }
 }
 
@@ -34,24 +41,44 @@ type Subscription = {
   readonly tail: Tail
   readonly outlet: Outlet
   readonly request: AllSubscription
+  readonly matches: (event: StoredEvent) => boolean
+  /** Nothing up to here is sent, but it is considered. */
+  readonly start: bigint
   readonly checkpoints: Checkpoints | undefined
 }
 
-/** Reads from the database until its end; returns the last position considered. */
-async function catchUp(subscription: Subscription, from: bigint, start: bigint): Promise<bigint> {
-  const { log, outlet, request, checkpoints } = subscription
-  let cursor = start
+function isShown(event: StoredEvent): boolean {
+  return !isHidden(event.stream)
+}
+
+function startOf(request: AllSubscription, end: bigint): bigint {
+  if (request.from === 'start') return beforeEverything
+  return request.from === 'end' ? end : request.from
+}
+
+function checkpointsOf({ filter }: AllSubscription, start: bigint): Checkpoints | undefined {
+  return filter && createCheckpoints({ window: filter.window, interval: filter.checkpointInterval, start })
+}
+
+/** Reads from the database, from a position on until its end; returns the last position considered. */
+async function catchUp(subscription: Subscription, from: bigint): Promise<bigint> {
+  const { log, outlet, request, matches, start, checkpoints } = subscription
+  let cursor = from
   let next = from
   while (!outlet.signal.aborted) {
     const page = await log.allForwards(next, pageRows)
-    const messages = await log.messages(page.events, request)
-    for (const [index, event] of page.events.entries()) {
-      const matched = request.filter?.matches(event) ?? true
-      const sent = matched && event.position > start
-      const message = messages[index]
-      const slow = sent && message ? outlet.send(message) : undefined
-      if (slow !== undefined) await slow
-      const checkpoint = checkpoints?.considered(event.position, matched, sent)
+    const matching = page.events.filter(matches)
+    const messages = await log.messages(matching, request)
+    let found = 0
+    for (const event of page.events) {
+      const matched = event === matching[found]
+      const message = matched ? messages[found++] : undefined
+      if (message !== undefined && event.position > start) {
+        const slow = outlet.send(message)
+        if (slow !== undefined) await slow
+        checkpoints?.sent(event.position)
+      }
+      const checkpoint = checkpoints?.considered(event.position, matched)
       if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
       if (outlet.signal.aborted) return cursor
     }
@@ -63,32 +90,37 @@ async function catchUp(subscription: Subscription, from: bigint, start: bigint):
   return cursor
 }
 
-async function goneLive({ outlet, checkpoints }: Subscription): Promise<void> {
-  const checkpoint = checkpoints?.wentLive()
+async function announceTurn({ outlet, checkpoints }: Subscription): Promise<void> {
+  const checkpoint = checkpoints?.turned()
   if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
-  await outlet.send(caughtUpMessage())
 }
 
-/** Follows the tail until the client is gone or has fallen out of it. */
+/** Follows the tail until the client is gone or has fallen out of it; returns the last position considered. */
 async function follow(subscription: Subscription, from: bigint): Promise<bigint> {
-  const { log, tail, outlet, request, checkpoints } = subscription
+  const { log, tail, outlet, request, matches, start, checkpoints } = subscription
+  const follower = tail.follow(outlet.signal)
   let cursor = from
-  while (!outlet.signal.aborted) {
-    const events = tail.after(cursor, liveEvents)
-    if (events === undefined) return cursor
-    for (const event of events) {
-      if (request.filter?.matches(event) ?? true) {
-        const [message] = request.resolveLinks
-          ? await log.messages([event], request)
-          : [eventMessage(event, request.idFormat)]
-        if (message) await outlet.send(message)
+  try {
+    while (!outlet.signal.aborted) {
+      const events = tail.after(cursor)
+      if (events === undefined) return cursor
+      for (const event of events) {
+        if (event.position > start && matches(event)) {
+          const messages = log.messages([event], { ...request, live: true })
+          const [message] = messages instanceof Promise ? await messages : messages
+          const slow = message && outlet.send(message)
+          if (slow !== undefined) await slow
+          checkpoints?.sent(event.position)
+        }
+        const checkpoint = checkpoints?.consideredLive(event.position)
+        if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
+        cursor = event.position
+        if (outlet.signal.aborted) return cursor
       }
-      const checkpoint = checkpoints?.consideredLive(event.position)
-      if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
-      cursor = event.position
-      if (outlet.signal.aborted) return cursor
+      await follower.changed(cursor)
     }
-    await tail.changed(cursor, outlet.signal)
+    return cursor
+  } finally {
+    follower.stop()
   }
-  return cursor
 }

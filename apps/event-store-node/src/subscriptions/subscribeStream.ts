@@ -10,8 +10,6 @@ import type { Tail } from './tail.ts'
 
 type StreamSubscription = Extract<ReadRequest, { kind: 'subscribe_stream' }>
 
-const liveEvents = 256
-
 type Subscription = {
   readonly log: Log
   readonly tail: Tail
@@ -73,18 +71,25 @@ async function catchUp({ log, outlet, stream, form }: Subscription, view: Stream
 /** Follows the tail after a position until the client is gone or has fallen out of it. */
 async function follow(subscription: Subscription, from: bigint, after: bigint): Promise<bigint> {
   const { log, tail, outlet, stream, form } = subscription
+  const follower = tail.follow(outlet.signal)
   let cursor = from
   let sentThrough = after
-  while (!outlet.signal.aborted) {
-    const events = tail.after(cursor, liveEvents)
-    if (events === undefined) break
-    const own = events.filter((event) => event.stream === stream && event.revision > sentThrough)
-    await sendAll(outlet, await log.messages(own, form))
-    const last = own.at(-1)
-    if (last !== undefined) sentThrough = last.revision
-    if (last?.revision === deletedRevision) throw streamDeleted(stream)
-    cursor = events.at(-1)?.position ?? cursor
-    await tail.changed(cursor, outlet.signal)
+  try {
+    while (!outlet.signal.aborted) {
+      const events = tail.after(cursor)
+      if (events === undefined) break
+      const own = events.filter((event) => event.stream === stream && event.revision > sentThrough)
+      const last = own.at(-1)
+      if (last !== undefined) {
+        await sendAll(outlet, await log.messages(own, { ...form, live: true }))
+        sentThrough = last.revision
+      }
+      if (last?.revision === deletedRevision) throw streamDeleted(stream)
+      cursor = events.at(-1)?.position ?? cursor
+      await follower.changed(cursor)
+    }
+    return sentThrough
+  } finally {
+    follower.stop()
   }
-  return sentThrough
 }

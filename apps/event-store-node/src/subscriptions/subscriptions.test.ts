@@ -1,8 +1,11 @@
 // Resumption, order, checkpoints and slow readers, through the real client.
 import { once } from 'node:events'
 import { END, type EventStoreDBClient, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { openRead, readRequest } from '../testing/rawReads.ts'
+import { connectRaw } from '../testing/rawStreams.ts'
 
 async function appendEach(client: EventStoreDBClient, stream: string, count: number): Promise<Position[]> {
   const positions: Position[] = []
@@ -92,6 +95,39 @@ t.test('a filtered subscription tells how far it looked, catching up and live', 
   )
   t.ok((checkpoints.at(-1) ?? 0n) >= (live[0]?.commit ?? 0n), 'live events without a match are told about, too')
   await subscription.unsubscribe()
+})
+
+t.test('who begins at the end or beyond it is told nothing but that', async (t) => {
+  const { node, client } = await startNodeUnderTest(t)
+  const raw = connectRaw(t, node.port)
+  const filter = { by: 'stream', prefixes: ['wanted-'], window: 1 } as const
+  for (const beyond of [undefined, 0n, 2n]) {
+    const [last] = await appendEach(client, 'other', 1)
+    const from = (last?.commit ?? 0n) + (beyond ?? 0n)
+    const read = openRead(raw, readRequest({ from: beyond === undefined ? 'end' : from, count: null, filter }))
+    await waitFor(() => read.messages.some((message) => message.hasCaughtUp()), { what: 'the subscription to be live' })
+    const told = () => read.messages.flatMap((message) => message.getCheckpoint()?.getCommitPosition() ?? [])
+    t.same(told(), [])
+    const after = (await appendEach(client, 'other', 3)).map((position) => position.commit)
+    const due = after.filter((position) => position >= from).map(String)
+    await waitFor(() => told().length === due.length, { what: 'the checkpoints' })
+    t.same(told(), due)
+    read.cancel()
+  }
+})
+
+t.test('a subscription that finds nothing up to the end tells where it began', async (t) => {
+  const { node, client } = await startNodeUnderTest(t)
+  const [first] = await appendEach(client, 'other', 3)
+  const from = first?.commit ?? 0n
+  const filter = { by: 'stream', prefixes: ['wanted-'] } as const
+  const read = openRead(connectRaw(t, node.port), readRequest({ from, count: null, filter }))
+  await waitFor(() => read.messages.some((message) => message.hasCaughtUp()), { what: 'the subscription to be live' })
+  t.same(
+    read.messages.map((message) => message.getCheckpoint()?.getCommitPosition()),
+    [undefined, String(from), undefined],
+  )
+  read.cancel()
 })
 
 t.test('a reader that stalls while more comes than the node keeps in memory gets everything, in order', async (t) => {

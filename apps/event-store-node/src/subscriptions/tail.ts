@@ -9,16 +9,26 @@ export type Tail = {
   publish(events: readonly StoredEvent[], lastPosition: bigint): void
   /** Forgets everything up to a position that was reached without being published (an unknown commit that did happen). */
   resume(lastPosition: bigint): void
-  /** Up to `limit` events after the position; undefined when some of them are no longer here. */
-  after(position: bigint, limit: number): readonly StoredEvent[] | undefined
-  /** Resolves when there may be more after the position, or when the signal aborts. */
-  changed(position: bigint, signal: AbortSignal): Promise<void>
+  /** Some events after the position, none when it is the end; undefined when events after it are no longer here. */
+  after(position: bigint): readonly StoredEvent[] | undefined
+  /** For whoever waits at the end again and again, so that waiting costs little. */
+  follow(signal: AbortSignal): Follower
+}
+
+export type Follower = {
+  /** Resolves when there may be more after the position, or when the signal aborts. One call at a time. */
+  changed(position: bigint): Promise<void>
+  /** Forgets the follower, which would otherwise be woken as long as the node runs. */
+  stop(): void
 }
 
 const maxEvents = 16_384
 const maxBytes = 16 << 20
 /** Removing from the front of an array copies it, so it is done for many at once. */
 const trimEvents = 1_024
+/** What one call hands out is kept alive by a client that does not read, whatever else leaves the tail meanwhile. */
+const maxEventsAtOnce = 256
+const maxBytesAtOnce = 256 << 10
 
 export function createTail(initialPosition: bigint): Tail {
   let events: StoredEvent[] = []
@@ -26,12 +36,10 @@ export function createTail(initialPosition: bigint): Tail {
   /** Everything after this position is in `events`. */
   let floor = initialPosition
   let lastPosition = initialPosition
-  const waiting = new Set<() => void>()
+  const followers = new Set<() => void>()
 
   const wake = () => {
-    const woken = [...waiting]
-    waiting.clear()
-    for (const resolve of woken) resolve()
+    for (const wakeFollower of followers) wakeFollower()
   }
 
   const trim = () => {
@@ -69,27 +77,48 @@ export function createTail(initialPosition: bigint): Tail {
       lastPosition = reached
       wake()
     },
-    after(position, limit) {
+    after(position) {
       if (position < floor) return undefined
       const from = firstAfter(events, position)
-      return events.slice(from, from + limit)
+      return events.slice(from, endOfSlice(events, from))
     },
-    changed(position, signal) {
-      const last = events.at(-1)
-      if (signal.aborted || position < floor || (last !== undefined && last.position > position)) {
-        return Promise.resolve()
+    follow(signal) {
+      let release: (() => void) | undefined
+      const wakeUp = () => {
+        release?.()
+        release = undefined
       }
-      return new Promise((resolve) => {
-        const done = () => {
-          waiting.delete(done)
-          signal.removeEventListener('abort', done)
-          resolve()
-        }
-        waiting.add(done)
-        signal.addEventListener('abort', done)
-      })
+      followers.add(wakeUp)
+      signal.addEventListener('abort', wakeUp)
+      return {
+        changed(position) {
+          const last = events.at(-1)
+          if (signal.aborted || position < floor || (last !== undefined && last.position > position)) {
+            return Promise.resolve()
+          }
+          return new Promise((resolve) => {
+            release = resolve
+          })
+        },
+        stop() {
+          followers.delete(wakeUp)
+          signal.removeEventListener('abort', wakeUp)
+        },
+      }
     },
   }
+}
+
+/** The first event always belongs to the slice, however large it is. */
+function endOfSlice(events: readonly StoredEvent[], from: number): number {
+  let bytes = 0
+  let to = from
+  while (to < events.length && to - from < maxEventsAtOnce && bytes < maxBytesAtOnce) {
+    const event = events[to]
+    if (event !== undefined) bytes += sizeOf(event)
+    to += 1
+  }
+  return to
 }
 
 /** What an event costs in memory beside its bytes does not matter much: the number of events is bounded too. */

@@ -1,4 +1,4 @@
-// The bare protocol, for what the client cannot express or hides.
+// The bare protocol, for what the client cannot express or hides: connections, and BatchAppend.
 import { randomUUID } from 'node:crypto'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -7,20 +7,31 @@ import { credentials } from '@grpc/grpc-js'
 import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js'
 import type { Test } from 'tap'
 import { streamIdentifier } from '../protocol/identifiers.ts'
+import { batchMessage, type RawEvent, type RawExpectation, setExpectation, uuid } from './rawMessages.ts'
+
+/** As in the Node client. */
+const maxMessageBytes = 17 << 20
 
 export function connectRaw(t: Test, port: number): StreamsClient {
-  const client = new grpcStubs.StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure())
+  return connectRawTo(t, `127.0.0.1:${port}`)
+}
+
+/** @param address `host:port` of any server without TLS */
+export function connectRawTo(t: Test, address: string): StreamsClient {
+  const client = new grpcStubs.StreamsClient(address, credentials.createInsecure(), {
+    'grpc.max_receive_message_length': maxMessageBytes,
+  })
   t.teardown(() => client.close())
   return client
 }
 
 export type Chunk = {
-  readonly correlationId?: string
+  readonly correlationId?: Parameters<typeof uuid>[0]
   /** Present in the first chunk of an append only. */
   readonly stream?: string
-  readonly expected?: 'any' | 'no_stream' | 'stream_exists' | number
+  readonly expected?: RawExpectation | undefined
   readonly deadline?: Date
-  readonly events?: readonly { readonly id?: string; readonly type?: string; readonly bytes?: number }[]
+  readonly events?: readonly RawEvent[]
   readonly final?: boolean
 }
 
@@ -28,14 +39,7 @@ export function batchRequest(chunk: Chunk): BatchAppendReq {
   const request = new streams.BatchAppendReq()
   request.setCorrelationId(uuid(chunk.correlationId ?? randomUUID()))
   if (chunk.stream !== undefined) request.setOptions(batchOptions(chunk.stream, chunk))
-  for (const event of chunk.events ?? []) {
-    const message = new streams.BatchAppendReq.ProposedMessage()
-    message.setId(uuid(event.id ?? randomUUID()))
-    message.getMetadataMap().set('type', event.type ?? 'T')
-    message.getMetadataMap().set('content-type', 'application/octet-stream')
-    message.setData(Buffer.alloc(event.bytes ?? 1, 'x'))
-    request.addProposedMessages(message)
-  }
+  for (const event of chunk.events ?? []) request.addProposedMessages(batchMessage(event))
   request.setIsFinal(chunk.final ?? true)
   return request
 }
@@ -43,19 +47,9 @@ export function batchRequest(chunk: Chunk): BatchAppendReq {
 function batchOptions(stream: string, chunk: Chunk): BatchAppendReq.Options {
   const options = new streams.BatchAppendReq.Options()
   options.setStreamIdentifier(streamIdentifier(stream))
-  const empty = new shared.Empty()
-  if (chunk.expected === 'no_stream') options.setNoStream(empty)
-  else if (chunk.expected === 'stream_exists') options.setStreamExists(empty)
-  else if (typeof chunk.expected === 'number') options.setStreamPosition(String(chunk.expected))
-  else options.setAny(empty)
+  setExpectation(options, chunk.expected ?? 'any', (position) => options.setStreamPosition(position))
   options.setDeadline(timestampPb.Timestamp.fromDate(chunk.deadline ?? new Date(Date.now() + 10_000)))
   return options
-}
-
-function uuid(text: string) {
-  const message = new shared.UUID()
-  message.setString(text)
-  return message
 }
 
 /** Sends chunks on a batch stream of their own and collects as many replies. */
@@ -75,10 +69,25 @@ export function batchAppend(client: StreamsClient, chunks: readonly Chunk[], rep
   })
 }
 
+/** The error of a reply unpacked: its code and the message in its details. */
+export function batchError(reply: BatchAppendResp): { code: number; type: string; details: Uint8Array } | undefined {
+  const error = reply.getError()
+  if (error === undefined) return undefined
+  const details = error.getDetails()
+  const type = (details?.getTypeUrl() ?? 'nothing').replace(/^.*\//, '')
+  return { code: error.getCode(), type, details: details?.getValue_asU8() ?? new Uint8Array() }
+}
+
+/** What a WrongExpectedVersion says about the stream's last revision. */
+export function currentRevisionIn(details: Uint8Array): number | 'none' {
+  const wrong = shared.WrongExpectedVersion.deserializeBinary(details)
+  return wrong.hasCurrentNoStream() ? 'none' : Number(wrong.getCurrentStreamRevision())
+}
+
 /** A reply in one word, for tables. */
 export function wordFor(reply: BatchAppendResp | undefined): string {
   const success = reply?.getSuccess()
   if (success) return success.hasCurrentRevision() ? `revision ${success.getCurrentRevision()}` : 'no stream'
-  const type = reply?.getError()?.getDetails()?.getTypeUrl() ?? 'nothing'
-  return type.replace('type.googleapis.com/event_store.client.', '')
+  const error = reply && batchError(reply)
+  return (error?.type ?? 'nothing').replace('event_store.client.', '')
 }

@@ -1,0 +1,104 @@
+// A BatchAppend call with its ways to end: it fails, it is cancelled, or everything asked for was answered.
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { ServerDuplexStream } from '@grpc/grpc-js'
+import { type Refusal, unavailable } from '../protocol/refusal.ts'
+import type { Writer } from './writer.ts'
+
+export type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
+
+type Deps = {
+  readonly writer: Writer
+  /** Aborts when the node stops: open calls then fail, because ending one in good order leaves its appends hanging. */
+  readonly stopping: AbortSignal
+}
+
+export type Channel = {
+  /** Whether nothing can be sent any more: the call has failed or ended, or the client is gone. */
+  closed(): boolean
+  reply(message: BatchAppendResp): void
+  fail(refusal: Refusal): void
+  /** Stops reading from the client until then. */
+  pauseUntil(ready: Promise<unknown>): void
+  /** Keeps the call open until `work` is settled, also when the client has said its last. */
+  during(work: Promise<void>): void
+  onClose(listener: () => void): void
+}
+
+export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): Channel {
+  const closeListeners: (() => void)[] = []
+  let inFlight = 0
+  let clientIsDone = false
+  let closed = false
+  let pauses = 0
+  let draining = false
+
+  const close = () => {
+    if (closed) return
+    closed = true
+    for (const listener of closeListeners) listener()
+  }
+  const fail = (refusal: Refusal) => {
+    if (closed) return
+    close()
+    call.emit('error', refusal)
+  }
+  const endWhenDone = () => {
+    if (!clientIsDone || inFlight > 0 || closed) return
+    close()
+    call.end()
+  }
+  const pauseUntil = (ready: Promise<unknown>) => {
+    pauses += 1
+    call.pause()
+    ready.then(
+      () => {
+        pauses -= 1
+        if (pauses === 0 && !closed) call.resume()
+      },
+      () => fail(unavailable('The log cannot be written now')),
+    )
+  }
+  const onStopping = () => fail(unavailable('The node is stopping'))
+  stopping.addEventListener('abort', onStopping)
+  closeListeners.push(
+    () => stopping.removeEventListener('abort', onStopping),
+    writer.onOutage(() => fail(unavailable('The log cannot be written now'))),
+  )
+  call.on('cancelled', close)
+  call.on('end', () => {
+    clientIsDone = true
+    endWhenDone()
+  })
+  if (stopping.aborted) queueMicrotask(onStopping)
+
+  return {
+    closed: () => closed,
+    reply(message) {
+      if (closed || call.write(message) || draining) return
+      // A client that does not read its answers is not read from either.
+      draining = true
+      pauseUntil(
+        drained(call).then(() => {
+          draining = false
+        }),
+      )
+    },
+    fail,
+    pauseUntil,
+    during(work) {
+      inFlight += 1
+      work
+        .catch(() => fail(unavailable('The log cannot be written now')))
+        .finally(() => {
+          inFlight -= 1
+          endWhenDone()
+        })
+        .catch(fail)
+    },
+    onClose: (listener) => closeListeners.push(listener),
+  }
+}
+
+function drained(call: BatchAppendCall): Promise<void> {
+  return new Promise((resolve) => call.once('drain', resolve))
+}

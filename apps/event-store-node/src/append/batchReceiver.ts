@@ -1,0 +1,106 @@
+// Puts the chunks of a BatchAppend call together, and answers each append once.
+import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
+import { BadRequestError, uuidOf } from '../protocol/identifiers.ts'
+import { tooMuchHeld, unknown } from '../protocol/refusal.ts'
+import { createAssemblies } from './assemblies.ts'
+import { type Assembly, addChunk, beginAssembly, deadlineOf } from './assembly.ts'
+import type { Channel } from './batchChannel.ts'
+import { batchReply, type Failure } from './batchReply.ts'
+import type { HeldBytes } from './heldBytes.ts'
+import { expectAny, type Outcome } from './proposal.ts'
+import { neverAnswered } from './unanswered.ts'
+import type { Writer } from './writer.ts'
+
+const maxAssemblies = 10_000
+/** Of unfinished appends on one call. */
+const maxHeldBytesPerCall = 64 << 20
+/** How long the chunks of one append may take, as in the real server; the client's own deadline may be shorter. */
+const assemblyTimeoutMs = 2_000
+
+type Deps = { readonly writer: Writer; readonly maxAppendBytes: number; readonly held: HeldBytes }
+
+/** @returns what to call with each message of the client */
+export function createReceiver(channel: Channel, deps: Deps): (request: BatchAppendReq) => void {
+  const { writer, maxAppendBytes, held } = deps
+  const assemblies = createAssemblies({ held, maxAssemblies, maxHeldBytes: maxHeldBytesPerCall })
+  channel.onClose(assemblies.clear)
+
+  const refuse = (request: BatchAppendReq, id: string | undefined, failure: Failure): void => {
+    const assembly = id === undefined ? undefined : assemblies.get(id)
+    if (id !== undefined) assemblies.remove(id)
+    reply(channel, request, assembly, failure)
+  }
+
+  const begin = (request: BatchAppendReq, id: string): Assembly | undefined => {
+    const options = request.getOptions()
+    // A chunk of an append that is unknown here, or answered already: there is nothing to say, as in the real server.
+    if (options === undefined) return undefined
+    const patienceMs = Math.min(deadlineOf(options) - Date.now(), assemblyTimeoutMs)
+    if (options.hasStreamIdentifier() && patienceMs <= 0) {
+      refuse(request, undefined, { kind: 'timeout' })
+      return undefined
+    }
+    const assembly = beginAssembly(options)
+    assemblies.add(id, assembly)
+    if (!request.getIsFinal()) {
+      assembly.timer = setTimeout(() => refuse(request, id, { kind: 'timeout' }), patienceMs)
+    }
+    return assembly
+  }
+
+  const submit = async (request: BatchAppendReq, assembly: Assembly): Promise<void> => {
+    const { stream, expected, events, heldBytes, deadlineMs } = assembly
+    const proposal = { kind: 'append', stream, expected, events } as const
+    const outcome = await writer.submit({ proposal, bytes: heldBytes, deadlineMs, isCancelled: channel.closed })
+    if (outcome.kind === 'unanswered') return neverAnswered()
+    reply(channel, request, assembly, outcome)
+  }
+
+  const receive = (request: BatchAppendReq): void => {
+    const id = uuidOf(request.getCorrelationId())
+    const assembly = assemblies.get(id) ?? begin(request, id)
+    if (assembly === undefined) return
+    const heldBefore = assembly.heldBytes
+    addChunk(assembly, request)
+    if (!assemblies.account(assembly, heldBefore)) {
+      channel.fail(tooMuchHeld())
+    } else if (assembly.countedBytes > maxAppendBytes) {
+      refuse(request, id, { kind: 'maximum_append_size_exceeded', maxAppendBytes })
+    } else if (request.getIsFinal()) {
+      if (assembly.stream === '') throw new BadRequestError('A stream name is required')
+      assemblies.remove(id)
+      channel.during(submit(request, assembly))
+    }
+  }
+
+  return (request) => {
+    try {
+      receive(request)
+    } catch (error) {
+      if (!(error instanceof BadRequestError)) throw error
+      // The real server has nothing to answer with when the chunk names no stream, and gives up the call.
+      if (!request.hasOptions()) channel.fail(unknown(error.message))
+      else refuse(request, idOf(request), { kind: 'bad_request', message: error.message })
+    }
+    if (writer.congested) channel.pauseUntil(writer.uncongested())
+  }
+}
+
+function reply(
+  channel: Channel,
+  request: BatchAppendReq,
+  assembly: Assembly | undefined,
+  result: Exclude<Outcome, { kind: 'unanswered' }> | Failure,
+): void {
+  const options = assembly?.options ?? request.getOptions()
+  const asked = { correlationId: request.getCorrelationId(), identifier: options?.getStreamIdentifier() }
+  channel.reply(batchReply(asked, assembly?.expected ?? expectAny, result))
+}
+
+function idOf(request: BatchAppendReq): string | undefined {
+  try {
+    return uuidOf(request.getCorrelationId())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+// How much memory appends may take while they are not written yet.
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import t from 'tap'
+import { streamIdentifier } from '../protocol/identifiers.ts'
+import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { sendAppend } from '../testing/rawCalls.ts'
+import { batchMessage, unaryMessage } from '../testing/rawMessages.ts'
+import { batchAppend, batchRequest, connectRaw, wordFor } from '../testing/rawStreams.ts'
+import { createAssemblies } from './assemblies.ts'
+import { type Assembly, addChunk, beginAssembly } from './assembly.ts'
+import { createHeldBytes } from './heldBytes.ts'
+import { heldBytesOf, proposedEventOf } from './proposedMessage.ts'
+
+function assemblyOf(bytes: number): Assembly {
+  const request = batchRequest({ stream: 's', events: [{ metadata: 'm'.repeat(bytes) }], final: false })
+  const options = request.getOptions()
+  if (options === undefined) throw new Error('a first chunk has options')
+  const assembly = beginAssembly(options)
+  addChunk(assembly, request)
+  return assembly
+}
+
+t.test('unfinished appends are bounded per call and over all calls, and give back what they took', async (t) => {
+  const held = createHeldBytes(12_000)
+  const limits = { held, maxAssemblies: 3, maxHeldBytes: 9_000 }
+  const one = createAssemblies(limits)
+  const other = createAssemblies(limits)
+  const begin = (assemblies: typeof one, id: string, bytes: number) => {
+    const assembly = assemblyOf(bytes)
+    assemblies.add(id, assembly)
+    return assemblies.account(assembly, 0)
+  }
+  t.equal(begin(one, 'a', 4_000), true)
+  t.equal(begin(one, 'b', 5_000), false, 'one call has its own limit')
+  one.remove('b')
+  t.equal(begin(other, 'c', 4_000), true)
+  t.equal(begin(other, 'd', 4_000), false, 'all calls together have one')
+  other.clear()
+  t.equal(begin(one, 'e', 1_000), true)
+  one.remove('a')
+  t.equal(begin(one, 'f', 4_000), true, 'what is finished leaves room')
+  t.equal(begin(other, 'g', 4_000), true, 'and what has failed, for others')
+  t.equal(begin(one, 'h', 1), true)
+  t.equal(begin(one, 'i', 1), false, 'their number is bounded, too')
+})
+
+t.test('a chunk with a bad event adds nothing', async (t) => {
+  const assembly = assemblyOf(10)
+  const before = { ...assembly, events: [...assembly.events] }
+  t.throws(() => addChunk(assembly, batchRequest({ events: [{}, { id: 'not-a-uuid' }] })))
+  t.same(assembly, before)
+})
+
+t.test('one Append is bounded as well', async (t) => {
+  const { node } = await startNodeUnderTest(t)
+  const raw = connectRaw(t, node.port)
+  const options = new streams.AppendReq.Options().setAny(new shared.Empty()).setStreamIdentifier(streamIdentifier('s'))
+  const begun = new streams.AppendReq().setOptions(options)
+  // Metadata does not count towards the maximum append size, so that nothing else bounds it.
+  const large = new streams.AppendReq().setProposedMessage(unaryMessage({ metadata: Buffer.alloc(15 << 20, 'm') }))
+  const answered = await sendAppend(raw, [begun, large, large, large, large, large])
+  t.same(answered, { failed: { code: 'RESOURCE_EXHAUSTED', trailers: {} } })
+})
+
+t.test('an event that no client could read is refused', async (t) => {
+  const { node } = await startNodeUnderTest(t)
+  const replies = await batchAppend(connectRaw(t, node.port), [
+    { stream: 's', events: [{ metadata: Buffer.alloc(16 << 20) }] },
+  ])
+  t.same(replies.map(wordFor), ['BadRequest'])
+})
+
+t.test('an event counts with all its bytes, and keeps none but its own', async (t) => {
+  const message = streams.BatchAppendReq.ProposedMessage.deserializeBinary(
+    batchMessage({ bytes: 100_000, metadata: 'm'.repeat(50_000), type: 'T'.repeat(100) }).serializeBinary(),
+  )
+  const event = proposedEventOf(message)
+  t.ok(heldBytesOf(event) >= 150_100)
+  t.not(event.data.buffer, message.getData_asU8().buffer)
+  t.not(event.metadata.buffer, message.getCustomMetadata_asU8().buffer)
+})

@@ -1,0 +1,63 @@
+// Streams/Delete and Streams/Tombstone.
+import type { DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@eventstore/db-client/generated/streams_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { handleUnaryCall } from '@grpc/grpc-js'
+import { streamNameOf } from '../protocol/identifiers.ts'
+import { type Refusal, streamDeleted, timedOut, unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
+import { neverAnswered } from './unanswered.ts'
+import { type Call, expectedOf, refusalOf, submit } from './unaryCall.ts'
+import type { Writer } from './writer.ts'
+
+type Deps = { readonly writer: Writer }
+
+/** Streams/Delete: the stream's events are hidden, and it may come back. */
+export function createDelete(deps: Deps): handleUnaryCall<DeleteReq, DeleteResp> {
+  return (call, callback) => {
+    remove(deps.writer, call, 'delete', call.request.getOptions()).then((position) => {
+      const at = new streams.DeleteResp.Position()
+      at.setCommitPosition(String(position))
+      at.setPreparePosition(String(position))
+      callback(null, new streams.DeleteResp().setPosition(at))
+    }, failed(callback))
+  }
+}
+
+/** Streams/Tombstone: the stream is gone for good. */
+export function createTombstone(deps: Deps): handleUnaryCall<TombstoneReq, TombstoneResp> {
+  return (call, callback) => {
+    remove(deps.writer, call, 'tombstone', call.request.getOptions()).then((position) => {
+      const at = new streams.TombstoneResp.Position()
+      at.setCommitPosition(String(position))
+      at.setPreparePosition(String(position))
+      callback(null, new streams.TombstoneResp().setPosition(at))
+    }, failed(callback))
+  }
+}
+
+async function remove(
+  writer: Writer,
+  call: Call,
+  kind: 'delete' | 'tombstone',
+  options: DeleteReq.Options | TombstoneReq.Options | undefined,
+): Promise<bigint> {
+  if (options === undefined) throw unknown('Options are required')
+  const expected = expectedOf(options)
+  const stream = streamNameOf(options.getStreamIdentifier())
+  const outcome = await submit(writer, call, { kind, stream, expected }, 0)
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.position ?? 0n
+    case 'wrong_expected_version':
+      throw wrongExpectedVersion(stream, expected, outcome.current)
+    case 'stream_deleted':
+      throw streamDeleted(stream)
+    case 'timeout':
+      throw timedOut()
+    case 'unanswered':
+      return neverAnswered()
+  }
+}
+
+function failed(callback: (error: Refusal) => void): (error: unknown) => void {
+  return (error) => callback(refusalOf(error))
+}

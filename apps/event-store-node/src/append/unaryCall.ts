@@ -1,0 +1,35 @@
+// What Append, Delete and Tombstone have in common: an expectation, one submission, one answer or a status.
+import type { AppendReq, DeleteReq, TombstoneReq } from '@eventstore/db-client/generated/streams_pb.js'
+import { BadRequestError, revisionOf } from '../protocol/identifiers.ts'
+import { invalidArgument, missingMetadataProperty, Refusal, unavailable, unknown } from '../protocol/refusal.ts'
+import { expectAny, expectNoStream, expectStreamExists, type Outcome, type Proposal } from './proposal.ts'
+import { MissingMetadataError } from './proposedMessage.ts'
+import type { Writer } from './writer.ts'
+
+export type Call = { readonly cancelled: boolean; getDeadline(): Date | number }
+
+export function submit(writer: Writer, call: Call, proposal: Proposal, bytes: number): Promise<Outcome> {
+  const deadline = call.getDeadline()
+  const deadlineMs = deadline instanceof Date ? deadline.getTime() : deadline
+  return writer.submit({ proposal, bytes, deadlineMs, isCancelled: () => call.cancelled })
+}
+
+/**
+ * The requests of these calls spell their expectation alike; only BatchAppend calls it a position.
+ * @throws Refusal or BadRequestError
+ */
+export function expectedOf(options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): bigint {
+  if (options.hasAny()) return expectAny
+  if (options.hasNoStream()) return expectNoStream
+  if (options.hasStreamExists()) return expectStreamExists
+  if (options.hasRevision()) return revisionOf(options.getRevision())
+  throw invalidArgument('An expected stream revision is required')
+}
+
+/** How a call fails that could not be answered. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof MissingMetadataError) return missingMetadataProperty()
+  if (error instanceof BadRequestError) return unknown(error.message)
+  return unavailable('The log cannot be written now')
+}

@@ -1,0 +1,63 @@
+// The random steps as commands of fast-check.
+import type { Arbitrary, AsyncCommand } from 'fast-check'
+import { intents } from './arbitraries.ts'
+import type { Intent } from './intents.ts'
+import { meaningOf, type Step } from './meaning.ts'
+import type { StreamRead } from './reads.ts'
+import type { Session } from './session.ts'
+import { isMetastream, originalOf } from './store.ts'
+import { doAppend, doRead, doRemoval, doSubscribe, type World } from './world.ts'
+
+export type Command = AsyncCommand<World, Session>
+
+const maxSubscriptions = 4
+const maxShownCharacters = 80
+
+export const commands: Arbitrary<Command>[] = intents.map((intent) => intent.map(commandOf))
+
+function commandOf(intent: Intent): Command {
+  return {
+    check: (world) => canBeDone(world, intent),
+    async run(world, session) {
+      const step = meaningOf(world, session, intent)
+      world.steps.push(textOf(step))
+      await perform(world, session, step)
+    },
+    toString: () => intent.do,
+  }
+}
+
+function canBeDone(world: World, intent: Intent): boolean {
+  if (intent.do === 'repeat') return world.appended.length > 0
+  return intent.do !== 'subscribe' || world.subscriptions.length < maxSubscriptions
+}
+
+async function perform(world: World, session: Session, step: Step): Promise<void> {
+  if ('append' in step) {
+    const { stream } = step.append
+    await doAppend(world, session, step.append)
+    // What metadata does to its stream may be over with the next metadata.
+    if (isMetastream(stream)) await doRead(world, session, wholeStream(originalOf(stream)))
+    return
+  }
+  if ('remove' in step) return doRemoval(world, session, step.remove, step.stream, step.expected)
+  return 'read' in step ? doRead(world, session, step.read) : doSubscribe(world, session, step.subscribe)
+}
+
+function wholeStream(stream: string): StreamRead {
+  return { stream, direction: 'forwards', from: 'start', count: 1_000, links: false }
+}
+
+function textOf(step: Step): string {
+  return JSON.stringify(step, (_name, value: unknown) => {
+    if (typeof value === 'bigint') return `#${value}`
+    return Buffer.isBuffer(value) ? value : shown(value)
+  })
+}
+
+/** Buffers come here in their form as JSON. */
+function shown(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'Buffer') return value
+  const bytes = 'data' in value && Array.isArray(value.data) ? Buffer.from(value.data) : Buffer.alloc(0)
+  return bytes.toString('utf8').slice(0, maxShownCharacters)
+}

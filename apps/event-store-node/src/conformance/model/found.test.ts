@@ -1,0 +1,59 @@
+// Sequences that random runs came upon, where the rules are easily read wrongly.
+import t, { type Test } from 'tap'
+import { conformanceTarget } from '../target.ts'
+import { openSession, type Session } from './session.ts'
+import type { Proposed } from './store.ts'
+import { createWorld, doAppend, doRead, doRemoval, doSubscribe, finish, type World } from './world.ts'
+
+async function played(t: Test, steps: (world: World, session: Session) => Promise<void>): Promise<void> {
+  const { raw } = await conformanceTarget(t)
+  const world = createWorld()
+  const session = await openSession(raw)
+  try {
+    await steps(world, session)
+    await finish(world, session)
+    t.pass('the server answered as the model does')
+  } finally {
+    for (const { server } of world.subscriptions) server.cancel()
+    session.batch.close()
+  }
+}
+
+function event(id: string, type: string, data: string): Proposed {
+  return { id, type, json: type !== '$>', data: Buffer.from(data), meta: Buffer.alloc(0) }
+}
+
+function appendTo(stream: string, ...events: Proposed[]) {
+  return { stream, expected: 'any', events, via: 'batch', chunks: 1 } as const
+}
+
+t.test('an append without events revives a soft-deleted stream', (t) =>
+  played(t, async (world, session) => {
+    await doAppend(world, session, appendTo('a', event('e1', 'T', '{}')))
+    await doRemoval(world, session, 'delete', 'a', 'any')
+    await doAppend(world, session, appendTo('a'))
+    await doRead(world, session, { stream: 'a', direction: 'forwards', from: 'start', count: 9, links: false })
+    await doRemoval(world, session, 'delete', 'a', 'any')
+    await doAppend(world, session, appendTo('$$a'))
+    await doRead(world, session, { stream: '$$a', direction: 'forwards', from: 'start', count: 9, links: false })
+  }),
+)
+
+t.test('metadata repeated behind a tombstone has no position, because it cannot be read any more', (t) =>
+  played(t, async (world, session) => {
+    await doAppend(world, session, appendTo('$$a', event('e1', '$metadata', '{}')))
+    await doRemoval(world, session, 'tombstone', 'a', 'any')
+    await doAppend(world, session, appendTo('$$a', event('e1', '$metadata', '{}')))
+  }),
+)
+
+t.test('a link whose data is no place is an event when it is read, and a link to nothing when it is live', (t) =>
+  played(t, async (world, session) => {
+    const request = { from: 'start', links: true, filter: undefined } as const
+    await doSubscribe(world, session, { ...request, stream: 'l' })
+    await doSubscribe(world, session, { ...request, from: 'end', stream: undefined })
+    await doAppend(world, session, appendTo('l', event('e1', '$>', 'x@a')))
+    await doSubscribe(world, session, { ...request, stream: 'l' })
+    await doRead(world, session, { stream: 'l', direction: 'forwards', from: 'start', count: 9, links: true })
+  }),
+)

@@ -1,0 +1,89 @@
+// Answers as lines of text with positions beside them, so that the model's and a server's can be held side by side.
+import { createHash } from 'node:crypto'
+import type { Expected, WriteAnswer } from './model.ts'
+import type { Found, ReadAnswer } from './reads.ts'
+import type { Recorded } from './store.ts'
+import type { Message } from './subscriptions.ts'
+
+/** Positions are ranks of the model or bytes of a server: only the pairs that they make can be judged. */
+export type Line<Position> = { readonly text: string; readonly at: readonly Position[] }
+
+/** What both sides know of an event. */
+export type EventParts = {
+  readonly stream: string
+  readonly revision: bigint | string
+  readonly type: string
+  readonly json: boolean
+  readonly id: string
+  readonly data: Uint8Array
+  readonly meta: Uint8Array
+}
+
+const maxShownBytes = 60
+
+export function eventText({ stream, revision, type, json, id, data, meta }: EventParts): string {
+  return `${stream}#${revision} ${type} ${json ? 'json' : 'binary'} ${id} ${bytesText(data)} ${bytesText(meta)}`
+}
+
+function bytesText(bytes: Uint8Array): string {
+  if (bytes.length <= maxShownBytes) return JSON.stringify(Buffer.from(bytes).toString('latin1'))
+  return `${bytes.length} bytes ${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}`
+}
+
+export function acceptedText(revision: string): string {
+  return `written, revision ${revision}`
+}
+
+export function wrongText(expected: string, current: string): string {
+  return `wrong expected version: expected ${expected}, current ${current}`
+}
+
+export const removedText = 'removed'
+export const deletedText = 'stream deleted'
+export const notFoundText = 'stream not found'
+export const unknownText = 'unknown error'
+export const tooLargeText = 'too large'
+export const unansweredText = 'no answer'
+
+/** No revision is -1 here, as it is in the trailers of a deletion. */
+export function expectedText(expected: Expected): string {
+  return String(expected)
+}
+
+/** @param removal deletions are answered with a position alone */
+export function writeLine(answer: WriteAnswer, expected: Expected, removal: boolean): Line<number> {
+  if ('deleted' in answer) return { text: deletedText, at: [] }
+  if ('unanswered' in answer) return { text: unansweredText, at: [] }
+  if ('wrong' in answer) return { text: wrongText(expectedText(expected), String(answer.wrong.current)), at: [] }
+  const { revision, position } = answer.ok
+  const text = removal ? removedText : acceptedText(String(revision))
+  return position === undefined ? { text: `${text}, no position`, at: [] } : { text, at: [position] }
+}
+
+export function readLines(answer: ReadAnswer): Line<number>[] {
+  if ('found' in answer) return answer.found.map(foundLine)
+  const texts = { deleted: deletedText, 'not found': notFoundText, unknown: unknownText }
+  return [{ text: texts[answer.refused], at: [] }]
+}
+
+export function messageLine(message: Message): Line<number> {
+  if (typeof message === 'string') return { text: message, at: [] }
+  if ('end' in message) return { text: deletedText, at: [] }
+  return 'checkpoint' in message ? { text: checkpointText, at: [message.checkpoint] } : foundLine(message)
+}
+
+export const checkpointText = 'checkpoint'
+
+function foundLine({ event, link }: Found): Line<number> {
+  const originals = link === undefined ? [event] : [link, event]
+  const known = originals.filter((each) => each !== undefined)
+  return { text: foundText(event && textOf(event), link && textOf(link)), at: known.map(({ position }) => position) }
+}
+
+export function foundText(event: string | undefined, link: string | undefined): string {
+  return link === undefined ? (event ?? 'nothing') : `${link} => ${event ?? 'nothing'}`
+}
+
+function textOf(event: Recorded): string {
+  return eventText({ ...event, id: event.id ?? '?' })
+}

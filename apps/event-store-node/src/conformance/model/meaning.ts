@@ -1,0 +1,198 @@
+// What a random step means in the state that a run has reached.
+import type { AppendRequest } from './calls.ts'
+import type {
+  EventIntent,
+  ExpectedIntent,
+  Intent,
+  LinkIntent,
+  MetadataIntent,
+  PositionIntent,
+  Repetition,
+  RevisionIntent,
+} from './intents.ts'
+import type { Expected } from './model.ts'
+import type { Filter, LogRead, StreamRead } from './reads.ts'
+import { beforeRun, type Session } from './session.ts'
+import { lastPossibleRevision, lastWritten, metastreamOf, type Proposed } from './store.ts'
+import type { SubscriptionRequest } from './subscriptions.ts'
+import type { World } from './world.ts'
+
+export type Step =
+  | { readonly append: AppendRequest }
+  | { readonly remove: 'delete' | 'tombstone'; readonly stream: string; readonly expected: Expected }
+  | { readonly read: StreamRead | LogRead }
+  | { readonly subscribe: SubscriptionRequest }
+
+const largeBytes = 70_000
+/** More than the server takes in one append. */
+const hugeBytes = (1 << 20) + 1
+const linkStream = 'l'
+const ownStreams: Filter = { by: 'stream', prefix: ['{P}', '$${P}'] }
+
+export function meaningOf(world: World, session: Session, intent: Intent): Step {
+  switch (intent.do) {
+    case 'append':
+      return {
+        append: appendOf(
+          world,
+          intent,
+          intent.stream,
+          intent.events.map((event) => eventOf(world, event)),
+        ),
+      }
+    case 'repeat':
+      return { append: repetitionOf(world, intent) }
+    case 'link':
+      return {
+        append: appendOf(
+          world,
+          intent,
+          linkStream,
+          intent.targets.map((target) => linkOf(world, target)),
+        ),
+      }
+    case 'set metadata': {
+      const events = intent.values.map((value) => metadataOf(world, intent.stream, value))
+      return { append: appendOf(world, intent, metastreamOf(intent.stream), events) }
+    }
+    case 'delete':
+    case 'tombstone':
+      return { remove: intent.do, stream: intent.stream, expected: expectedOf(world, intent.stream, intent.expected) }
+    case 'read stream': {
+      const { stream, backwards, count, links } = intent
+      const from = revisionOf(world, stream, intent.from)
+      return { read: { stream, direction: backwards ? 'backwards' : 'forwards', from, count, links } }
+    }
+    case 'read log':
+      return { read: logReadOf(session, intent) }
+    case 'subscribe':
+      return { subscribe: subscriptionOf(world, session, intent) }
+  }
+}
+
+type Sent = { readonly expected: ExpectedIntent; readonly via: 'batch' | 'unary'; readonly chunks: number }
+
+function appendOf(world: World, sent: Sent, stream: string, events: readonly Proposed[]): AppendRequest {
+  return { stream, expected: expectedOf(world, stream, sent.expected), events, via: sent.via, chunks: sent.chunks }
+}
+
+/** The last revision that is no tombstone's, or -1. */
+function lastOf(world: World, stream: string): bigint {
+  const last = lastWritten(world.store, stream)
+  return last === lastPossibleRevision ? -1n : last
+}
+
+function notNegative(revision: bigint): bigint {
+  return revision < 0n ? 0n : revision
+}
+
+function expectedOf(world: World, stream: string, expected: ExpectedIntent): Expected {
+  return typeof expected === 'string' ? expected : notNegative(lastOf(world, stream) + BigInt(expected.offset))
+}
+
+function revisionOf(world: World, stream: string, revision: RevisionIntent): 'start' | 'end' | bigint {
+  if (typeof revision === 'string') return revision
+  if ('revision' in revision) return BigInt(revision.revision)
+  return notNegative(lastOf(world, stream) + BigInt(revision.offset))
+}
+
+/** Only positions that were answered can be asked for. */
+function positionOf({ positions }: Session, position: PositionIntent): 'start' | 'end' | number {
+  if (typeof position === 'string') return position
+  const known = [...positions.keys()].filter((record) => record !== beforeRun).sort((one, other) => one - other)
+  return known[Math.floor(position.share * (known.length - 1))] ?? 'end'
+}
+
+function freshId(world: World): string {
+  world.events += 1
+  return `e${world.events}`
+}
+
+function eventOf(world: World, { type, content, meta }: EventIntent): Proposed {
+  const id = freshId(world)
+  return {
+    id,
+    type,
+    json: content === 'json',
+    data: contentOf(id, content),
+    meta: Buffer.from(meta ? `{"of":"${id}"}` : ''),
+  }
+}
+
+function contentOf(id: string, content: EventIntent['content']): Buffer {
+  if (content === 'json') return Buffer.from(JSON.stringify({ id, text: 'ä€😀' }))
+  if (content === 'binary') return Buffer.from([0, 255, 128, ...Buffer.from(id)])
+  return Buffer.alloc(content === 'large' ? largeBytes : hugeBytes, id)
+}
+
+function linkOf(world: World, target: LinkIntent): Proposed {
+  const text =
+    'text' in target
+      ? target.text
+      : `${notNegative(lastOf(world, target.stream) + BigInt(target.offset))}@${target.stream}`
+  return { id: freshId(world), type: '$>', json: false, data: Buffer.from(text), meta: Buffer.alloc(0) }
+}
+
+/** A server reads metadata that is not marked as JSON, and metadata behind a tombstone, as its caches have it: no soft deletes there. */
+function metadataOf(world: World, stream: string, value: MetadataIntent): Proposed {
+  const id = freshId(world)
+  const { properties, truncateAtLast, json, type } = value
+  const last = lastOf(world, stream)
+  const tb = truncateAtLast === undefined ? {} : { $tb: Number(notNegative(last + BigInt(truncateAtLast))) }
+  const safe = json && lastWritten(world.store, stream) !== lastPossibleRevision
+  const text = value.text?.includes(String(lastPossibleRevision)) && !safe ? undefined : value.text
+  return { id, type, json, data: Buffer.from(text ?? JSON.stringify({ ...properties, ...tb })), meta: Buffer.alloc(0) }
+}
+
+function repetitionOf(world: World, intent: Extract<Intent, { do: 'repeat' }>): AppendRequest {
+  const { appended } = world
+  const original = appended[Math.max(0, appended.length - 1 - intent.back)]
+  if (original === undefined) throw new Error('there is nothing to repeat')
+  const stream = intent.how === 'in another stream' ? (original.stream === 'a' ? 'b' : 'a') : original.stream
+  const events = repeated(world, original.events, intent.how)
+  const append = appendOf(world, intent, stream, events)
+  return intent.asBefore ? { ...append, expected: original.expected } : append
+}
+
+function repeated(world: World, events: readonly Proposed[], how: Repetition): readonly Proposed[] {
+  switch (how) {
+    case 'the same':
+    case 'in another stream':
+      return events
+    case 'a prefix':
+      return events.slice(0, Math.max(1, events.length - 1))
+    case 'a suffix':
+      return events.slice(Math.min(1, events.length - 1))
+    case 'extended':
+      return [...events, eventOf(world, { type: 'T', content: 'json', meta: false })]
+    case 'reversed':
+      return events.toReversed()
+    case 'doubled':
+      return [...events, ...events]
+  }
+}
+
+/** A count of 0 keeps a real server reading the whole log for ever. */
+function logReadOf(session: Session, intent: Extract<Intent, { do: 'read log' }>): LogRead {
+  const from = positionOf(session, intent.from)
+  return {
+    direction: intent.backwards ? 'backwards' : 'forwards',
+    from,
+    count: Math.max(1, intent.count),
+    links: intent.links,
+    filter: intent.filter ?? (from === 'start' ? ownStreams : undefined),
+  }
+}
+
+function subscriptionOf(
+  world: World,
+  session: Session,
+  intent: Extract<Intent, { do: 'subscribe' }>,
+): SubscriptionRequest {
+  const { stream, links, window, every } = intent
+  if (stream !== undefined)
+    return { stream, from: revisionOf(world, stream, intent.revision), links, filter: undefined }
+  const from = positionOf(session, intent.position)
+  const filter = intent.filter ?? (from === 'start' ? ownStreams : undefined)
+  return { stream, from, links, filter: filter && { ...filter, window, every } }
+}

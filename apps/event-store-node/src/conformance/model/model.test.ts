@@ -1,0 +1,44 @@
+// Random appends, deletes, metadata changes, reads and subscriptions: a server does what the model does.
+import fc from 'fast-check'
+import t from 'tap'
+import { conformanceTarget } from '../target.ts'
+import { commands } from './commands.ts'
+import { openSession } from './session.ts'
+import { createWorld, finish } from './world.ts'
+
+/** `MODEL_SEED` repeats the runs of a test that failed. */
+const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)
+/** `MODEL_RUNS` asks for so many, however long they take. */
+const wantedRuns = process.env.MODEL_RUNS
+const numRuns = Number(wantedRuns ?? 60)
+const timeLimitMs = wantedRuns === undefined ? 15_000 : Number.POSITIVE_INFINITY
+const maxCommands = 100
+
+t.test(`a server answers as the model does, MODEL_SEED=${seed}`, async (t) => {
+  const { raw } = await conformanceTarget(t)
+  const until = performance.now() + timeLimitMs
+  let [runs, steps, hasFailed] = [0, 0, false]
+  const property = fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), async (chosen) => {
+    // A failure is made smaller in any case.
+    if (performance.now() > until && !hasFailed) return
+    const world = createWorld()
+    const session = await openSession(raw)
+    try {
+      await fc.asyncModelRun(() => ({ model: world, real: session }), chosen)
+      await finish(world, session)
+    } catch (error) {
+      hasFailed = true
+      throw new Error(`after\n  ${world.steps.join('\n  ')}\n${String(error)}`, { cause: error })
+    } finally {
+      runs += 1
+      steps += world.steps.length
+      for (const { server } of world.subscriptions) server.cancel()
+      session.batch.close()
+    }
+  })
+  const details = await fc.check(property, { seed, numRuns })
+  t.comment(`${steps} steps in ${runs} runs`)
+  if (details.failed) t.comment(`${details.numShrinks} times smaller: ${String(details.errorInstance)}`)
+  t.notOk(details.failed, `MODEL_SEED=${seed} MODEL_RUNS=${numRuns} repeats what failed`)
+  t.not(steps, 0, 'something was done')
+})

@@ -1,0 +1,132 @@
+// A small reading of the server's rules for writes, made from its source and its recorded answers, apart from the node.
+import { withTruncateBefore } from './metadata.ts'
+import { readableEvent } from './reads.ts'
+import {
+  eventAt,
+  isMetastream,
+  isSoftDeleted,
+  lastPossibleRevision,
+  lastWritten,
+  metastreamOf,
+  originalOf,
+  type Proposed,
+  record,
+  type Store,
+} from './store.ts'
+
+export type Expected = 'any' | 'no_stream' | 'stream_exists' | bigint
+
+export type WriteAnswer =
+  | { readonly ok: { readonly revision: bigint; readonly position: number | undefined } }
+  | { readonly wrong: { readonly current: bigint } }
+  | { readonly deleted: true }
+  /** The server forgets to answer; the client waits in vain. */
+  | { readonly unanswered: true }
+
+export type Written = { readonly answer: WriteAnswer; readonly store: Store }
+
+type Decision = WriteAnswer | { readonly accepted: { readonly softDeleted: boolean } }
+
+/** (`ReaderIndex/IndexWriter.cs: CheckCommit`) What becomes of events of these ids at the expected revision. */
+function decide(store: Store, stream: string, expected: Expected, ids: readonly (string | undefined)[]): Decision {
+  const current = lastWritten(store, stream)
+  if (current === lastPossibleRevision) return { deleted: true }
+  const softDeleted = isSoftDeleted(store, stream)
+  if (expected === 'stream_exists') {
+    if (softDeleted) return { deleted: true }
+    if (current < 0n && lastWritten(store, metastreamOf(stream)) < 0n) return { wrong: { current } }
+  }
+  if (expected === 'any' || expected === 'stream_exists') return decideByMemory(store, stream, ids)
+  const revision = expected === 'no_stream' ? -1n : expected
+  if (revision > current) return { wrong: { current } }
+  if (revision === current) return { accepted: { softDeleted } }
+  return decideByHistory(store, stream, revision, ids)
+}
+
+/** Without an exact revision an append is a repetition when all its ids are remembered for this stream, in any order. */
+function decideByMemory(store: Store, stream: string, ids: readonly (string | undefined)[]): Decision {
+  const known = ids.map((id) => (id === undefined ? undefined : store.firstWritten.get(id)))
+  const mine = known.filter((event) => event?.stream === stream)
+  const [first] = mine
+  const last = mine.at(-1)
+  if (known[0]?.stream !== stream) return { accepted: { softDeleted: isSoftDeleted(store, stream) } }
+  if (mine.length < ids.length) return { wrong: { current: lastWritten(store, stream) } }
+  // The message with this answer refuses to be made when the last revision is far below the first.
+  if (first !== undefined && last !== undefined && last.revision < first.revision - 1n) return { unanswered: true }
+  return repetition(store, stream, last?.revision ?? -1n)
+}
+
+/** At a revision that was passed already, the events must be those that stand there. */
+function decideByHistory(
+  store: Store,
+  stream: string,
+  revision: bigint,
+  ids: readonly (string | undefined)[],
+): Decision {
+  const wrong = { wrong: { current: lastWritten(store, stream) } }
+  if (ids.length === 0) return wrong
+  const differing = ids.findIndex((id, index) => {
+    const standing = eventAt(store, stream, revision + 1n + BigInt(index))
+    return id === undefined || standing?.id !== id
+  })
+  if (differing === 0 && revision === -1n && isSoftDeleted(store, stream)) return { accepted: { softDeleted: true } }
+  if (differing >= 0) return wrong
+  return repetition(store, stream, revision + BigInt(ids.length))
+}
+
+/** The position is only known of an event that can still be read. */
+function repetition(store: Store, stream: string, revision: bigint): WriteAnswer {
+  return { ok: { revision, position: readableEvent(store, stream, revision)?.position } }
+}
+
+/** (`StorageWriterService.cs: WritePrepares`) */
+export function append(store: Store, stream: string, expected: Expected, events: readonly Proposed[]): Written {
+  const ids = events.map((event) => event.id)
+  const decision = decide(store, stream, expected, ids)
+  if (!('accepted' in decision)) return { answer: decision, store }
+  const current = lastWritten(store, stream)
+  const revivedByMetadata = isMetastream(stream) && isSoftDeleted(store, originalOf(stream))
+  let after = record(store, stream, events)
+  const answer = { ok: { revision: current + BigInt(events.length), position: after.records - 1 } }
+  if (decision.accepted.softDeleted) after = revive(after, stream, current + 1n)
+  if (revivedByMetadata) after = revive(after, originalOf(stream), lastWritten(after, originalOf(stream)) + 1n)
+  return { answer, store: after }
+}
+
+/** Amends the metadata as it stands, if it can be amended; behind a tombstone the revision overflows. */
+function revive(store: Store, stream: string, truncateBefore: bigint): Store {
+  const metastream = metastreamOf(stream)
+  const standing = store.streams.get(metastream)?.at(-1)
+  const data = standing && withTruncateBefore(standing.data, BigInt.asIntN(64, truncateBefore))
+  return data === undefined ? store : record(store, metastream, [metadataEvent(data)])
+}
+
+function metadataEvent(data: Buffer): Proposed {
+  return { id: undefined, type: '$metadata', json: true, data, meta: Buffer.alloc(0) }
+}
+
+/** (`StorageWriterService.cs: WriteDelete`) A soft delete replaces the metadata of the stream. */
+export function softDelete(store: Store, stream: string, expected: Expected): Written {
+  const decision = decide(store, stream, expected, [undefined])
+  if (!('accepted' in decision)) return { answer: decision, store }
+  if (lastWritten(store, stream) < 0n && lastWritten(store, metastreamOf(stream)) < 0n) {
+    return { answer: { wrong: { current: -1n } }, store }
+  }
+  const data = Buffer.from(`{"$tb":${lastPossibleRevision}}`)
+  return written(record(store, metastreamOf(stream), [metadataEvent(data)]))
+}
+
+/** The tombstone of a stream, which may never have existed. */
+export function tombstone(store: Store, stream: string, expected: Expected): Written {
+  const decision = decide(store, stream, expected, [undefined])
+  if (!('accepted' in decision)) return { answer: decision, store }
+  const empty = Buffer.alloc(0)
+  return written(
+    record(store, stream, [{ id: undefined, type: '$streamDeleted', json: false, data: empty, meta: empty }]),
+  )
+}
+
+/** Deletions answer with a position only. */
+function written(store: Store): Written {
+  return { answer: { ok: { revision: -1n, position: store.records - 1 } }, store }
+}

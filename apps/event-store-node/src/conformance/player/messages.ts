@@ -1,0 +1,65 @@
+// The messages of a read in the words of a recording.
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import { positionAt } from './ranks.ts'
+import type { Json } from './scenario.ts'
+import type { Symbols } from './symbols.ts'
+
+/** Data longer than this was recorded by its length alone. */
+const maxDataBytes = 120
+
+/** Leaves out the events of other scenarios, and checkpoints where they were not recorded. */
+export function messageAnswers(
+  messages: readonly ReadResp[],
+  symbols: Symbols,
+  { checkpoints }: { readonly checkpoints: boolean },
+): Json[] {
+  return messages.flatMap((message) => {
+    const answer = answerOf(message, symbols)
+    if (answer === undefined || (message.hasCheckpoint() && !checkpoints)) return []
+    return [answer]
+  })
+}
+
+function answerOf(message: ReadResp, symbols: Symbols): Json | undefined {
+  const event = message.getEvent()
+  if (event !== undefined) return eventAnswer(event, symbols)
+  const notFound = message.getStreamNotFound()?.getStreamIdentifier()
+  if (notFound !== undefined) return { notFound: symbols.withoutNames(text(notFound.getStreamName_asU8())) }
+  const checkpoint = message.getCheckpoint()
+  if (checkpoint !== undefined) return { checkpoint: positionAt(checkpoint.getCommitPosition()) }
+  if (message.hasFirstStreamPosition()) return { first: message.getFirstStreamPosition() }
+  if (message.hasLastStreamPosition()) return { last: message.getLastStreamPosition() }
+  if (message.hasConfirmation()) return 'confirmation'
+  if (message.hasCaughtUp()) return 'caught_up'
+  if (message.hasFellBehind()) return 'fell_behind'
+  return message.hasLastAllStreamPosition() ? undefined : 'other'
+}
+
+function eventAnswer(read: ReadResp.ReadEvent, symbols: Symbols): Json | undefined {
+  const original = read.getLink() ?? read.getEvent()
+  const owner = original?.getStreamIdentifier()?.getStreamName_asU8()
+  if (owner === undefined || !symbols.owns(text(owner))) return undefined
+  const link = read.getLink()
+  const event = recordedAnswer(read.getEvent(), symbols)
+  return link === undefined ? { event } : { event, link: recordedAnswer(link, symbols) }
+}
+
+function recordedAnswer(event: ReadResp.ReadEvent.RecordedEvent | undefined, symbols: Symbols): Json {
+  if (event === undefined) return null
+  const properties = event.getMetadataMap()
+  const data = event.getData_asU8()
+  return {
+    stream: symbols.withoutNames(text(event.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array())),
+    revision: event.getStreamRevision(),
+    type: properties.get('type') ?? null,
+    contentType: properties.get('content-type') ?? null,
+    id: symbols.eventSymbol(event.getId()?.getString() ?? ''),
+    data: data.length > maxDataBytes ? `${data.length} bytes` : symbols.withoutNames(text(data)),
+    meta: text(event.getCustomMetadata_asU8()),
+    at: positionAt(event.getCommitPosition()),
+  }
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('utf8')
+}

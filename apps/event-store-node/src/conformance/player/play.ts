@@ -1,0 +1,75 @@
+// Plays a scenario against a server and answers as a recording does.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { playAppend, playRemove, unansweredCode } from './appending.ts'
+import { ranked } from './ranks.ts'
+import { type Past, playRead, playSubscription } from './reading.ts'
+import type { Answer, AppendStep, Json, MetaStep, Scenario, Step } from './scenario.ts'
+import { createSymbols, type Symbols } from './symbols.ts'
+
+const answerTimeoutMs = 15_000
+/** Nothing at all for longer than the real server's own timeout of 2 s counts as no answer where none is expected. */
+const silenceMs = 4_000
+
+/**
+ * @param beginning a position that the log has reached, to begin with instead of at its start
+ * @returns one answer per step, positions as ranks
+ */
+export async function play(client: StreamsClient, scenario: Scenario, beginning?: bigint): Promise<Answer[]> {
+  const symbols = createSymbols(`rec${randomUUID().slice(0, 13)}_`)
+  const positions: (string | undefined)[] = []
+  const answers: Answer[] = []
+  for (const [index, step] of scenario.steps.entries()) {
+    const timeoutMs = errorCodeIn(scenario.answers[index]) === unansweredCode ? silenceMs : answerTimeoutMs
+    const answer = await playStep({ client, symbols, past: { positions, beginning }, timeoutMs }, step)
+    positions.push(positionIn(answer))
+    answers.push(answer)
+  }
+  return ranked(answers)
+}
+
+type Stage = {
+  readonly client: StreamsClient
+  readonly symbols: Symbols
+  readonly past: Past
+  readonly timeoutMs: number
+}
+
+async function playStep(stage: Stage, step: Step): Promise<Answer> {
+  const { client, symbols, past, timeoutMs } = stage
+  switch (step.op) {
+    case 'append':
+      return playAppend(client, symbols, step, timeoutMs)
+    case 'meta':
+      return playAppend(client, symbols, metadataAppend(step), timeoutMs)
+    case 'delete':
+    case 'tombstone':
+      return playRemove(client, symbols, step)
+    case 'read':
+      return playRead(client, symbols, step, past)
+    case 'subscribe':
+      return playSubscription(client, symbols, step, past, (inner) => playStep(stage, inner))
+    case 'sleep':
+      await pause(step.ms)
+      return {}
+  }
+}
+
+function metadataAppend({ stream, id, value, expect = 'any' }: MetaStep): AppendStep {
+  return { op: 'append', stream: `$$${stream}`, expect, events: [{ id, type: '$metadata', data: value }] }
+}
+
+function errorCodeIn(answer: Answer | undefined): Json | undefined {
+  return member(answer?.error, 'code')
+}
+
+function positionIn(answer: Answer): string | undefined {
+  const at = member(member(answer.ok, 'position'), 'at')
+  return typeof at === 'string' ? at : undefined
+}
+
+function member(value: Json | undefined, key: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return Object.entries(value).find(([name]) => name === key)?.[1]
+}

@@ -1,0 +1,36 @@
+// Positions in the log mean nothing but their order: a recording has their ranks within the scenario.
+import type { Answer, Json } from './scenario.ts'
+
+/** How an answer holds a position until all of them are known. */
+export function positionAt(position: string): Json {
+  return { at: position }
+}
+
+/** The answers with every position replaced by its rank. */
+export function ranked(answers: readonly Answer[]): Answer[] {
+  const positions = new Set<string>()
+  collect([...answers], positions)
+  const inOrder = [...positions].sort((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1))
+  const rankOf = new Map(inOrder.map((position, rank) => [position, rank]))
+  return answers.map((answer) =>
+    Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, replaced(value, rankOf)])),
+  )
+}
+
+function collect(value: Json, positions: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return
+  if ('at' in value && typeof value.at === 'string') positions.add(value.at)
+  for (const each of Object.values(value)) collect(each, positions)
+}
+
+function replaced(value: Json, rankOf: ReadonlyMap<string, number>): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (isArray(value)) return value.map((each) => replaced(each, rankOf))
+  // An event's position is an object in the place of a number, so the key `at` is looked for one level further down.
+  if ('at' in value && typeof value.at === 'string') return rankOf.get(value.at) ?? null
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaced(each, rankOf)]))
+}
+
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}

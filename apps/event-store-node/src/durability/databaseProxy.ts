@@ -1,0 +1,78 @@
+// A TCP proxy between the node and its database that knows a commit when it passes, to strike at that very moment.
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+
+/**
+ * Where a commit is when it is struck: kept from the database, just sent to it, done without the node knowing, or done and
+ * the node being told.
+ */
+export type CommitStage = 'held' | 'sent' | 'done' | 'answered'
+
+export type DatabaseProxy = {
+  /** The database, by way of the proxy. */
+  readonly databaseUrl: string
+  /** Calls back once, at that stage of the next commit. */
+  atNextCommit(stage: CommitStage, act: () => void): void
+}
+
+/** The statement that commits a group goes by this name on the wire. */
+const commitStatement = 'insert_events'
+
+export async function startDatabaseProxy(t: Test, databaseUrl: string): Promise<DatabaseProxy> {
+  const url = new URL(databaseUrl)
+  const target = { host: url.hostname, port: Number(url.port) }
+  const sockets = new Set<Socket>()
+  let armed: { readonly stage: CommitStage; readonly act: () => void } | undefined
+
+  const strike = () => {
+    const { act } = armed ?? {}
+    armed = undefined
+    act?.()
+  }
+  const server = createServer((node) => {
+    const database = connect(target)
+    let committing = false
+    let held = false
+    for (const socket of [node, database]) {
+      sockets.add(socket)
+      // A killed node's connection breaks; what it had sent still reaches the database, as from the kernel's buffers.
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          sockets.delete(socket)
+          node.destroy()
+          database.end()
+        })
+    }
+    node.on('data', (chunk: Buffer) => {
+      const isCommit = armed !== undefined && chunk.includes(commitStatement)
+      if (isCommit) committing = true
+      if (isCommit && armed?.stage === 'held') held = true
+      if (!held) database.write(chunk)
+      if (isCommit && (held || armed?.stage === 'sent')) strike()
+    })
+    node.on('end', () => database.end())
+    database.on('data', (chunk: Buffer) => {
+      if (committing && armed?.stage === 'done') return strike()
+      node.write(chunk)
+      if (committing && armed?.stage === 'answered') strike()
+    })
+    database.on('end', () => node.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const proxied = new URL(databaseUrl)
+  proxied.hostname = '127.0.0.1'
+  proxied.port = String((server.address() as AddressInfo).port)
+  return {
+    databaseUrl: proxied.href,
+    atNextCommit(stage, act) {
+      armed = { stage, act }
+    },
+  }
+}

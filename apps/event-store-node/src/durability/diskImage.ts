@@ -1,0 +1,56 @@
+// A disk in a file, and copies of it as a power failure would leave them. Needs Linux and root.
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+
+const run = promisify(execFile)
+const imageBytes = 1 << 30
+/** Longer than the test: nothing but a sync brings data to the disk. */
+const commitSeconds = 60
+
+export type Disk = {
+  /** Where it is mounted. */
+  readonly directory: string
+  /** Writes everything to the disk. */
+  sync(): Promise<void>
+  /**
+   * Copies what is on the disk itself, without what the system only holds in memory, and mounts the copy. Whoever writes
+   * to the disk has to be frozen meanwhile.
+   */
+  copy(): Promise<Disk>
+}
+
+/** Makes an empty disk. It is gone with the test. */
+export async function createDisk(t: Test): Promise<Disk> {
+  const home = await mkdtemp(join(tmpdir(), 'paylog-disk-'))
+  t.teardown(() => rm(home, { recursive: true, force: true }))
+  const image = join(home, 'image')
+  const file = await open(image, 'w')
+  await file.truncate(imageBytes)
+  await file.close()
+  await run('mkfs.ext4', ['-q', image])
+  return mountDisk(t, home, image)
+}
+
+async function mountDisk(t: Test, home: string, image: string): Promise<Disk> {
+  const directory = `${image}.mounted`
+  await mkdir(directory)
+  await run('mount', ['-t', 'ext4', '-o', `loop,commit=${commitSeconds}`, image, directory])
+  t.teardown(() => run('umount', [directory]))
+  let copies = 0
+  return {
+    directory,
+    async sync() {
+      await run('sync', ['--file-system', directory])
+    },
+    async copy() {
+      copies += 1
+      const copy = join(home, `copy-${copies}`)
+      await run('cp', ['--sparse=always', image, copy])
+      return mountDisk(t, home, copy)
+    },
+  }
+}

@@ -1,0 +1,73 @@
+// The node under load, killed and started again many times, and each time everything acknowledged is looked for.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import type { CrashingNode } from './crashingNode.ts'
+import type { Attempt, Journal } from './journal.ts'
+import { startLoadedNode } from './loadedNode.ts'
+import { queryOnce } from './queryOnce.ts'
+import type { SeededRandom } from './seededRandom.ts'
+import type { Crew } from './writers.ts'
+
+const strikeTimeoutMs = 20_000
+
+/** A node under load, when its moment is to be chosen. */
+export type Victim = { readonly kill: () => void; readonly journal: Journal; readonly random: SeededRandom }
+
+export type KillCycles = {
+  readonly seed: number
+  readonly cycles: number
+  readonly crew: Crew
+  readonly databaseUrl: string
+  readonly nodeDatabaseUrl: string
+  /** Sees to it that the node is killed some time soon. */
+  readonly strike: (victim: Victim) => Promise<void> | void
+  /** Whether the next node is started before the kill and waits for its turn. */
+  readonly successorWaits: boolean
+}
+
+export type KillReport = {
+  /** All appends that were not answered when the node was killed. */
+  readonly inFlight: number
+  /** Kills when an append was committed and not yet answered; unknown with a successor, who may have written it. */
+  readonly betweenCommitAndAnswer: number
+}
+
+/** Runs the cycles and asserts everything the log owes its clients. */
+export async function runKillCycles(t: Test, options: KillCycles): Promise<KillReport> {
+  const { seed, cycles, successorWaits, databaseUrl } = options
+  const { node, journal, random, check, finish } = await startLoadedNode(t, options)
+  const report = { inFlight: 0, betweenCommitAndAnswer: 0 }
+  const faults: string[] = []
+  for (let cycle = 1; cycle <= cycles && faults.length === 0; cycle += 1) {
+    const successor = successorWaits ? node.start() : undefined
+    await killed(node, () => options.strike({ kill: node.kill, journal, random: random.fork(`strike ${cycle}`) }))
+    const open = journal.open()
+    report.inFlight += open.length
+    if (!successorWaits && (await holdsAny(databaseUrl, open))) report.betweenCommitAndAnswer += 1
+    await (successor ?? node.start())
+    faults.push(...(await check()).map((fault) => `kill ${cycle}: ${fault}`))
+  }
+  t.same(faults, [], `the log is right after every restart (seed ${seed})`)
+  await finish()
+  t.comment(JSON.stringify(report))
+  return report
+}
+
+async function killed(node: CrashingNode, strike: () => Promise<void> | void): Promise<void> {
+  const before = node.kills
+  await strike()
+  await waitFor(() => node.kills > before, { what: 'the moment to kill the node', timeoutMs: strikeTimeoutMs })
+  await node.gone()
+}
+
+async function holdsAny(databaseUrl: string, attempts: readonly Attempt[]): Promise<boolean> {
+  const ids = attempts.flatMap(({ events }) => events.slice(0, 1).map(({ id }) => id))
+  const text = 'select 1 from event_store.events where event_id = any($1::uuid[]) limit 1'
+  return (await queryOnce(databaseUrl, text, [ids])).length === 1
+}
+
+/** A moment within the next milliseconds. */
+export function soon(random: SeededRandom, mostMs: number, act: () => void): void {
+  void sleep(random.between(0, mostMs)).then(act)
+}

@@ -1,0 +1,75 @@
+// A Postgres of one test's own, which may be treated as badly as the test likes.
+
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
+import { createLog } from '@paylog/runtime/log'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+
+const log = createLog({ app: 'test', level: 'silent' })
+
+export type PrivatePostgres = {
+  readonly databaseUrl: string
+  /** Stops all its processes where they are, once none of them waits for the disk any more. Linux only. */
+  freeze(): Promise<void>
+  thaw(): Promise<void>
+  /** Postgres' immediate stop: every process ends where it is, and nothing in memory is written. */
+  crash(): Promise<void>
+  /** Starts it again on the same data, at the same address. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @param directory where its data goes; a temporary one when left out */
+export async function startPrivatePostgres(t: Test, directory?: string): Promise<PrivatePostgres> {
+  const home = directory ?? (await mkdtemp(join(tmpdir(), 'paylog-private-postgres-')))
+  if (directory === undefined) t.teardown(() => rm(home, { recursive: true, force: true }))
+  const port = await freePort()
+  const start = () => startEmbeddedPostgres({ directory: home, port, log })
+  let postgres: EmbeddedPostgres = await start()
+  t.teardown(() => postgres.stop())
+  let frozen: number[] = []
+  t.teardown(() => {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT')
+  })
+  const serverPid = async () => Number.parseInt(await readFile(join(home, 'cluster', 'postmaster.pid'), 'utf8'), 10)
+  return {
+    databaseUrl: postgres.databaseUrl,
+    async freeze() {
+      const server = await serverPid()
+      // The server first, so that no process is added meanwhile.
+      process.kill(server, 'SIGSTOP')
+      frozen = [server, ...(await childrenOf(server))]
+      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+      const isFrozen = async () => (await Promise.all(frozen.map(isStopped))).every(Boolean)
+      await waitFor(isFrozen, { what: 'Postgres to stand still' })
+    },
+    async thaw() {
+      for (const pid of frozen) process.kill(pid, 'SIGCONT')
+      frozen = []
+    },
+    async crash() {
+      const ended = once(postgres.lost, 'abort')
+      process.kill(await serverPid(), 'SIGQUIT')
+      await ended
+    },
+    async restart() {
+      postgres = await start()
+    },
+    stop: () => postgres.stop(),
+  }
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return list.trim().split(' ').map(Number)
+}
+
+async function isStopped(pid: number): Promise<boolean> {
+  // The state stands behind the name, which is in brackets and may hold anything.
+  return /\) T /.test(await readFile(`/proc/${pid}/stat`, 'utf8'))
+}

@@ -1,0 +1,119 @@
+// Sends one attempt until its answer is clear, always with the same ids and the same expected revision.
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type AppendExpectedRevision,
+  type EventStoreDBClient,
+  StreamDeletedError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client'
+import type { Attempt, Journal, Place } from './journal.ts'
+
+/** The client can lose an append between two connections and then never answers it. */
+const answerTimeoutMs = 3_000
+const longestPauseMs = 200
+/** Longer than any outage of these tests. */
+const patienceMs = 60_000
+/** CANCELLED, DEADLINE_EXCEEDED, ABORTED, INTERNAL (a connection that broke in the middle) and UNAVAILABLE. */
+const unclearCodes: readonly unknown[] = [1, 4, 10, 13, 14]
+const unclearTypes: readonly unknown[] = ['unavailable', 'cancelled', 'deadline-exceeded', 'timeout']
+
+export type Sender = {
+  readonly client: EventStoreDBClient
+  /**
+   * Takes Streams/Append always. The client keeps the appends of all batch streams of a process in one place, forgets them
+   * all when one stream fails, and then dies of the answers on the others: only one client of a process may use batches.
+   */
+  readonly unaryOnly: boolean
+  readonly journal: Journal
+  /** Resolves while there is somebody to send to, so that no client wastes its reconnection back-off on a dead node. */
+  readonly untilUp: () => Promise<void>
+}
+
+export type Expectation = AppendExpectedRevision
+
+class UnansweredError extends Error {
+  override readonly name = 'UnansweredError'
+}
+
+/**
+ * Appends the attempt's events.
+ * @param options `unary` takes Streams/Append instead of the batch stream
+ * @returns the new revision, or what the stream is really at
+ */
+export async function append(
+  sender: Sender,
+  attempt: Attempt,
+  { expected, unary }: { readonly expected: Expectation; readonly unary: boolean },
+): Promise<{ readonly revision: bigint } | { readonly refused: bigint | 'no_stream' | undefined }> {
+  const refusal = await sendUntilClear(sender, attempt, async () => {
+    // Credentials of its own send an append on its own way; without TLS they stay at home.
+    const credentials = unary || sender.unaryOnly ? { credentials: { username: 'anybody', password: 'any' } } : {}
+    const result = await sender.client.appendToStream(attempt.stream, [...attempt.events], {
+      expectedRevision: expected,
+      ...credentials,
+    })
+    return { revision: result.nextExpectedRevision, position: result.position?.commit }
+  })
+  if (attempt.outcome.kind === 'acknowledged' && attempt.outcome.revision !== undefined) {
+    return { revision: attempt.outcome.revision }
+  }
+  return { refused: refusal instanceof WrongExpectedVersionError ? refusal.actualVersion : undefined }
+}
+
+/** Hides or closes the attempt's stream, which is at `revision`. */
+export async function remove(sender: Sender, attempt: Attempt, revision: bigint): Promise<void> {
+  const { client } = sender
+  const refusal = await sendUntilClear(sender, attempt, async () => {
+    const options = { expectedRevision: revision }
+    const { position } = await (attempt.kind === 'delete'
+      ? client.deleteStream(attempt.stream, options)
+      : client.tombstoneStream(attempt.stream, options))
+    return { revision: undefined, position: position?.commit }
+  })
+  if (refusal !== undefined) sender.journal.surprise(`${attempt.kind} of ${attempt.stream}: ${refusal.message}`)
+}
+
+async function sendUntilClear(
+  { journal, untilUp }: Sender,
+  attempt: Attempt,
+  send: () => Promise<Place>,
+): Promise<WrongExpectedVersionError | StreamDeletedError | undefined> {
+  const giveUpAt = performance.now() + patienceMs
+  for (;;) {
+    await untilUp()
+    attempt.tries += 1
+    try {
+      journal.acknowledge(attempt, await answerInTime(send()))
+      return undefined
+    } catch (error) {
+      if (error instanceof StreamDeletedError && attempt.kind === 'tombstone' && attempt.tries > 1) {
+        // The first try did it; a tombstone has no better way to say so.
+        journal.acknowledge(attempt, { revision: undefined, position: undefined })
+        return undefined
+      }
+      if (error instanceof WrongExpectedVersionError || error instanceof StreamDeletedError) {
+        journal.refuse(attempt)
+        return error
+      }
+      if (!isUnclear(error)) journal.surprise(`${attempt.kind} of ${attempt.stream}: ${String(error)}`)
+      if (performance.now() > giveUpAt) throw new Error(`no clear answer for ${attempt.stream}`, { cause: error })
+      await sleep(Math.min(10 * attempt.tries, longestPauseMs))
+    }
+  }
+}
+
+async function answerInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  const giveUp = new AbortController()
+  const timeout = sleep(answerTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
+    throw new UnansweredError(`not answered within ${answerTimeoutMs} ms`)
+  })
+  timeout.catch(() => undefined)
+  return Promise.race([answer, timeout]).finally(() => giveUp.abort())
+}
+
+function isUnclear(error: unknown): boolean {
+  if (error instanceof UnansweredError) return true
+  if (!(error instanceof Error)) return false
+  const { type, code } = { type: undefined, code: undefined, ...error }
+  return unclearTypes.includes(type) || unclearCodes.includes(code)
+}

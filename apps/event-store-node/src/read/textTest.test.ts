@@ -1,0 +1,84 @@
+// Prefixes and patterns against names: what matches, and how long it may take.
+import fc from 'fast-check'
+import t from 'tap'
+import { Refusal } from '../protocol/refusal.ts'
+import { patternTest, prefixTest } from './textTest.ts'
+
+const longName = `${'a'.repeat(2_000)}!`
+/** Generous, because the machine may be busy: what is meant to be caught takes minutes. */
+const maxTestMs = 2_000
+
+t.test('a text matches when it begins with any of the prefixes', async () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '-', 'é', '\u{1f600}'), maxLength: 4 })
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 6 }), text, (prefixes, name) => {
+      return prefixTest(prefixes)(name) === prefixes.some((prefix) => name.startsWith(prefix))
+    }),
+    { seed: 1, numRuns: 3_000 },
+  )
+})
+
+t.test('100,000 prefixes cost no more than a few', async (t) => {
+  const test = prefixTest(Array.from({ length: 100_000 }, (_, index) => `stream-${index}-`))
+  const begunAt = performance.now()
+  for (let count = 0; count < 10_000; count += 1) test(`stream-${count * 20}-x`)
+  t.ok(performance.now() - begunAt < maxTestMs)
+  t.ok(test('stream-99999-x'))
+  t.notOk(test('stream-100000-x'))
+})
+
+t.test('a pattern means what it means elsewhere', async () => {
+  const part = fc.constantFrom(
+    'a',
+    'b',
+    '.',
+    '[ab]',
+    '[^a]',
+    '\\w',
+    '(a|b)',
+    '(?:ab)',
+    'a?',
+    'b*',
+    'a+?',
+    'a{2}',
+    '^',
+    '$',
+  )
+  const pattern = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join(''))
+  const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-'), maxLength: 6 })
+  fc.assert(
+    fc.property(pattern, name, (source, text) => patternTest(source)(text) === new RegExp(source).test(text)),
+    { seed: 1, numRuns: 3_000 },
+  )
+})
+
+t.test('lookaheads, backward references and large repetitions are understood', async (t) => {
+  t.notOk(patternTest('^(?!\\$)')('$system'))
+  t.ok(patternTest('^(?!\\$)')('order'))
+  t.ok(patternTest('^(.)\\1')('aab'))
+  t.ok(patternTest('^[0-9a-f]{32}$')('0'.repeat(32)))
+})
+
+t.test('a pattern that backtracks for ever elsewhere is answered', async (t) => {
+  for (const source of [
+    '^(a+)+$',
+    '^(a|a)*$',
+    '(.*)(.*)(.*)(.*)(.*)x',
+    '(?:a?){16}a{16}b',
+    `${'a?'.repeat(200)}${'a'.repeat(200)}b`,
+  ]) {
+    const begunAt = performance.now()
+    t.notOk(patternTest(source)(longName), source.slice(0, 30))
+    t.ok(performance.now() - begunAt < maxTestMs, source.slice(0, 30))
+  }
+})
+
+t.test('a pattern that cannot be searched in bounded time is refused', async (t) => {
+  const begunAt = performance.now()
+  t.throws(() => patternTest('^(?=(a+)+$)')(longName), Refusal)
+  t.throws(() => patternTest('^(a{0,1000}){0,1000}$')(longName), Refusal)
+  t.throws(() => patternTest(`(?=a)${'a?'.repeat(100)}${'a'.repeat(100)}b`), Refusal)
+  t.throws(() => patternTest('a'.repeat(1_000_000)), Refusal)
+  t.throws(() => patternTest('('), Refusal)
+  t.ok(performance.now() - begunAt < maxTestMs)
+})

@@ -1,0 +1,130 @@
+// Clients that stop reading, or vanish: what they cost the node, and everybody else.
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { binaryEvent, END, streamNameFilter } from '@eventstore/db-client'
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { startNodeProcess } from '../testing/nodeProcess.ts'
+import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { connectAlone, frame, methods } from '../testing/rawBytes.ts'
+import { openRead, readRequest } from '../testing/rawReads.ts'
+import { connectRaw } from '../testing/rawStreams.ts'
+
+/** More than the node keeps in memory of the end of the log, in bytes and in events. */
+const floodEvents = 20_000
+const floodEventBytes = 1_200
+const stalledReaders = 8
+const waitMs = 60_000
+
+t.test(
+  'readers that stall during a flood get all of it in order, the node stays small and others are served',
+  async (t) => {
+    const node = await startNodeProcess(t)
+    const live = node.client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['flood'] }) })
+    await once(live, 'confirmation')
+    let seenLive = 0
+    live.on('data', () => {
+      seenLive += 1
+    })
+    const raw = Array.from({ length: stalledReaders }, () => connectAlone(t, node.port))
+    const request = readRequest({
+      from: 'end',
+      count: null,
+      filter: { by: 'stream', prefixes: ['flood'], window: 1_000 },
+    })
+    const calls = raw.map((client) => client.read(request).on('error', () => undefined))
+    for (const call of calls) {
+      await once(call, 'data')
+      call.pause()
+    }
+    const before = await node.residentMegabytes()
+    const event = binaryEvent({ type: 'T', data: Buffer.alloc(floodEventBytes) })
+    for (let sent = 0; sent < floodEvents; sent += 500) {
+      await node.client.appendToStream(
+        'flood',
+        Array.from({ length: 500 }, () => ({ ...event, id: crypto.randomUUID() })),
+      )
+    }
+    await waitFor(() => seenLive === floodEvents, { what: 'a reader that reads to have it all', timeoutMs: waitMs })
+    const grown = (await node.residentMegabytes()) - before
+    t.ok(grown < 300, `${Math.round(grown)} MB for ${stalledReaders} readers that do not read`)
+    const revisions = calls.map(() => -1)
+    let disorder = 0
+    for (const [index, call] of calls.entries()) {
+      call.on('data', (message: ReadResp) => {
+        const revision = message.getEvent()?.getEvent()?.getStreamRevision()
+        if (revision === undefined) return
+        if (Number(revision) !== (revisions[index] ?? 0) + 1) disorder += 1
+        revisions[index] = Number(revision)
+      })
+      call.resume()
+    }
+    const complete = () => revisions.every((revision) => revision === floodEvents - 1)
+    await waitFor(complete, { what: 'the stalled readers to have it all', timeoutMs: waitMs })
+    t.equal(disorder, 0)
+    for (const call of calls) call.cancel()
+    await live.unsubscribe()
+    t.same(node.complaints(), [])
+  },
+)
+
+/** What is in use after everything else was thrown away. */
+function heapMegabytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect()
+  return process.memoryUsage().heapUsed / (1 << 20)
+}
+
+t.test('thousands of subscriptions that came and went leave nothing behind', async (t) => {
+  const { node, client } = await startNodeUnderTest(t)
+  await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))
+  const raw = connectRaw(t, node.port)
+  const requests = [
+    readRequest({ from: 'start', count: null }),
+    readRequest({ from: 'end', count: null, filter: { by: 'type', prefixes: ['none'] } }),
+    readRequest({ stream: 's', from: 'start', count: null }),
+  ]
+  const comeAndGo = async (count: number) => {
+    for (let done = 0; done < count; done += 50) {
+      const reads = Array.from({ length: 50 }, (_, index) => {
+        const request = requests[index % requests.length] ?? readRequest({ from: 'end', count: null })
+        return openRead(raw, request)
+      })
+      const live = () => reads.every((read) => read.messages.some((message) => message.hasCaughtUp()))
+      await waitFor(live, { what: 'the subscriptions to be live', timeoutMs: waitMs })
+      for (const read of reads) read.cancel()
+    }
+  }
+  await comeAndGo(1_000)
+  const before = heapMegabytes()
+  await comeAndGo(5_000)
+  const grown = heapMegabytes() - before
+  t.ok(grown < 2, `${grown.toFixed(1)} MB`)
+})
+
+t.test('clients that vanish with their connection leave nothing behind', async (t) => {
+  const { node, client } = await startNodeUnderTest(t)
+  await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))
+  const body = frame(Buffer.from(readRequest({ from: 'start', count: null }).serializeBinary()))
+  const vanish = async () => {
+    const session = connectHttp2(`http://127.0.0.1:${node.port}`).on('error', () => undefined)
+    const calls = Array.from({ length: 20 }, () => {
+      const call = session.request({ ':method': 'POST', ':path': methods.read, 'content-type': 'application/grpc' })
+      call.on('error', () => undefined).end(body)
+      return once(call, 'data')
+    })
+    await Promise.all(calls)
+    session.socket.destroy()
+    await once(session, 'close')
+  }
+  for (let count = 0; count < 10; count += 1) await vanish()
+  const before = heapMegabytes()
+  for (let count = 0; count < 100; count += 1) await vanish()
+  const grown = heapMegabytes() - before
+  t.ok(grown < 2, `${grown.toFixed(1)} MB`)
+  t.ok((await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(1) }))).success)
+})
