@@ -102,7 +102,7 @@ export async function lockWriter(options: {
   }
   try {
     await client.connect()
-    await client.query('set synchronous_commit = on')
+    await demandDurability(client, options.log)
     // A plan made while the log was short is kept while it grows: none may ever read the whole table.
     await client.query('set enable_seqscan = off')
     await takeLock(client, options)
@@ -111,6 +111,14 @@ export async function lockWriter(options: {
     throw error
   }
   return { beWriter: () => becomeWriter(client, lost.signal, close), close }
+}
+
+async function demandDurability(client: pg.Client, log: Logger): Promise<void> {
+  await client.query('set synchronous_commit = on')
+  const { rows } = await client.query<{ fsync: string }>('show fsync')
+  if (rows[0]?.fsync !== 'on') {
+    log.warn('Postgres runs with fsync off: what it has acknowledged may be lost when the machine stops')
+  }
 }
 
 type LockOptions = {
