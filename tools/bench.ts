@@ -14,5 +14,8 @@ if (benchmark === undefined) {
   process.stderr.write(`Usage: npm run bench -- ${[...benchmarks.keys()].join(' | ')}\n`)
   process.exitCode = 2
 } else {
-  await benchmark(args)
+  await benchmark(args).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  })
 }

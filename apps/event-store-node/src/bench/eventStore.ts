@@ -12,26 +12,20 @@ const inFlight = [1, 16, 64, 256]
 const memorySamples = 10
 
 /**
- * Measures a private node, or with `--url esdb://…` any server: appends at several depths, then a log of `--events` events
- * (a million if left out): memory while it grows, reading it, catching up on it, starting on it.
+ * Measures a private node, or with `--url esdb://…` any server: appends at several depths for `--seconds` (5) each, then a
+ * log of `--events` events (a million): memory while it grows, reading it, catching up on it, starting on it.
+ * @throws Error for options that make no sense
  */
 export async function eventStore(args: readonly string[], say: Say): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      url: { type: 'string' },
-      events: { type: 'string', default: '1000000' },
-      seconds: { type: 'string', default: '5' },
-    },
-  })
-  const node = values.url === undefined ? await startPrivateNode() : undefined
-  const client = EventStoreDBClient.connectionString(values.url ?? node?.connectionString ?? '')
+  const { url, events, seconds } = optionsOf(args)
+  const node = url === undefined ? await startPrivateNode() : undefined
+  const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')
   try {
     say(`${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`)
-    say(node === undefined ? `the server at ${values.url}` : `a node of its own on Postgres with ${node.settings}`)
+    say(node === undefined ? 'a server that runs already' : `a node of its own on Postgres with ${node.settings}`)
     const startedEmpty = await node?.restart()
-    await appends(client, Number(values.seconds) * 1_000, say)
-    await wholeLog(client, node, Number(values.events), say)
+    await appends(client, seconds * 1_000, say)
+    await wholeLog(client, node, events, say)
     const startedFull = await node?.restart()
     if (startedEmpty !== undefined && startedFull !== undefined) {
       say(`start on an empty log ${startedEmpty.toFixed(0)} ms, on this one ${startedFull.toFixed(0)} ms`)
@@ -40,6 +34,22 @@ export async function eventStore(args: readonly string[], say: Say): Promise<voi
     await client.dispose()
     await node?.stop()
   }
+}
+
+function optionsOf(args: readonly string[]) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      url: { type: 'string' },
+      events: { type: 'string', default: '1000000' },
+      seconds: { type: 'string', default: '5' },
+    },
+  })
+  const events = Number(values.events)
+  const seconds = Number(values.seconds)
+  if (!Number.isInteger(events) || events < memorySamples) throw new Error(`--events is at least ${memorySamples}`)
+  if (!(seconds > 0)) throw new Error('--seconds is a number above 0')
+  return { url: values.url, events, seconds }
 }
 
 async function appends(client: EventStoreDBClient, durationMs: number, say: Say): Promise<void> {

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,7 +43,7 @@ export async function startPrivateNode(): Promise<PrivateNode> {
     return {
       connectionString: `esdb://127.0.0.1:${port}?tls=false`,
       settings: await durability(postgres.databaseUrl),
-      memoryMiB: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(node.pid)])) / 1024,
+      memoryMiB: () => memoryMiB(node.pid ?? 0),
       async restart() {
         await stopNode(node)
         const begin = performance.now()
@@ -88,6 +89,15 @@ async function durability(databaseUrl: string): Promise<string> {
   } finally {
     await client.end()
   }
+}
+
+function memoryMiB(pid: number): number {
+  // A small Linux may be without `ps`, and other systems are without `/proc`.
+  const kibibytes =
+    process.platform === 'linux'
+      ? /^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+      : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+  return Number(kibibytes) / 1024
 }
 
 async function freePort(): Promise<number> {
