@@ -28,6 +28,10 @@ async function dial(t: Test, port: number): Promise<Socket> {
   return socket
 }
 
+// Those that do nothing but wait for the node's pings wait together.
+t.jobs = 2
+const waiting = { timeout: deadPeerMs * 2, buffered: true }
+
 t.test('what is not HTTP/2 is hung up on', async (t) => {
   const node = await startNodeProcess(t)
   for (const bytes of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\x16\x03\x01\x02\x00\x01', '\0'.repeat(10_000)]) {
@@ -38,7 +42,7 @@ t.test('what is not HTTP/2 is hung up on', async (t) => {
   await stillServes(t, node)
 })
 
-t.test('connections that say nothing, or not all of it, are given up', { timeout: deadPeerMs * 2 }, async (t) => {
+t.test('connections that say nothing, or not all of it, are given up', waiting, async (t) => {
   const node = await startNodeProcess(t)
   const silent = await Promise.all(Array.from({ length: 200 }, () => dial(t, node.port)))
   const slow = await dial(t, node.port)
@@ -54,7 +58,7 @@ t.test('connections that say nothing, or not all of it, are given up', { timeout
   await stillServes(t, node)
 })
 
-t.test('a peer that vanished without a word is noticed', { timeout: deadPeerMs * 2 }, async (t) => {
+t.test('a peer that vanished without a word is noticed', waiting, async (t) => {
   const node = await startNodeProcess(t)
   const proxy = await startTcpProxy(t, node.port)
   const read = openRead(connectAlone(t, proxy.port), readRequest({ from: 'end', count: null }))

@@ -31,6 +31,8 @@ t.test('flags stand for variables', async (t) => {
   t.same(readCommandLine([]), { kind: 'run', environment: {} })
   t.same(readCommandLine(['--nonsense', '-h']).kind, 'wrong')
   t.same(readCommandLine(['-h']).kind, 'help')
+  t.match(readCommandLine(['--port', '-1']), { kind: 'wrong', problem: /^Option '--port' argument is ambiguous$/ })
+  t.match(readCommandLine(['--log-level', 'loud']), { kind: 'wrong', problem: /^--log-level must be one of trace, / })
 })
 
 t.test('what is not said has a default, and everything wrong is named at once, as it was given', async (t) => {
@@ -103,6 +105,11 @@ t.test('what stops the start is told in one line', async (t) => {
   t.match(await run(['--port', port], { DATABASE_URL: databaseUrl }), {
     code: 1,
     stderr: `event-store-node: could not start: port ${port} on 127.0.0.1 is in use; choose another one\n`,
+  })
+  // Of the addresses for documentation, so no machine's own.
+  t.match(await run(['--host', '192.0.2.1', '--port', '0', '--insecure'], { DATABASE_URL: databaseUrl }), {
+    code: 1,
+    stderr: /^event-store-node: could not start: cannot listen on 192\.0\.2\.1:0: listen EADDRNOTAVAIL[^[\]\n]*\n$/,
   })
 })
 

@@ -50,10 +50,16 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     if (values.help) return { kind: 'help' }
     const environment: Record<string, string> = {}
     for (const [name, value] of Object.entries(values)) environment[variableOf(name)] = String(value)
+    const level = values['log-level']
+    // Read before the other settings, so it cannot be among what they complain of.
+    if (level !== undefined && !logLevels.some((known) => known === level)) {
+      return { kind: 'wrong', problem: `--log-level must be one of ${logLevels.join(', ')}` }
+    }
     return { kind: 'run', environment }
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
-    return { kind: 'wrong', problem: problem.split('. ')[0] ?? problem }
+    // What Node adds to its first sentence is about positional arguments and dashes.
+    return { kind: 'wrong', problem: problem.split(/\.\s/)[0] ?? problem }
   }
 }
 

@@ -89,9 +89,14 @@ function bind(server: Server, host: string, port: number): Promise<number> {
       if (error === null) resolve(bound)
       else if (error.message.includes('EADDRINUSE'))
         reject(new Error(`port ${port} on ${host} is in use; choose another one`, { cause: error }))
-      else reject(new Error(`cannot listen on ${address}: ${error.message}`, { cause: error }))
+      else reject(new Error(`cannot listen on ${address}: ${reasonOf(error)}`, { cause: error }))
     })
   })
+}
+
+/** grpc-js wraps what the system said: "No address added …: [listen EADDRNOTAVAIL: …]". */
+function reasonOf({ message }: Error): string {
+  return /\[(.*)\]$/s.exec(message)?.[1] ?? message
 }
 
 /** A client that does not read must not keep the node alive. */

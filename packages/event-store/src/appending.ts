@@ -37,6 +37,7 @@ export async function appendUntilAnswered(line: Line, append: Append): Promise<A
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
   const giveUpAt = Date.now() + timing.appendPatienceMs
+  let isFirst = true
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const client = connection.current()
     try {
@@ -49,8 +50,10 @@ export async function appendUntilAnswered(line: Line, append: Append): Promise<A
       if (failure === 'conflict') return 'conflict'
       if (failure === 'too_large')
         throw new DomainError('body_too_large', 'This is too large to be recorded', undefined, { cause: error })
-      if (failure === 'refused') throw refusedByStore(error)
+      // An earlier attempt may have been written, or may be yet.
+      if (failure === 'refused') throw isFirst ? refusedByStore(error) : unconfirmed(error)
       if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmed(error)
+      isFirst = false
       if (mayBeStuck(error)) connection.replace(client)
       await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
     }

@@ -1,6 +1,8 @@
 // Connections to the event store: each purpose has its own, and one that went silent is replaced.
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { guardBatchStreams } from './batchStreamGuard.ts'
+import { guardConnecting } from './connectGuard.ts'
+import { refuseUnsupportedOptions } from './connectionString.ts'
 import { withTimeout } from './failure.ts'
 import type { EventStoreTiming } from './timing.ts'
 
@@ -34,6 +36,8 @@ let opened = 0
 /** Connects with the first call, over a TCP connection of its own. */
 export function connect(connectionString: string): Connection {
   guardBatchStreams()
+  guardConnecting()
+  refuseUnsupportedOptions(connectionString)
   const client = EventStoreDBClient.connectionString(distinct(connectionString))
   return {
     client,

@@ -27,7 +27,7 @@ const write: Decision = { kind: 'write' }
 export function decide(view: StreamView, expected: bigint, eventIds: readonly string[], known: KnownEvents): Decision {
   if (view.closed) return { kind: 'stream_deleted' }
   if (expected === expectStreamExists) {
-    if (view.softDeleted) return { kind: 'stream_deleted' }
+    if (view.deletionMark !== undefined) return { kind: 'stream_deleted' }
     // A stream that has only metadata exists.
     if (view.last < 0n && view.metastreamLast < 0n) return wrong
   }
@@ -63,7 +63,7 @@ function decideBelowLast(
   for (const [index, eventId] of eventIds.entries()) {
     const found = known.atRevision(expected + 1n + BigInt(index))
     if (found?.eventId !== eventId) {
-      return index === 0 && expected === expectNoStream && view.softDeleted ? write : wrong
+      return index === 0 && expected === expectNoStream && view.deletionMark !== undefined ? write : wrong
     }
     place = found
   }

@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import {
   isMetastream,
-  isSoftDeleted,
   metastreamOf,
   originalOf,
   softDeletedMetadata,
   withTruncateBefore,
 } from '../metadata/streamMetadata.ts'
-import { deletedRevision, type EventPlace, type StoredEvent } from '../storage/storedEvent.ts'
+import { deletedRevision, type EventPlace, type StoredEvent, tombstoneType } from '../storage/storedEvent.ts'
 import { headAfter, type StreamHead, type StreamView, viewOf } from '../storage/streamHead.ts'
 import { answeredPosition, decide, type KnownEvents } from './decide.ts'
 import type { Outcome, Proposal, ProposedEvent } from './proposal.ts'
@@ -106,7 +105,7 @@ function write(staging: Staging, proposal: Proposal, before: StreamView): Outcom
   const { stream } = proposal
   if (proposal.kind === 'append') return append(staging, stream, proposal.events, before)
   if (proposal.kind === 'tombstone') {
-    const tombstone = staging.add(stream, deletedRevision, systemEvent('$streamDeleted', false, emptyBytes))
+    const tombstone = staging.add(stream, deletedRevision, systemEvent(tombstoneType, false, emptyBytes))
     return { kind: 'done', revision: deletedRevision, position: tombstone.position }
   }
   if (before.last < 0n && before.metastreamLast < 0n) return { kind: 'wrong_expected_version', current: -1n }
@@ -124,15 +123,16 @@ function append(staging: Staging, stream: string, events: readonly ProposedEvent
   )
   // The real server gives an empty append a position of its own, and lets it bring a deleted stream back.
   const position = last?.position ?? staging.takePosition()
+  if (before.deletionMark !== undefined) undelete(staging, stream, before.deletionMark, before.last + 1n)
   if (revived !== undefined) {
-    undelete(staging, revived, last?.data ?? staging.headOf(stream).rawMetadata, staging.headOf(revived).last + 1n)
-  } else if (before.softDeleted) undelete(staging, stream, before.rawMetadata, before.last + 1n)
+    undelete(staging, revived, last?.data ?? staging.headOf(stream).deletionMark, staging.headOf(revived).last + 1n)
+  }
   return { kind: 'done', revision: last?.revision ?? before.last, position }
 }
 
 /** The stream that new metadata brings back. */
 function softDeletedOriginal(staging: Staging, metastream: string): string | undefined {
-  return isSoftDeleted(staging.headOf(metastream).metadata) ? originalOf(metastream) : undefined
+  return staging.headOf(metastream).deletionMark === undefined ? undefined : originalOf(metastream)
 }
 
 /** A soft-deleted stream that comes back begins where it was deleted: what was before stays hidden. */

@@ -50,9 +50,23 @@ t.test('callers are held back while too much waits', async (t) => {
   const relief = intake.uncongested().then(() => {
     relieved = true
   })
-  t.notOk(relieved)
+  intake.add(waiting({ bytes: 8 << 20 }).each)
+  intake.takeGroup()
+  await Promise.resolve()
+  t.notOk(relieved, 'as long as there is too much')
   intake.takeGroup()
   await relief
+  t.notOk(intake.congested)
+})
+
+t.test('callers are held back while too many wait, however small', async (t) => {
+  const intake = createIntake()
+  const { each } = waiting({ bytes: 0 })
+  for (let count = 0; count < 20_000; count += 1) intake.add(each)
+  t.notOk(intake.congested)
+  intake.add(each)
+  t.ok(intake.congested)
+  intake.takeGroup()
   t.notOk(intake.congested)
 })
 

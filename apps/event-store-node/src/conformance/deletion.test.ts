@@ -5,7 +5,7 @@ import type { RawExpectation } from '../testing/rawMessages.ts'
 import { readMessages, readRequest } from '../testing/rawReads.ts'
 import { type Append, appendEitherWay, bothWays } from './appendEitherWay.ts'
 import { freshName } from './freshName.ts'
-import { shown } from './readingBack.ts'
+import { lastMetadata, shown } from './readingBack.ts'
 import { conformanceTarget } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
@@ -19,13 +19,6 @@ const setMetadata = (stream: string, data: string, more: Partial<Append> = {}) =
     events: [{ type: '$metadata', contentType: 'application/json', data }],
     ...more,
   })
-
-async function metadataOf(stream: string): Promise<string | undefined> {
-  const form = { stream: `$$${stream}`, from: 'end', backwards: true, count: 1 } as const
-  const { messages } = await readMessages(raw, readRequest(form))
-  const event = messages[0]?.getEvent()?.getEvent()
-  return event && `${event.getStreamRevision()}: ${Buffer.from(event.getData_asU8())}`
-}
 
 async function deletedStream(): Promise<string> {
   const stream = freshName('deleted')
@@ -51,7 +44,7 @@ for (const way of bothWays) {
       t.equal((await appendEitherWay(raw, way, { stream, expected, events: [{}, {}] })).word, word, String(expected))
       const isBack = word === 'revision 4'
       t.same(await read(stream), isBack ? ['3', '4'] : ['not found'], String(expected))
-      t.equal(await metadataOf(stream), isBack ? '1: {"$tb":3}' : '0: {"$tb":9223372036854775807}')
+      t.equal(await lastMetadata(raw, stream), isBack ? '1: {"$tb":3}' : '0: {"$tb":9223372036854775807}')
     }
   })
 
@@ -60,7 +53,7 @@ for (const way of bothWays) {
       const stream = await deletedStream()
       t.equal((await appendEitherWay(raw, way, { stream, expected, events: [] })).word, 'revision 2', String(expected))
       t.same(await read(stream), [], String(expected))
-      t.equal(await metadataOf(stream), '1: {"$tb":3}')
+      t.equal(await lastMetadata(raw, stream), '1: {"$tb":3}')
     }
     const stream = await deletedStream()
     t.equal((await appendEitherWay(raw, way, { stream, expected: 'no_stream', events: [] })).word, 'wrong, at 2')
@@ -81,7 +74,7 @@ t.test('metadata brings a deleted stream back empty, with its own keys and the t
     const stream = await deletedStream()
     t.equal((await setMetadata(stream, text, { expected: 0 })).word, 'revision 1', text)
     t.same(await read(stream), revisions, text)
-    t.equal(await metadataOf(stream), metadata)
+    t.equal(await lastMetadata(raw, stream), metadata)
     t.equal((await append(stream, 1)).word, 'revision 3')
     t.same(await read(stream), [...revisions, '3'], text)
   }
@@ -96,7 +89,7 @@ t.test('metadata that deletes is a deletion, by whomever it was written', async 
   t.equal(exists.word, 'deleted')
   t.equal((await append(stream, 1)).word, 'revision 2')
   t.same(await read(stream), ['2'])
-  t.equal(await metadataOf(stream), '1: {"$tb":2,"kept":true}')
+  t.equal(await lastMetadata(raw, stream), '1: {"$tb":2,"kept":true}')
 })
 
 t.test('a stream can be deleted and come back again and again', async (t) => {
@@ -107,7 +100,7 @@ t.test('a stream can be deleted and come back again and again', async (t) => {
     await client.deleteStream(stream, { expectedRevision: BigInt(2 + round) })
     t.same(await read(stream), ['not found'])
   }
-  t.equal(await metadataOf(stream), '6: {"$tb":9223372036854775807}')
+  t.equal(await lastMetadata(raw, stream), '6: {"$tb":9223372036854775807}')
 })
 
 t.test('what deleting and tombstoning expect', async (t) => {
@@ -149,7 +142,7 @@ t.test('deleting what is deleted: any expectation that a deleted stream meets', 
   const deleted = { code: 'FAILED_PRECONDITION', trailers: { exception: 'stream-deleted', 'stream-name': stream } }
   t.same(await deleteStream(raw, stream, 'stream_exists'), { failed: deleted })
   t.same(await tombstoneStream(raw, stream, 'stream_exists'), { failed: deleted })
-  t.equal(await metadataOf(stream), '3: {"$tb":9223372036854775807}')
+  t.equal(await lastMetadata(raw, stream), '3: {"$tb":9223372036854775807}')
 })
 
 t.test('a tombstone refuses everything, of a stream that was, was deleted or never was', async (t) => {

@@ -1,9 +1,11 @@
 // What a repeated append is answered with, by either call.
 import { randomUUID } from 'node:crypto'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { RawExpectation } from '../testing/rawMessages.ts'
 import { type Answer, appendEitherWay, bothWays, type Way } from './appendEitherWay.ts'
 import { freshName } from './freshName.ts'
+import { shown } from './readingBack.ts'
 import { conformanceTarget } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
@@ -96,5 +98,18 @@ for (const way of bothWays) {
     t.same(await append(stream, 'any', 'ab'), { word: 'revision 1' })
     t.same(await append(stream, 'no_stream', 'a'), { word: 'revision 0' })
     t.same(await append(stream, 'any', 'abc'), first)
+  })
+
+  t.test(`${way} first: so are events that have grown too old to be read`, async (t) => {
+    const append = story(way)
+    const stream = freshName('old')
+    const first = await append(stream, 'any', 'ab')
+    await client.setStreamMetadata(stream, { maxAge: 1 })
+    const unread = async () => (await shown(raw, { stream, from: 'start' })).length === 0
+    await waitFor(unread, { what: 'the events to grow too old' })
+    t.same(await append(stream, 'any', 'ab'), { word: 'revision 1' })
+    t.same(await append(stream, 'no_stream', 'a'), { word: 'revision 0' })
+    await client.setStreamMetadata(stream, {})
+    t.same(await append(stream, 'any', 'ab'), first)
   })
 }

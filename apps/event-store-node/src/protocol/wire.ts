@@ -1,7 +1,7 @@
 // The few protobuf primitives that encoding an event by hand takes.
 
 /** Bytes of a non-negative integer as a varint. */
-export function varintSize(value: number): number {
+function varintSize(value: number): number {
   let size = 1
   for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size += 1
   return size
@@ -10,7 +10,7 @@ export function varintSize(value: number): number {
 /** A growing buffer is avoided: every size is known before the first byte is written. */
 export type ByteWriter = { readonly bytes: Buffer; at: number }
 
-export function writeVarint(out: ByteWriter, value: number): void {
+function writeVarint(out: ByteWriter, value: number): void {
   let rest = value
   while (rest >= 128) {
     out.bytes[out.at++] = (rest % 128) + 128
@@ -26,7 +26,7 @@ export function uint64Size(value: bigint): number {
   return size
 }
 
-export function writeUint64(out: ByteWriter, value: bigint): void {
+function writeUint64(out: ByteWriter, value: bigint): void {
   if (value <= 9007199254740991n) {
     writeVarint(out, Number(value))
     return

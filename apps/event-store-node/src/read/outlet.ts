@@ -47,7 +47,7 @@ export function createOutlet(call: ReadCall, stopping: AbortSignal): Outlet {
 }
 
 /** Sends in order, waiting only where the client is slow; stops when the client is gone. */
-export async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Promise<void> {
+async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Promise<void> {
   for (const message of messages) {
     const slow = outlet.send(message)
     if (slow !== undefined) await slow
@@ -58,6 +58,12 @@ export async function sendAll(outlet: Outlet, messages: readonly Buffer[]): Prom
 /** Links resolved at a time: each may point to an event as large as events get. */
 const linksAtOnce = 16
 
+/** The events in order, so many at a time as may be in memory together with what their links point to. */
+export function* inPortions(events: readonly StoredEvent[], form: Form): Generator<readonly StoredEvent[], void> {
+  const atOnce = form.resolveLinks ? linksAtOnce : Math.max(1, events.length)
+  for (let from = 0; from < events.length; from += atOnce) yield events.slice(from, from + atOnce)
+}
+
 /** Sends events in order, links resolved when asked for; stops when the client is gone. */
 export async function sendEvents(
   log: Pick<Log, 'messages'>,
@@ -65,9 +71,9 @@ export async function sendEvents(
   events: readonly StoredEvent[],
   form: Form,
 ): Promise<void> {
-  const atOnce = form.resolveLinks ? linksAtOnce : events.length
-  for (let from = 0; from < events.length && !outlet.signal.aborted; from += atOnce) {
-    await sendAll(outlet, await log.messages(events.slice(from, from + atOnce), form))
+  for (const portion of inPortions(events, form)) {
+    await sendAll(outlet, await log.messages(portion, form))
+    if (outlet.signal.aborted) return
   }
 }
 

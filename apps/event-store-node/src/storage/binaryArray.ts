@@ -4,11 +4,6 @@ const oid = { bool: 16, bytea: 17, int8: 20, text: 25, uuid: 2950 }
 
 /** One-dimensional array without nulls: dimensions, flags, element type, length, lower bound, then length-prefixed elements. */
 function binaryArray(elementOid: number, elements: readonly Uint8Array[]): Buffer {
-  if (elements.length === 0) {
-    const empty = Buffer.alloc(12)
-    empty.writeInt32BE(elementOid, 8)
-    return empty
-  }
   const size = elements.reduce((sum, element) => sum + 4 + element.length, 20)
   const out = Buffer.allocUnsafe(size)
   out.writeInt32BE(1, 0)

@@ -47,7 +47,7 @@ const streamBackwards = paged(
 const headsOf = `select asked.stream, head.revision, head.is_json, head.data
   from unnest($1::text[]) asked(stream)
   cross join lateral (
-    select revision, is_json, case when starts_with(asked.stream, '$$') and is_json then data end as data
+    select revision, is_json, case when starts_with(asked.stream, '$$') then data end as data
     from event_store.events where stream = asked.stream order by revision desc limit 1
   ) head`
 

@@ -25,6 +25,8 @@ export type EventPlace = {
 /** The revision of a tombstone, and the `$tb` of a soft-deleted stream. */
 export const deletedRevision = 9223372036854775807n
 
+export const tombstoneType = '$streamDeleted'
+
 export const ticksPerSecond = 10_000_000n
 
 export function ticksNow(): bigint {

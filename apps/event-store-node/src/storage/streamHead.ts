@@ -18,10 +18,10 @@ export type StreamHead = {
   /** The last event before a tombstone is not kept: nothing needs it. */
   readonly metadata: StreamMetadata
   /** The metadata as written, kept only while it marks a soft delete, to be merged when the stream comes back. */
-  readonly rawMetadata: Buffer | undefined
+  readonly deletionMark: Buffer | undefined
 }
 
-export const absentHead: StreamHead = { last: -1n, metadata: noMetadata, rawMetadata: undefined }
+export const absentHead: StreamHead = { last: -1n, metadata: noMetadata, deletionMark: undefined }
 
 /** A stream together with its metastream: what appends and reads are decided by. */
 export type StreamView = {
@@ -30,24 +30,33 @@ export type StreamView = {
   readonly tombstoned: boolean
   /** Writes are refused. */
   readonly closed: boolean
+  /** Reads do not find it. */
   readonly softDeleted: boolean
   readonly metadata: StreamMetadata
   readonly metastreamLast: bigint
-  readonly rawMetadata: Buffer | undefined
+  /**
+   * What makes the stream a deleted one to whoever writes. The real server's writer is less particular than its reader:
+   * it takes metadata that is not marked as JSON, and that of a metastream.
+   */
+  readonly deletionMark: Buffer | undefined
 }
 
-/** The head after an event; `data` counts only in a metastream, and only as JSON. */
+/** The head after an event; `data` counts only in a metastream. */
 export function headAfter(event: {
   readonly stream: string
   readonly revision: bigint
   readonly isJson: boolean
   readonly data: Buffer | null
 }): StreamHead {
-  if (!isMetastream(event.stream) || !event.isJson || event.data === null || event.revision === deletedRevision) {
-    return { last: event.revision, metadata: noMetadata, rawMetadata: undefined }
+  if (!isMetastream(event.stream) || event.data === null || event.revision === deletedRevision) {
+    return { last: event.revision, metadata: noMetadata, deletionMark: undefined }
   }
-  const metadata = parseStreamMetadata(event.data)
-  return { last: event.revision, metadata, rawMetadata: isSoftDeleted(metadata) ? event.data : undefined }
+  const written = parseStreamMetadata(event.data)
+  return {
+    last: event.revision,
+    metadata: event.isJson ? written : noMetadata,
+    deletionMark: isSoftDeleted(written) ? event.data : undefined,
+  }
 }
 
 /** The streams whose heads make up a stream's view. */
@@ -76,7 +85,7 @@ export function viewOf(stream: string, headOf: (stream: string) => StreamHead): 
       softDeleted: false,
       metadata: metastreamMetadata,
       metastreamLast: metastream.last,
-      rawMetadata: undefined,
+      deletionMark: metastream.deletionMark,
     }
   }
   return {
@@ -86,7 +95,7 @@ export function viewOf(stream: string, headOf: (stream: string) => StreamHead): 
     softDeleted: isSoftDeleted(metastream.metadata),
     metadata: metastream.metadata,
     metastreamLast: metastream.last,
-    rawMetadata: metastream.rawMetadata,
+    deletionMark: metastream.deletionMark,
   }
 }
 

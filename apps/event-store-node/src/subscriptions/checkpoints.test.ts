@@ -11,7 +11,7 @@ type Log = {
   readonly live?: string
 }
 
-/** Plays a log of `.` (no match) and `m` (match) that begins at position 10; tells what a client would see, in order. */
+/** Plays a log of `.` (no match), `m` (match) and `_` (no event) that begins at position 10; tells what a client would see, in order. */
 function play({ start, window, interval, catchUp, live = '' }: Log): string {
   const checkpoints = createCheckpoints({ window, interval, start })
   const seen: string[] = []
@@ -19,6 +19,7 @@ function play({ start, window, interval, catchUp, live = '' }: Log): string {
   let position = 9n
   const consider = (each: string, dueAfter: (position: bigint, matched: boolean) => bigint | undefined) => {
     position += 1n
+    if (each === '_') return
     if (each === 'm' && position > start) {
       seen.push(`m${position}`)
       checkpoints.sent(position)
@@ -43,6 +44,11 @@ const cases: readonly (Log & { readonly rule: string; readonly seen: string })[]
     rule: 'a full page is told by its beginning, or by its last match',
     ...{ start: 10n, window: 2, interval: 2, catchUp: 'm.....m.' },
     seen: 'c10 c12 c14 m16 c16 live',
+  },
+  {
+    rule: 'a page begins right behind the last, whether there is an event or not',
+    ...{ start: 10n, window: 2, interval: 2, catchUp: 'm.__...' },
+    seen: 'c10 c12 live',
   },
   {
     rule: 'the start counts as considered',

@@ -41,7 +41,8 @@ export function createCheckpoints(options: {
   const endPage = (position: bigint): bigint | undefined => {
     const begun = pageStart ?? position
     considered += pageConsidered
-    pageStart = undefined
+    // The next page begins right behind, where an append without events may stand.
+    pageStart = position + 1n
     pageConsidered = 0
     pageMatched = 0
     if (considered < interval) return undefined

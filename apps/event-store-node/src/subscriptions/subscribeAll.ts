@@ -1,7 +1,7 @@
 // The whole log from a position on: catch up, say so, then live.
 import { isHidden } from '../read/eventFilter.ts'
 import type { Log } from '../read/log.ts'
-import { caughtUpMessage, checkpointMessage, confirmationMessage, type Outlet } from '../read/outlet.ts'
+import { caughtUpMessage, checkpointMessage, confirmationMessage, inPortions, type Outlet } from '../read/outlet.ts'
 import type { ReadRequest } from '../read/readRequest.ts'
 import { pageRows } from '../storage/logReader.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'
@@ -62,24 +62,13 @@ function checkpointsOf({ filter }: AllSubscription, start: bigint): Checkpoints 
 
 /** Reads from the database, from a position on until its end; returns the last position considered. */
 async function catchUp(subscription: Subscription, from: bigint): Promise<bigint> {
-  const { log, outlet, request, matches, start, checkpoints } = subscription
+  const { log, outlet, request } = subscription
   let cursor = from
   let next = from
   while (!outlet.signal.aborted) {
     const page = await log.allForwards(next, pageRows)
-    const matching = page.events.filter(matches)
-    const messages = await log.messages(matching, request)
-    let found = 0
-    for (const event of page.events) {
-      const matched = event === matching[found]
-      const message = matched ? messages[found++] : undefined
-      if (message !== undefined && event.position > start) {
-        const slow = outlet.send(message)
-        if (slow !== undefined) await slow
-        checkpoints?.sent(event.position)
-      }
-      const checkpoint = checkpoints?.considered(event.position, matched)
-      if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
+    for (const portion of inPortions(page.events, request)) {
+      await consider(subscription, portion)
       if (outlet.signal.aborted) return cursor
     }
     const last: StoredEvent | undefined = page.events.at(-1)
@@ -88,6 +77,26 @@ async function catchUp(subscription: Subscription, from: bigint): Promise<bigint
     next = cursor + 1n
   }
   return cursor
+}
+
+/** Sends what matches among events that were read, with the checkpoints that become due. */
+async function consider(subscription: Subscription, events: readonly StoredEvent[]): Promise<void> {
+  const { log, outlet, request, matches, start, checkpoints } = subscription
+  const matching = events.filter(matches)
+  const messages = await log.messages(matching, request)
+  let found = 0
+  for (const event of events) {
+    const matched = event === matching[found]
+    const message = matched ? messages[found++] : undefined
+    if (message !== undefined && event.position > start) {
+      const slow = outlet.send(message)
+      if (slow !== undefined) await slow
+      checkpoints?.sent(event.position)
+    }
+    const checkpoint = checkpoints?.considered(event.position, matched)
+    if (checkpoint !== undefined) await outlet.send(checkpointMessage(checkpoint))
+    if (outlet.signal.aborted) return
+  }
 }
 
 async function announceTurn({ outlet, checkpoints }: Subscription): Promise<void> {

@@ -1,10 +1,10 @@
 // One stream after a revision: catch up, say so, then live. The stream need not exist yet.
 import { streamDeleted } from '../protocol/refusal.ts'
 import type { Form, Log } from '../read/log.ts'
-import { caughtUpMessage, confirmationMessage, type Outlet, sendAll } from '../read/outlet.ts'
+import { caughtUpMessage, confirmationMessage, type Outlet, sendEvents } from '../read/outlet.ts'
 import type { ReadRequest } from '../read/readRequest.ts'
 import { pageRows } from '../storage/logReader.ts'
-import { deletedRevision, type StoredEvent, ticksNow } from '../storage/storedEvent.ts'
+import { type StoredEvent, ticksNow, tombstoneType } from '../storage/storedEvent.ts'
 import { firstReadable, oldestReadableTicks, type StreamView } from '../storage/streamHead.ts'
 import type { Tail } from './tail.ts'
 
@@ -20,7 +20,8 @@ type Subscription = {
 
 /**
  * Runs until the outlet's signal aborts.
- * @throws Refusal when the stream is tombstoned, after its last event was sent if that happens while the subscription is live
+ * @throws Refusal when the stream is tombstoned, after its last event was sent if that happens while the subscription is
+ *   live; or after an event that has the type of a tombstone
  */
 export async function subscribeStream(
   log: Log,
@@ -51,7 +52,8 @@ async function viewOfLiving({ log, stream }: Subscription): Promise<StreamView> 
 }
 
 /** Sends what the view holds after a revision; returns the last revision sent. */
-async function catchUp({ log, outlet, stream, form }: Subscription, view: StreamView, after: bigint): Promise<bigint> {
+async function catchUp(subscription: Subscription, view: StreamView, after: bigint): Promise<bigint> {
+  const { log, outlet, stream, form } = subscription
   const lowest = firstReadable(view)
   const oldestTicks = oldestReadableTicks(view, ticksNow())
   let sentThrough = after
@@ -59,7 +61,7 @@ async function catchUp({ log, outlet, stream, form }: Subscription, view: Stream
     const first = sentThrough + 1n > lowest ? sentThrough + 1n : lowest
     if (first > view.last) break
     const page = await log.streamForwards({ stream, first, last: view.last, oldestTicks }, pageRows)
-    await sendAll(outlet, await log.messages(page.events, form))
+    await sendToTombstone(subscription, page.events, form)
     const last: StoredEvent | undefined = page.events.at(-1)
     if (last === undefined) break
     sentThrough = last.revision
@@ -68,9 +70,20 @@ async function catchUp({ log, outlet, stream, form }: Subscription, view: Stream
   return sentThrough
 }
 
+/** The real server knows a tombstone by its type alone, whoever wrote it, and sends nothing behind it. */
+async function sendToTombstone(
+  { log, outlet, stream }: Subscription,
+  events: readonly StoredEvent[],
+  form: Form,
+): Promise<void> {
+  const tombstone = events.findIndex((event) => event.type === tombstoneType)
+  await sendEvents(log, outlet, tombstone < 0 ? events : events.slice(0, tombstone + 1), form)
+  if (tombstone >= 0) throw streamDeleted(stream)
+}
+
 /** Follows the tail after a position until the client is gone or has fallen out of it. */
 async function follow(subscription: Subscription, from: bigint, after: bigint): Promise<bigint> {
-  const { log, tail, outlet, stream, form } = subscription
+  const { tail, outlet, stream, form } = subscription
   const follower = tail.follow(outlet.signal)
   let cursor = from
   let sentThrough = after
@@ -81,10 +94,9 @@ async function follow(subscription: Subscription, from: bigint, after: bigint): 
       const own = events.filter((event) => event.stream === stream && event.revision > sentThrough)
       const last = own.at(-1)
       if (last !== undefined) {
-        await sendAll(outlet, await log.messages(own, { ...form, live: true }))
+        await sendToTombstone(subscription, own, { ...form, live: true })
         sentThrough = last.revision
       }
-      if (last?.revision === deletedRevision) throw streamDeleted(stream)
       cursor = events.at(-1)?.position ?? cursor
       await follower.changed(cursor)
     }

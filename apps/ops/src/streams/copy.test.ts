@@ -64,11 +64,33 @@ t.test('a command line that cannot be understood exits 2', async (t) => {
     { args: ['--from', esdb], says: '--to is missing' },
     { args: ['--from', 'http://a', '--to', esdb], says: '--from must begin with esdb://' },
     { args: ['--from', esdb, '--to', esdb], says: '--from and --to are the same' },
+    {
+      args: ['--from', 'esdb://localhost:1', '--to', 'esdb://u:p@127.0.0.1:1/?tls=false'],
+      says: '--from and --to are',
+    },
     { args: ['--from', esdb, '--to', `${esdb}2`, '--checkpoints', 'mysql://a'], says: '--checkpoints must begin with' },
   ]
   for (const { args, says } of wrong) {
     const { code, stdout, stderr } = await copy(t, args).ended
     t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: new RegExp(`^${says}[^\n]*\nUsage: `) })
+  }
+})
+
+t.test('what cannot be reached or understood is named in one line, without its password', async (t) => {
+  const { source, target } = await startStores(t)
+  const nobody = '127.0.0.1:1'
+  const cases = [
+    { to: `esdb://u:secret@${nobody}?tls=false`, says: `the target cannot be reached: connect ECONNREFUSED ${nobody}` },
+    {
+      to: `esdb://u:secret@${nobody}?colour=red`,
+      says: "The event store's connection string has an option .*: colour",
+    },
+    { checkpoints: `postgres://u:secret@${nobody}/x`, says: `--checkpoints: connect ECONNREFUSED ${nobody}` },
+  ]
+  for (const { to = target.url, checkpoints, says } of cases) {
+    const args = ['--from', source.url, '--to', to, ...(checkpoints ? ['--checkpoints', checkpoints] : [])]
+    const { code, stdout, stderr } = await copy(t, args).ended
+    t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: new RegExp(`^${says}\n$`) })
   }
 })
 
@@ -80,7 +102,8 @@ t.test('it says what it did, in words and for machines', async (t) => {
   const first = await copy(t, args).ended
   t.match(first, {
     code: 0,
-    stdout: /^3 events, 3 copied and 0 there before, are the same in both logs\.\n\d+ events of system streams/,
+    stdout:
+      /^3 events, 3 copied and 0 there before, are the same in both logs\.\nLeft out events of system streams: \d+\./,
     stderr: /Looking: 3 events.*\nCopying: 3 of 3 events.*\nComparing: 3 of 3 events.*\n$/,
   })
   const again = await copy(t, [...args, '--json']).ended

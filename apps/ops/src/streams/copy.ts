@@ -1,4 +1,6 @@
 // `streams copy`: moves the log to another event store and proves that the copy is the same.
+
+import { withoutCredentials } from '@paylog/event-store/connectionString'
 import { type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
 import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
 import { type CheckpointMove, openCheckpoints } from './copyCheckpoints.ts'
@@ -18,9 +20,10 @@ export const streamsCopy: Command = {
     })
     const from = readAddress('--from', values.from)
     const to = readAddress('--to', values.to)
-    if (from === to) throw new UsageError('--from and --to are the same')
+    if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to are the same')
     if (values.checkpoints !== undefined) refuseOther('--checkpoints', values.checkpoints, /^postgres(ql)?:\/\//)
-    const checkpoints = values.checkpoints === undefined ? undefined : await openCheckpoints(values.checkpoints, to)
+    const checkpoints =
+      values.checkpoints === undefined ? undefined : await openCheckpoints(values.checkpoints, to).catch(refuseDatabase)
     const progress = createProgress(process.stderr)
     try {
       const positions = checkpoints?.positions
@@ -41,6 +44,14 @@ function readAddress(option: string, value: string | undefined): string {
   if (value === undefined) throw new UsageError(`${option} is missing`)
   refuseOther(option, value, /^esdb(\+discover)?:\/\/./)
   return value
+}
+
+const placeOf = (address: string) => withoutCredentials(address).replaceAll(/\blocalhost\b/g, '127.0.0.1')
+
+function refuseDatabase(error: unknown): never {
+  if (error instanceof OpsError) throw error
+  const reason = error instanceof AggregateError ? error.errors[0] : error
+  throw new OpsError(`--checkpoints: ${reason instanceof Error ? reason.message : String(reason)}`, { cause: error })
 }
 
 function refuseOther(option: string, value: string, expected: RegExp): void {
@@ -71,7 +82,7 @@ function inWords(result: CopyResult, moves: readonly CheckpointMove[] | undefine
     madeByServer > 0
       ? `${madeByServer} of them, about deleted streams, were made by the servers and have other ids.`
       : '',
-    `${systemEventsLeftOut} events of system streams were left out.`,
+    `Left out events of system streams: ${systemEventsLeftOut}.`,
     end
       ? `The last event is at position ${end.source.commit} of the source and ${end.target.commit} of the target.`
       : '',

@@ -1,5 +1,6 @@
 // Who has read the log up to where, moved from the positions of one log to those of its copy.
 import type { LogPosition } from '@paylog/event-store/codec'
+import { withoutCredentials } from '@paylog/event-store/connectionString'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
 import { OpsError } from '../command.ts'
@@ -117,9 +118,4 @@ async function moveAll(
   } finally {
     client.release()
   }
-}
-
-/** Without user and password, which have no place in a table. */
-function withoutCredentials(connectionString: string): string {
-  return connectionString.replace(/^([^:]+:\/\/)[^@/]*@/, '$1').replace(/[?].*$/, '')
 }

@@ -67,5 +67,14 @@ t.test('an address where nobody listens is told at once', async (t) => {
   const { source } = await startLogs(t)
   const to = 'esdb://127.0.0.1:1?tls=false'
   const copying = copyLog({ from: source.store.connectionString, to, onProgress: () => undefined })
-  await t.rejects(copying, { name: 'LogUnusableError', message: /^the target: .*ECONNREFUSED/ })
+  await t.rejects(copying, {
+    name: 'LogUnusableError',
+    message: 'the target cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+  })
+  const withTls = copyLog({
+    from: source.store.connectionString.replace('tls=false', 'tls=true'),
+    to,
+    onProgress: () => undefined,
+  })
+  await t.rejects(withTls, { message: /^the source cannot be reached: a server without TLS needs tls=false: .*SSL/ })
 })

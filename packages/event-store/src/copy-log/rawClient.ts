@@ -93,6 +93,10 @@ export const isRefusal = (error: unknown) =>
 
 function unusable(name: string, error: unknown): LogUnusableError {
   if (error instanceof LogUnusableError) return error
-  const reason = error instanceof Error ? error.message : String(error)
-  return new LogUnusableError(`${name}: ${reason.replaceAll(/\s*\n\s*/g, ' ')}`, { cause: error })
+  const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')
+  const unconnected = /No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:/.exec(message)
+  if (unconnected === null) return new LogUnusableError(`${name}: ${message}`, { cause: error })
+  // A node of ours has no TLS, and the client speaks it unless told otherwise.
+  const hint = message.includes('wrong version number') ? ': a server without TLS needs tls=false' : ''
+  return new LogUnusableError(`${name} cannot be reached${hint}: ${unconnected[1]}`, { cause: error })
 }

@@ -10,7 +10,7 @@ export const guestTokenSeen: GuestTokenEvent = {
   data: { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' },
 }
 
-const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
+export const countFold = { initialState: 0, evolve: (count: number, _event: GuestTokenEvent) => count + 1 }
 
 /** Appends so many events at once, to whatever is there. */
 export const append = (store: EventStore, stream: string, count: number) =>

@@ -130,7 +130,12 @@ const settingMetadata = fc.record({
   ...sent,
 })
 
-const removing = (removal: 'delete' | 'tombstone') => fc.record({ do: fc.constant(removal), stream, expected })
+const deleting = fc.record({
+  do: fc.constant('delete' as const),
+  stream: fc.constantFrom('a', 'a', 'a', 'b', 'b', 'c', 'c', '$$a'),
+  expected,
+})
+const tombstoning = fc.record({ do: fc.constant('tombstone' as const), stream, expected })
 
 const revision: fc.Arbitrary<RevisionIntent> = fc.oneof(
   fc.constantFrom('start' as const, 'end' as const),
@@ -195,8 +200,8 @@ export const intents: fc.Arbitrary<Intent>[] = [
   linking,
   settingMetadata,
   settingMetadata,
-  removing('delete'),
-  fc.oneof({ weight: 3, arbitrary: removing('delete') }, { weight: 1, arbitrary: removing('tombstone') }),
+  deleting,
+  fc.oneof({ weight: 3, arbitrary: deleting }, { weight: 1, arbitrary: tombstoning }),
   readingStream,
   readingStream,
   readingLog,

@@ -9,7 +9,7 @@ import type { Message } from './subscriptions.ts'
 export type Line<Position> = { readonly text: string; readonly at: readonly Position[] }
 
 /** What both sides know of an event. */
-export type EventParts = {
+type EventParts = {
   readonly stream: string
   readonly revision: bigint | string
   readonly type: string
@@ -46,7 +46,7 @@ export const tooLargeText = 'too large'
 export const unansweredText = 'no answer'
 
 /** No revision is -1 here, as it is in the trailers of a deletion. */
-export function expectedText(expected: Expected): string {
+function expectedText(expected: Expected): string {
   return String(expected)
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { Expected } from './model.ts'
 import type { Filter, LogRead, StreamRead } from './reads.ts'
 import { beforeRun, type Session } from './session.ts'
-import { lastPossibleRevision, lastWritten, metastreamOf, type Proposed } from './store.ts'
+import { isMetastream, lastPossibleRevision, lastWritten, metastreamOf, originalOf, type Proposed } from './store.ts'
 import type { SubscriptionRequest } from './subscriptions.ts'
 import type { World } from './world.ts'
 
@@ -56,8 +56,10 @@ export function meaningOf(world: World, session: Session, intent: Intent): Step 
       return { append: appendOf(world, intent, metastreamOf(intent.stream), events) }
     }
     case 'delete':
-    case 'tombstone':
-      return { remove: intent.do, stream: intent.stream, expected: expectedOf(world, intent.stream, intent.expected) }
+    case 'tombstone': {
+      const stream = removable(world, intent.stream)
+      return { remove: intent.do, stream, expected: expectedOf(world, stream, intent.expected) }
+    }
     case 'read stream': {
       const { stream, backwards, count, links } = intent
       const from = revisionOf(world, stream, intent.from)
@@ -80,6 +82,12 @@ function appendOf(world: World, sent: Sent, stream: string, events: readonly Pro
 function lastOf(world: World, stream: string): bigint {
   const last = lastWritten(world.store, stream)
   return last === lastPossibleRevision ? -1n : last
+}
+
+/** A real server breaks when a metadata stream is deleted whose stream is tombstoned. */
+function removable(world: World, stream: string): string {
+  const isOfTombstoned = isMetastream(stream) && lastWritten(world.store, originalOf(stream)) === lastPossibleRevision
+  return isOfTombstoned ? originalOf(stream) : stream
 }
 
 function notNegative(revision: bigint): bigint {
@@ -133,13 +141,13 @@ function linkOf(world: World, target: LinkIntent): Proposed {
   return { id: freshId(world), type: '$>', json: false, data: Buffer.from(text), meta: Buffer.alloc(0) }
 }
 
-/** A server reads metadata that is not marked as JSON, and metadata behind a tombstone, as its caches have it: no soft deletes there. */
+/** A server reads metadata behind a tombstone as its caches have it: no soft deletes there. */
 function metadataOf(world: World, stream: string, value: MetadataIntent): Proposed {
   const id = freshId(world)
   const { properties, truncateAtLast, json, type } = value
   const last = lastOf(world, stream)
   const tb = truncateAtLast === undefined ? {} : { $tb: Number(notNegative(last + BigInt(truncateAtLast))) }
-  const safe = json && lastWritten(world.store, stream) !== lastPossibleRevision
+  const safe = lastWritten(world.store, stream) !== lastPossibleRevision
   const text = value.text?.includes(String(lastPossibleRevision)) && !safe ? undefined : value.text
   return { id, type, json, data: Buffer.from(text ?? JSON.stringify({ ...properties, ...tb })), meta: Buffer.alloc(0) }
 }

@@ -3,8 +3,8 @@ import { withTruncateBefore } from './metadata.ts'
 import { readableEvent } from './reads.ts'
 import {
   eventAt,
+  isMarkedDeleted,
   isMetastream,
-  isSoftDeleted,
   lastPossibleRevision,
   lastWritten,
   metastreamOf,
@@ -31,7 +31,7 @@ type Decision = WriteAnswer | { readonly accepted: { readonly softDeleted: boole
 function decide(store: Store, stream: string, expected: Expected, ids: readonly (string | undefined)[]): Decision {
   const current = lastWritten(store, stream)
   if (current === lastPossibleRevision) return { deleted: true }
-  const softDeleted = isSoftDeleted(store, stream)
+  const softDeleted = isMarkedDeleted(store, stream)
   if (expected === 'stream_exists') {
     if (softDeleted) return { deleted: true }
     if (current < 0n && lastWritten(store, metastreamOf(stream)) < 0n) return { wrong: { current } }
@@ -49,7 +49,7 @@ function decideByMemory(store: Store, stream: string, ids: readonly (string | un
   const mine = known.filter((event) => event?.stream === stream)
   const [first] = mine
   const last = mine.at(-1)
-  if (known[0]?.stream !== stream) return { accepted: { softDeleted: isSoftDeleted(store, stream) } }
+  if (known[0]?.stream !== stream) return { accepted: { softDeleted: isMarkedDeleted(store, stream) } }
   if (mine.length < ids.length) return { wrong: { current: lastWritten(store, stream) } }
   // The message with this answer refuses to be made when the last revision is far below the first.
   if (first !== undefined && last !== undefined && last.revision < first.revision - 1n) return { unanswered: true }
@@ -69,7 +69,7 @@ function decideByHistory(
     const standing = eventAt(store, stream, revision + 1n + BigInt(index))
     return id === undefined || standing?.id !== id
   })
-  if (differing === 0 && revision === -1n && isSoftDeleted(store, stream)) return { accepted: { softDeleted: true } }
+  if (differing === 0 && revision === -1n && isMarkedDeleted(store, stream)) return { accepted: { softDeleted: true } }
   if (differing >= 0) return wrong
   return repetition(store, stream, revision + BigInt(ids.length))
 }
@@ -85,7 +85,7 @@ export function append(store: Store, stream: string, expected: Expected, events:
   const decision = decide(store, stream, expected, ids)
   if (!('accepted' in decision)) return { answer: decision, store }
   const current = lastWritten(store, stream)
-  const revivedByMetadata = isMetastream(stream) && isSoftDeleted(store, originalOf(stream))
+  const revivedByMetadata = isMetastream(stream) && isMarkedDeleted(store, originalOf(stream))
   let after = record(store, stream, events)
   const answer = { ok: { revision: current + BigInt(events.length), position: after.records - 1 } }
   if (decision.accepted.softDeleted) after = revive(after, stream, current + 1n)

@@ -51,7 +51,7 @@ export function readStream(store: Store, read: StreamRead): ReadAnswer {
 }
 
 /** The events that the stream's metadata leaves, of a stream that exists. */
-export function readableEvents(store: Store, stream: string): Recorded[] {
+function readableEvents(store: Store, stream: string): Recorded[] {
   const { maxCount, maxAgeSeconds, truncateBefore } = metadataOf(store, stream)
   const bound = maxCount === undefined ? 0n : lastRevision(store, stream) - maxCount + 1n
   return (store.streams.get(stream) ?? []).filter(({ revision, createdMs }) => {

@@ -73,8 +73,18 @@ export function metadataOf(store: Store, stream: string): Metadata {
   return tombstone !== undefined && tombstone.position < event.position ? noMetadata : parseMetadata(event.data)
 }
 
+/** To the reader. */
 export function isSoftDeleted(store: Store, stream: string): boolean {
   return metadataOf(store, stream).truncateBefore === lastPossibleRevision
+}
+
+/**
+ * To the writer, which remembers the metadata that it wrote (`ReaderIndex/IndexWriter.cs: GetStreamMetadata`): it does not
+ * ask whether that is marked as JSON, nor whether the stream is itself a metastream.
+ */
+export function isMarkedDeleted(store: Store, stream: string): boolean {
+  const event = store.streams.get(metastreamOf(stream))?.at(-1)
+  return event !== undefined && parseMetadata(event.data).truncateBefore === lastPossibleRevision
 }
 
 /** Writes events at the end of a stream and of the log, without any question. */

@@ -1,0 +1,53 @@
+// How chunks become appends: what a correlation id means when it comes again, and when the client is held back.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { openBatch } from '../testing/batchSession.ts'
+import { holdCommits } from '../testing/heldCommits.ts'
+import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { batchRequest, connectRaw, wordFor } from '../testing/rawStreams.ts'
+import { startWriter } from '../testing/writerUnderTest.ts'
+import { createReceiver } from './batchReceiver.ts'
+import { createHeldBytes } from './heldBytes.ts'
+
+t.test('an id whose append is complete begins another, and is not answered again', async (t) => {
+  const { node } = await startNodeUnderTest(t)
+  const batch = openBatch(t, connectRaw(t, node.port))
+  const correlationId = randomUUID()
+  batch.send(
+    { correlationId, stream: 'one', events: [{}], final: false },
+    { correlationId, events: [{}] },
+    { correlationId, stream: 'other', expected: 'no_stream', events: [{}] },
+    // Begun after the first one, it is given up after the first one would be.
+    { stream: 'unfinished', events: [{}], final: false },
+  )
+  const replies = await batch.first(3)
+  t.same(replies.map(wordFor), ['revision 1', 'revision 0', 'Timeout'])
+  t.equal((await batch.allSoFar()).length, 3)
+})
+
+t.test('a client is held back from the moment on when too much waits, until less does', async (t) => {
+  const { databaseUrl, writer } = await startWriter(t)
+  t.teardown(writer.stop)
+  const commits = await holdCommits(databaseUrl)
+  const pauses: Promise<unknown>[] = []
+  const answers: Promise<void>[] = []
+  const channel = {
+    closed: () => false,
+    reply: () => undefined,
+    fail: (error: Error) => t.fail('the call failed', { error }),
+    pauseUntil: (ready: Promise<unknown>) => pauses.push(ready),
+    during: (work: Promise<void>) => answers.push(work),
+    onClose: () => undefined,
+  }
+  const receive = createReceiver(channel, { writer, maxAppendBytes: 1 << 20, held: createHeldBytes(1 << 30) })
+  // Metadata does not count towards the maximum append size: 8 MiB each.
+  const append = () => receive(batchRequest({ stream: 's', events: [{ metadata: Buffer.alloc(8 << 20, 'm') }] }))
+  append()
+  await commits.untilOneWaits()
+  for (let waiting = 0; waiting < 7; waiting += 1) append()
+  t.equal(pauses.length, 0, 'less than 64 MiB wait')
+  append()
+  t.equal(pauses.length, 1)
+  await commits.letGo()
+  await Promise.all([...pauses, ...answers])
+})

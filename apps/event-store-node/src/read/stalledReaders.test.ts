@@ -1,0 +1,68 @@
+// Reads of more than a page of large events, by clients that do not take them at first.
+import { once } from 'node:events'
+import { ANY, binaryEvent } from '@eventstore/db-client'
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import t from 'tap'
+import { startNodeProcess } from '../testing/nodeProcess.ts'
+import { connectAlone } from '../testing/rawBytes.ts'
+import { type ReadForm, readRequest } from '../testing/rawReads.ts'
+
+const eventBytes = 200_000
+const events = 240
+const perAppend = 5
+/** What was written is this large: several times what readers that stall may cost together. */
+const totalMegabytes = (events * eventBytes) / (1 << 20)
+
+t.test('a reader that stalls costs the node a page, whatever it reads, and gets all of it in the end', async (t) => {
+  const node = await startNodeProcess(t)
+  for (let written = 0; written < events; written += perAppend) {
+    const group = Array.from({ length: perAppend }, () =>
+      binaryEvent({ type: 'T', data: Buffer.alloc(eventBytes, written) }),
+    )
+    await node.client.appendToStream('large', group, { expectedRevision: ANY })
+  }
+  const all = { by: 'stream', prefixes: ['large'] } as const
+  const forms: readonly ReadForm[] = [
+    { stream: 'large', from: 'start' },
+    { stream: 'large', from: 'end', backwards: true },
+    { from: 'start' },
+    { from: 'end', backwards: true },
+    { from: 'start', filter: all },
+    { from: 'end', backwards: true, filter: all },
+  ]
+  const calls = forms.map((form) => {
+    const call = connectAlone(t, node.port).read(readRequest(form))
+    return { form, call: call.on('error', () => undefined) }
+  })
+  const before = await node.residentMegabytes()
+  const revisions = await Promise.all(
+    calls.map(async ({ call }) => {
+      const seen: string[] = []
+      const take = (message: ReadResp) => {
+        const event = message.getEvent()?.getEvent()
+        const isOurs = event !== undefined && event.getData_asU8().length === eventBytes
+        if (isOurs) seen.push(event.getStreamRevision())
+      }
+      call.on('data', take)
+      await once(call, 'data')
+      call.pause()
+      return seen
+    }),
+  )
+  // A node that would read on for the others had the time to while this one was served from beginning to end.
+  for await (const _ of node.client.readStream('large'));
+  const grown = (await node.residentMegabytes()) - before
+  t.ok(grown < 3 * totalMegabytes, `${Math.round(grown)} MB for ${calls.length} readers of ${totalMegabytes} MB`)
+  await Promise.all(
+    calls.map(({ call }) => {
+      const end = once(call, 'end')
+      call.resume()
+      return end
+    }),
+  )
+  const forwards = Array.from({ length: events }, (_, index) => String(index))
+  for (const [index, { form }] of calls.entries()) {
+    t.same(revisions[index], form.backwards ? forwards.toReversed() : forwards, JSON.stringify(form))
+  }
+  t.same(node.complaints(), [])
+})
