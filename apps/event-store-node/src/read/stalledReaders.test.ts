@@ -8,10 +8,10 @@ import { connectAlone } from '../testing/rawBytes.ts'
 import { type ReadForm, readRequest } from '../testing/rawReads.ts'
 
 const eventBytes = 200_000
-const events = 240
+const events = 320
 const perAppend = 5
-/** What was written is this large: several times what readers that stall may cost together. */
-const totalMegabytes = (events * eventBytes) / (1 << 20)
+/** All of it for every reader would be some 370 MB and more; a page for each is less than half of that, garbage included. */
+const maxMegabytes = 270
 
 t.test('a reader that stalls costs the node a page, whatever it reads, and gets all of it in the end', async (t) => {
   const node = await startNodeProcess(t)
@@ -52,7 +52,7 @@ t.test('a reader that stalls costs the node a page, whatever it reads, and gets 
   // A node that would read on for the others had the time to while this one was served from beginning to end.
   for await (const _ of node.client.readStream('large'));
   const grown = (await node.residentMegabytes()) - before
-  t.ok(grown < 3 * totalMegabytes, `${Math.round(grown)} MB for ${calls.length} readers of ${totalMegabytes} MB`)
+  t.ok(grown < maxMegabytes, `${Math.round(grown)} MB for ${calls.length} readers`)
   await Promise.all(
     calls.map(({ call }) => {
       const end = once(call, 'end')

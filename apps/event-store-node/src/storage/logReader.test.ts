@@ -15,7 +15,7 @@ import {
 import type { StoredEvent } from './storedEvent.ts'
 
 /** As in the reader itself. */
-const pageBytes = 4 << 20
+const pageBytes = 1 << 20
 const beyond = 9223372036854775807n
 
 async function openLog(t: Test): Promise<Queryable> {

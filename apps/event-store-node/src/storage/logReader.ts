@@ -9,7 +9,7 @@ export type Queryable = Pick<pg.Pool, 'query'>
 
 export const pageRows = 512
 /** A page ends early when its bytes reach this, so that memory does not depend on how large events are. */
-const pageBytes = 4 << 20
+const pageBytes = 1 << 20
 
 export type Page = { readonly events: readonly StoredEvent[]; readonly end: boolean }
 
