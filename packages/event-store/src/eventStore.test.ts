@@ -1,3 +1,4 @@
+// Loading, deciding and appending through the real client, on a real node.
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/provider-events/events'

@@ -62,8 +62,9 @@ export async function append(
 
 /** Hides or closes the attempt's stream, which is at `revision`. */
 export async function remove(sender: Sender, attempt: Attempt, revision: bigint): Promise<void> {
-  const { client } = sender
   const refusal = await sendUntilClear(sender, attempt, async () => {
+    // Another one with each try, when the node has been replaced.
+    const { client } = sender
     const options = { expectedRevision: revision }
     const { position } = await (attempt.kind === 'delete'
       ? client.deleteStream(attempt.stream, options)
