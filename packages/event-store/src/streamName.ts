@@ -1,6 +1,6 @@
 // The names of streams: one builder per category. A category holds no dash, because EventStoreDB cuts at the first one.
 
-export type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'guestToken'
+type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'guestToken'
 
 /** A stream's name. */
 export type StreamName = string
@@ -20,6 +20,3 @@ export const guestTokenStream = (tokenHash: string) => streamName('guestToken', 
 
 /** Percent-encoded, so that a stream's name is ASCII whatever a provider sends, half a surrogate pair included. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())
-
-/** The prefix by which a subscription selects all streams of a category. */
-export const categoryPrefix = (category: Category) => `${category}-`

@@ -3,9 +3,8 @@ import type { DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@events
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
-import { type Refusal, streamDeleted, timedOut, unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
-import { neverAnswered } from './unanswered.ts'
-import { type Call, expectedOf, refusalOf, submit } from './unaryCall.ts'
+import { type Refusal, unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
+import { type Call, expectedOf, refusalOf, refuse, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer }
@@ -49,12 +48,8 @@ async function remove(
       return outcome.position ?? 0n
     case 'wrong_expected_version':
       throw wrongExpectedVersion(stream, expected, outcome.current)
-    case 'stream_deleted':
-      throw streamDeleted(stream)
-    case 'timeout':
-      throw timedOut()
-    case 'unanswered':
-      return neverAnswered()
+    default:
+      return refuse(stream, outcome)
   }
 }
 

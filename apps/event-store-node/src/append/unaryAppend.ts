@@ -4,12 +4,11 @@ import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/stre
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
-import { maximumAppendSizeExceeded, streamDeleted, timedOut, tooMuchHeld, unknown } from '../protocol/refusal.ts'
+import { maximumAppendSizeExceeded, tooMuchHeld, unknown } from '../protocol/refusal.ts'
 import { createHeldBytes, type HeldBytes } from './heldBytes.ts'
 import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
 import { countedBytesOf, heldBytesOf, proposedEventOf, requiredMetadataOf } from './proposedMessage.ts'
-import { neverAnswered } from './unanswered.ts'
-import { type Call, expectedOf, refusalOf, submit } from './unaryCall.ts'
+import { type Call, expectedOf, refusalOf, refuse, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer; readonly maxAppendBytes: number }
@@ -116,12 +115,8 @@ async function answerAppend(writer: Writer, call: Call, collection: Collection):
       return appended(outcome.revision, outcome.position)
     case 'wrong_expected_version':
       return refusedAppend(expected, outcome.current)
-    case 'stream_deleted':
-      throw streamDeleted(stream)
-    case 'timeout':
-      throw timedOut()
-    case 'unanswered':
-      return neverAnswered()
+    default:
+      return refuse(stream, outcome)
   }
 }
 

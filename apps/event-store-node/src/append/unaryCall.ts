@@ -1,9 +1,18 @@
 // What Append, Delete and Tombstone have in common: an expectation, one submission, one answer or a status.
 import type { AppendReq, DeleteReq, TombstoneReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { BadRequestError, revisionOf } from '../protocol/identifiers.ts'
-import { invalidArgument, missingMetadataProperty, Refusal, unavailable, unknown } from '../protocol/refusal.ts'
+import {
+  invalidArgument,
+  missingMetadataProperty,
+  Refusal,
+  streamDeleted,
+  timedOut,
+  unavailable,
+  unknown,
+} from '../protocol/refusal.ts'
 import { expectAny, expectNoStream, expectStreamExists, type Outcome, type Proposal } from './proposal.ts'
 import { MissingMetadataError } from './proposedMessage.ts'
+import { neverAnswered } from './unanswered.ts'
 import type { Writer } from './writer.ts'
 
 export type Call = { readonly cancelled: boolean; getDeadline(): Date | number }
@@ -24,6 +33,24 @@ export function expectedOf(options: AppendReq.Options | DeleteReq.Options | Tomb
   if (options.hasStreamExists()) return expectStreamExists
   if (options.hasRevision()) return revisionOf(options.getRevision())
   throw invalidArgument('An expected stream revision is required')
+}
+
+/**
+ * Ends a call for the outcomes that all three tell alike.
+ * @throws Refusal, or never settles where the real server says nothing
+ */
+export async function refuse(
+  stream: string,
+  outcome: Extract<Outcome, { kind: 'stream_deleted' | 'timeout' | 'unanswered' }>,
+): Promise<never> {
+  switch (outcome.kind) {
+    case 'stream_deleted':
+      throw streamDeleted(stream)
+    case 'timeout':
+      throw timedOut()
+    case 'unanswered':
+      return neverAnswered()
+  }
 }
 
 /** How a call fails that could not be answered. */

@@ -4,22 +4,17 @@ import { jsonEvent } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import t, { type Test } from 'tap'
 import { openBatch } from '../testing/batchSession.ts'
-import { readMessages, readRequest } from '../testing/rawReads.ts'
 import { batchError, batchRequest, type Chunk, wordFor } from '../testing/rawStreams.ts'
 import { freshName } from './freshName.ts'
+import { idsIn } from './readingBack.ts'
 import { conformanceTarget } from './target.ts'
 
 const { raw, client } = await conformanceTarget(t)
 
-function session(t: Test) {
-  const idsIn = async (stream: string): Promise<(string | undefined)[]> => {
-    const { messages } = await readMessages(raw, readRequest({ stream, from: 'start' }))
-    return messages.flatMap((message) =>
-      message.hasEvent() ? [message.getEvent()?.getEvent()?.getId()?.getString()] : [],
-    )
-  }
-  return { batch: openBatch(t, raw), idsIn }
-}
+const session = (t: Test) => ({
+  batch: openBatch(t, raw),
+  idsIn: (stream: string) => idsIn(raw, stream),
+})
 
 const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID())
 const eventsOf = (eventIds: readonly string[]) => eventIds.map((id) => ({ id }))

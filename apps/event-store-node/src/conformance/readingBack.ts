@@ -15,6 +15,14 @@ export async function shown(raw: StreamsClient, form: ReadForm): Promise<Shown> 
   return messages.map(wordFor)
 }
 
+/** The ids of a stream's events, in order; none when it is not there. */
+export async function idsIn(raw: StreamsClient, stream: string): Promise<(string | undefined)[]> {
+  const { messages } = await readMessages(raw, readRequest({ stream, from: 'start' }))
+  return messages.flatMap((message) =>
+    message.hasEvent() ? [message.getEvent()?.getEvent()?.getId()?.getString()] : [],
+  )
+}
+
 function wordFor(message: ReadResp): string {
   const read = message.getEvent()
   if (read !== undefined) return eventWord(read)
