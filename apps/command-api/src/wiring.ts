@@ -4,9 +4,10 @@ import { createIdentity } from '@paylog/identity/identity'
 import { createCallers } from '@paylog/runtime/callers'
 import type { Health } from '@paylog/runtime/health'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import type { FastifyPluginAsync } from 'fastify'
 import { commandApi } from './commandApi.ts'
-import { type CommandConfig, enabledProviders } from './config.ts'
+import type { CommandConfig } from './config.ts'
 
 const identityTimeoutMs = 2_000
 
@@ -16,6 +17,7 @@ export function wireCommandApi(
   { lifecycle, health }: { readonly lifecycle: Lifecycle; readonly health: Health },
 ): FastifyPluginAsync {
   const providers = enabledProviders(config)
+  for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())
   health.check('event_store', async () => {

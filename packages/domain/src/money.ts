@@ -31,6 +31,21 @@ export function isCurrency(code: string): boolean {
   return currencies.has(code)
 }
 
+/** ISO 4217 currencies whose minor unit is not a hundredth; the runtime's own table follows other sources than ISO. */
+const unusualExponents: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0]),
+  ),
+  ...Object.fromEntries('BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3])),
+  CLF: 4,
+  UYW: 4,
+}
+
+/** How many decimals an amount in this currency (upper-case) has when it is written in major units. */
+export function currencyExponent(code: string): number {
+  return unusualExponents[code] ?? 2
+}
+
 export type AmountParts = {
   readonly subtotal_cents?: number | undefined
   readonly tax_cents?: number | undefined

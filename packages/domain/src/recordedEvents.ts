@@ -2,12 +2,16 @@
 import { guestTokenEvents } from './guest-tokens/events.ts'
 import type { EventsOf } from './messages.ts'
 import { paymentEvents } from './payments/events.ts'
+import { providerCustomerEvents } from './provider-customers/events.ts'
 import { providerIntentEvents, providerNotificationEvents } from './provider-events/events.ts'
+import { setupIntentEvents } from './setup-intents/events.ts'
 
 export const recordedEvents = {
   ...paymentEvents,
   ...providerNotificationEvents,
   ...providerIntentEvents,
   ...guestTokenEvents,
+  ...setupIntentEvents,
+  ...providerCustomerEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>

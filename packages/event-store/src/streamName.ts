@@ -1,6 +1,6 @@
 // The names of streams: one builder per category. A category holds no dash, because EventStoreDB cuts at the first one.
 
-type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'guestToken'
+type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'providerCustomer' | 'setupIntent' | 'guestToken'
 
 /** A stream's name. */
 export type StreamName = string
@@ -14,6 +14,12 @@ export const providerIntentStream = (provider: string, intentId: string) =>
 
 export const providerEventStream = (provider: string, eventId: string) =>
   streamName('providerEvent', `${provider}:${encoded(eventId)}`)
+
+/** @param userId ours, whom the customer at the provider stands for */
+export const providerCustomerStream = (provider: string, userId: string) =>
+  streamName('providerCustomer', `${provider}:${encoded(userId)}`)
+
+export const setupIntentStream = (setupIntentId: string) => streamName('setupIntent', setupIntentId)
 
 /** @param tokenHash SHA-256 of the token in hex; the token itself never reaches the log. */
 export const guestTokenStream = (tokenHash: string) => streamName('guestToken', tokenHash)

@@ -1,5 +1,58 @@
-// What a payment provider does for us. Each provider is one file that fulfils this, and nothing else knows its API.
-import type { Evidence } from '@paylog/domain/payments/evidence'
+// What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
+import type { Evidence, RecordDispute, RecordRefund } from '@paylog/domain/payments/evidence'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
+
+/**
+ * A capability that a provider lacks is `null`. Unless said otherwise every call throws ProviderError, takes no longer
+ * than the provider's time limit, and may be made again with the same key: the result is then the same.
+ */
+export type Provider = {
+  readonly id: string
+  /**
+   * Whether the provider can take this amount (minor units) in this currency (upper case).
+   * @throws DomainError `currency_not_supported`
+   */
+  checkAmount(amount_cents: number, currency: string): void
+  /** Whether this is one of the provider's own method ids for trying things out, which need no record of ours. */
+  isTestMethod(paymentMethodId: string): boolean
+
+  /** Creates the intent that a client pays with. */
+  createIntent(request: CreateIntent): Promise<ProviderIntent>
+  /** What the provider holds to be true now; `null` when it knows no such intent. */
+  readonly retrieveIntent: ((intent: IntentRef) => Promise<IntentSnapshot | null>) | null
+  /** The intents that carry our payment's id, for when the answer to a create call was lost and the key is worth nothing. */
+  readonly findIntents: ((paymentId: string) => Promise<readonly FoundIntent[]>) | null
+  /** Sees to it that an intent can never be paid. One that cannot be canceled any more is left as it is. */
+  readonly cancelIntent: ((provider_intent_id: string) => Promise<void>) | null
+  /** Takes the money that the payer has approved. The snapshot says how that ended. */
+  readonly captureIntent: ((request: CaptureIntent) => Promise<IntentSnapshot>) | null
+
+  /** Prepares to save a method of a user. */
+  readonly createSetupIntent: ((request: CreateSetupIntent) => Promise<ProviderSetupIntent>) | null
+  /** Customers and their saved methods. */
+  readonly methods: ProviderMethods | null
+
+  /**
+   * Checks that a notification comes from the provider.
+   * @throws DomainError `invalid_signature`; ProviderError when only the provider could tell and did not
+   */
+  verifyNotification(notification: SignedNotification): Promise<void>
+  /**
+   * What the text of a verified notification says by itself.
+   * @param body the bytes as they came
+   * @throws DomainError `invalid_request` when it is no notification
+   */
+  readNotification(body: Buffer): ProviderNotification
+  /**
+   * Adds what the text leaves out and only the provider knows. A notification about something that the provider does not
+   * know (any more) comes back as it was.
+   */
+  readonly completeNotification: ((notification: ProviderNotification) => Promise<ProviderNotification>) | null
+
+  /** Ends the connections. */
+  close(): Promise<void>
+}
 
 export type CreateIntent = {
   readonly payment_id: string
@@ -16,7 +69,87 @@ export type ProviderIntent = {
   readonly client_secret: string | null
 }
 
-/** A notification whose signature was verified, in our words. */
+export type IntentRef = {
+  readonly payment_id: string
+  readonly provider_intent_id: string
+  readonly provider_payment_id: string | null
+  /** Upper case. */
+  readonly currency: string
+  /** When the payment was opened, ISO 8601. */
+  readonly created_at: string
+}
+
+export type FoundIntent = ProviderIntent & { readonly status: PaymentStatus }
+
+export type CaptureIntent = IntentRef & { readonly idempotency_key: string }
+
+export type IntentSnapshot = {
+  /** `provider_event_id` is null, and `provider_time` is the provider's clock when it answered. */
+  readonly evidence: Evidence
+  /** Successful charges beside the one that `evidence` names: money that was taken more than once. */
+  readonly further_charges: readonly string[]
+  /** The payer has approved, and the money waits for us to take it. */
+  readonly awaits_capture: boolean
+}
+
+export type CreateSetupIntent = {
+  readonly idempotency_key: string
+  /** Left out when the user has none yet. One that the provider does not know any more is left out by the adapter. */
+  readonly provider_customer_id: string | null
+}
+
+export type ProviderSetupIntent = {
+  readonly provider_setup_intent_id: string
+  readonly client_secret: string
+}
+
+export type ProviderMethods = {
+  /**
+   * Makes the customer that stands for a user of ours. `null` where customers come into being with their first method.
+   */
+  createCustomer(request: {
+    readonly idempotency_key: string
+    readonly user_id: string
+    readonly email: string | null
+    readonly name: string | null
+  }): Promise<string | null>
+  /** Keeps what a token of the client stands for. */
+  attachMethod(request: {
+    readonly idempotency_key: string
+    readonly token: string
+    readonly user_id: string
+    /** `null` only where `createCustomer` gave none. */
+    readonly provider_customer_id: string | null
+  }): Promise<AttachedMethod>
+  /** What a token stands for, without keeping it. What the provider does not tell is `null`. */
+  readMethod(token: string): Promise<MethodDetails>
+  /** Forgets a method. One that is not there (any more) counts as forgotten. */
+  detachMethod(method: { readonly provider_method_id: string; readonly provider_customer_id: string }): Promise<void>
+}
+
+export type MethodDetails = {
+  readonly provider_method_id: string
+  /** The provider's own word: `card`, `paypal`, … */
+  readonly payment_type: string | null
+  readonly wallet_type: string | null
+  readonly card_brand: string | null
+  readonly last_four: string | null
+  /** Two digits. */
+  readonly expiry_month: string | null
+  /** Four digits. */
+  readonly expiry_year: string | null
+}
+
+export type AttachedMethod = MethodDetails & { readonly provider_customer_id: string }
+
+export type SignedNotification = {
+  /** The bytes as they came; any other form breaks the signature. */
+  readonly body: Buffer
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly now: Date
+}
+
+/** A notification in our words. */
 export type ProviderNotification = {
   readonly provider_event_id: string
   /** The provider's own name of the type. */
@@ -27,42 +160,35 @@ export type ProviderNotification = {
   readonly occurred_at: string
   readonly object_id: string | null
   readonly amount_cents: number | null
+  /** Upper case. */
   readonly currency: string | null
+  /** Lower case, in the provider's words. */
   readonly status: string | null
   readonly customer_id: string | null
   readonly customer_email: string | null
   /** The payment that the notification itself names as ours; to be believed only if its intent is the payment's. */
   readonly claimed_payment_id: string | null
   /** What it says about a payment; `null` when it is about something else. */
-  readonly evidence: Evidence | null
+  readonly statement: Statement | null
+  /** Set on notifications about subscriptions and their invoices. */
+  readonly subscription: SubscriptionFacts | null
 }
 
-export type Provider = {
-  readonly id: string
-  /**
-   * Creates the intent that a client pays with.
-   * @throws ProviderError
-   */
-  createIntent(request: CreateIntent): Promise<ProviderIntent>
-  /** Whether this is one of the provider's own method ids for trying things out, which need no record of ours. */
-  isTestMethod(paymentMethodId: string): boolean
-  /**
-   * Checks that a notification comes from the provider and says what it means.
-   * @param body the bytes as they came; any other form breaks the signature
-   * @throws DomainError `invalid_signature`, or `invalid_request` for a signed body that is no notification
-   */
-  readNotification(request: {
-    readonly body: Buffer
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>
-    readonly now: Date
-  }): Promise<ProviderNotification>
-}
+/** Without what only the receiver adds. */
+type Said<Command> = Omit<Command, 'occurred_at' | 'vouched' | 'source'>
+
+export type Statement =
+  | ({ readonly about: 'status' } & Said<Evidence>)
+  | ({ readonly about: 'refund' } & Said<RecordRefund>)
+  | ({ readonly about: 'dispute' } & Said<RecordDispute>)
 
 export type ProviderErrorKind =
   /** The provider says no to this payment. */
   | 'declined'
   /** The provider says that the request is wrong. */
   | 'rejected'
+  /** The provider does not take this currency or amount. */
+  | 'currency'
   /** The provider was surely not reached, or did surely nothing. */
   | 'unavailable'
   /** Nobody knows whether the provider did it. */

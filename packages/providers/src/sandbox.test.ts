@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ProviderError } from './provider.ts'
+import type { ProviderError, ProviderNotification } from './provider.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './sandboxSignature.ts'
 
@@ -19,9 +19,13 @@ const event = (type: string, object: object = {}, more: object = {}) =>
     },
     ...more,
   })
-const read = (body: string | Buffer, header: string | string[] | undefined) =>
-  sandbox.readNotification({ body: Buffer.from(body), headers: { 'sandbox-signature': header }, now })
+async function read(body: string | Buffer, header: string | string[] | undefined) {
+  await sandbox.verifyNotification({ body: Buffer.from(body), headers: { 'sandbox-signature': header }, now })
+  return sandbox.readNotification(Buffer.from(body))
+}
 const signed = (body: string, by = secret) => read(body, signSandboxEvent(by, body, nowSeconds))
+
+const statusOf = ({ statement }: ProviderNotification) => statement?.about === 'status' && statement.status
 
 const intent = {
   payment_id: '018f0000-0000-7000-8000-000000000001',
@@ -55,7 +59,8 @@ t.test('a signed event becomes evidence about its intent', async (t) => {
     generic_type: 'payment_intent.succeeded',
     occurred_at: now.toISOString(),
     currency: 'EUR',
-    evidence: {
+    statement: {
+      about: 'status',
       status: 'succeeded',
       provider_intent_id: 'sandbox_pi_1',
       amount_cents: 2599,
@@ -64,12 +69,12 @@ t.test('a signed event becomes evidence about its intent', async (t) => {
   })
   const statuses = { requires_action: 'pending', processing: 'processing', failed: 'failed', canceled: 'canceled' }
   for (const [name, status] of Object.entries(statuses))
-    t.equal((await signed(event(`payment_intent.${name}`))).evidence?.status, status, name)
+    t.equal(statusOf(await signed(event(`payment_intent.${name}`))), status, name)
 })
 
-t.test('events about other things are notifications without evidence', async (t) => {
+t.test('events about other things are notifications without a statement about a payment', async (t) => {
   for (const type of ['subscription.created', 'customer.updated', 'payment_intent.created', 'something.new'])
-    t.equal((await signed(event(type))).evidence, null, type)
+    t.equal((await signed(event(type))).statement, null, type)
 })
 
 t.test('either secret is valid during a rotation', async (t) => {

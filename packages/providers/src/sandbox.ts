@@ -1,10 +1,9 @@
 // The sandbox provider: deterministic, without a network and without a state of its own.
 import { DomainError } from '@paylog/domain/errors'
-import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Provider, ProviderError, type ProviderNotification } from './provider.ts'
+import { type Provider, ProviderError, type ProviderNotification, type Statement } from './provider.ts'
 import { verifySandboxSignature } from './sandboxSignature.ts'
 
 const declinedCard = 'pm_card_declined'
@@ -58,12 +57,26 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
       return { provider_intent_id, client_secret: `${provider_intent_id}_secret_${payment_id.slice(-12)}` }
     },
 
+    checkAmount: () => undefined,
     isTestMethod: (paymentMethodId) => testCards.has(paymentMethodId),
+    // It keeps nothing that could be asked for.
+    retrieveIntent: null,
+    findIntents: null,
+    cancelIntent: null,
+    captureIntent: null,
 
-    async readNotification({ body, headers, now }) {
-      verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)
-      return notification(parse(body))
+    async createSetupIntent({ idempotency_key }) {
+      const provider_setup_intent_id = `sandbox_seti_${idempotency_key}`
+      return { provider_setup_intent_id, client_secret: `${provider_setup_intent_id}_secret` }
     },
+    methods: null,
+
+    async verifyNotification({ body, headers, now }) {
+      verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)
+    },
+    readNotification: (body) => notification(parse(body)),
+    completeNotification: null,
+    close: async () => undefined,
   }
 }
 
@@ -100,15 +113,22 @@ function notification(event: SandboxEvent): ProviderNotification {
     customer_id: object.customer ?? null,
     customer_email: object.customer_email ?? null,
     claimed_payment_id: object.metadata?.payment_id ?? null,
-    evidence: isPayment ? evidence(event, occurred_at) : null,
+    statement: isPayment ? statement(event, occurred_at) : null,
+    subscription: event.type.startsWith('subscription.') ? subscription(object.id) : null,
   }
 }
 
-function evidence(event: SandboxEvent, provider_time: string): Evidence | null {
+/** The interface's shape says no more about a subscription than which one it is. */
+function subscription(subscription_id: string) {
+  return { subscription_id, current_period_end: null, status_changed: false, is_first_invoice: false }
+}
+
+function statement(event: SandboxEvent, provider_time: string): Statement | null {
   const status = statusOf[event.type]
   if (!status) return null
   const { object } = event.data
   return {
+    about: 'status',
     status,
     provider_time,
     provider_event_id: event.id,

@@ -93,6 +93,16 @@ export function url(schemes: readonly string[], defaultValue?: string) {
   })
 }
 
+/** Where an HTTP service is: scheme, host and port, without a path. Decodes to the text without a final slash. */
+export function origin(defaultValue?: string) {
+  return variable(defaultValue, (value) => {
+    const parsed = URL.canParse(value) ? new URL(value) : undefined
+    const isOrigin = parsed && ['http:', 'https:'].includes(parsed.protocol) && `${parsed.origin}/` === parsed.href
+    if (!isOrigin) throw new BadVariable('must be a URL such as https://api.example.com, without a path')
+    return parsed.origin
+  })
+}
+
 /** A duration: `500ms`, `5s`, `2m`, `1h`, or a bare number of milliseconds. Decodes to milliseconds. */
 export function durationMs(defaultValue?: string | number) {
   return variable(defaultValue, boundedDurationMs)

@@ -76,6 +76,8 @@ const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
   ProviderEventUnmatched: ({ data }) => unmatchedMessages(data),
   ProviderIntentOwned: null,
   GuestTokenSeen: null,
+  SetupIntentCreated: null,
+  ProviderCustomerLinked: null,
 }
 
 /** What a recorded event means in canonical messages; often nothing, sometimes two. */

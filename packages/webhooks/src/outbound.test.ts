@@ -121,8 +121,11 @@ t.test('every event of a payment is told under its name, or to nobody', async (t
     { type: 'PaymentAmountMismatch', data: { ...data, reported_amount_cents: 1, reported_currency: 'USD' } },
     { type: 'PaymentConflictDetected', data: { ...data, reported_status: 'succeeded' } },
     { type: 'ProviderEventIgnored', data: { ...data, reported_status: 'failed', reason: 'final' } },
-    { type: 'PaymentRefundRecorded', data: { ...data, refunded_cents: 1 } },
-    { type: 'PaymentDisputeRecorded', data: { ...data, dispute_status: 'open' } },
+    { type: 'PaymentRefundRecorded', data: { ...data, refund_id: null, refunded_cents: 1 } },
+    {
+      type: 'PaymentDisputeRecorded',
+      data: { ...data, dispute_id: null, disputed_cents: null, dispute_status: 'open' },
+    },
     { type: 'ProviderIntentOwned', data: { payment_id, provider_id: 'sandbox', provider_intent_id: 'pi' } },
     { type: 'GuestTokenSeen', data: { guest_email: 'a@example.com', occurred_at: facts.occurred_at } },
     { type: 'ProviderEventReceived', data: { ...notification, received_at: facts.occurred_at, body: '{}' } },

@@ -9,7 +9,7 @@ import type { LogPosition } from '@paylog/event-store/codec'
 import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
-import { callProvider } from './providerCall.ts'
+import { callProvider, isInFlight } from './providerCall.ts'
 
 export type OpenedPayment = {
   readonly payment: Payment
@@ -32,12 +32,6 @@ export type OpenPayment = {
 }
 
 /**
- * For so long a repeated request is told that the first one is still being worked on. It is a courtesy and no lock: a
- * repetition beside a living first request would make the same call with the same key, and one append of two is kept.
- */
-const inFlightMs = 20_000
-
-/**
  * Opens the payment that the command describes, or finds the one that the same Idempotency-Key opened before.
  * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
  *   `event_store_unavailable`, and what `command` throws
@@ -57,7 +51,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
     known,
   })
   if (initiated.events.length === 0) return repeated(workflow, request, initiated)
-  return makeCall(workflow, initiated, metadata)
+  return makeCall(workflow, initiated, metadata, 'first')
 }
 
 /** What a second request with the same key gets, depending on how the latest call ended. */
@@ -77,14 +71,14 @@ async function repeated(
       return opened(payment.was_unknown ? found : await asFirstAnswered(workflow, payment), { replayed: true })
     case 'refused': {
       const started = await beginAttempt(workflow, found, metadata)
-      if (started.events.length > 0) return makeCall(workflow, started, metadata)
+      if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
       const now = existing(started.state)
       if (now.intent_outcome.kind === 'open') throw inFlight(now)
       return opened(started, { replayed: true, refusal: refusalOf(now) })
     }
     case 'open':
-      if (workflow.now().getTime() - Date.parse(outcome.since) < inFlightMs) throw inFlight(payment)
-      return makeCall(workflow, found, metadata)
+      if (isInFlight(workflow, payment)) throw inFlight(payment)
+      return makeCall(workflow, found, metadata, 'repeated')
   }
 }
 
@@ -118,8 +112,9 @@ async function makeCall(
   workflow: Workflow,
   found: Loaded<PaymentState>,
   metadata: EventMetadata,
+  call: 'first' | 'repeated',
 ): Promise<OpenedPayment> {
-  const called = await callProvider(workflow, found, metadata)
+  const called = await callProvider(workflow, found, { metadata, call })
   return opened(called, { replayed: false, refusal: refusalOf(existing(called.state)) })
 }
 

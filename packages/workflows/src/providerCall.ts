@@ -20,15 +20,27 @@ export function enabledProvider({ providers }: Workflow, id: string): Provider {
 }
 
 /**
+ * For so long the first caller of an attempt is taken to be still at it. It is a courtesy and no lock: a repetition beside
+ * a living first request would make the same call with the same key, and one append of two is kept.
+ */
+const inFlightMs = 20_000
+
+export function isInFlight({ now }: Workflow, { intent_outcome, attempt_started_at }: Payment): boolean {
+  return intent_outcome.kind === 'open' && now().getTime() - Date.parse(attempt_started_at) < inFlightMs
+}
+
+/**
  * Makes the payment's present attempt. The key is the attempt's own, so that a call which is made again, after a crash
  * or by another process, finds the same intent.
+ * @param options `call`: whether this is surely the attempt's first call. When a repeated one does not reach the provider,
+ *   nobody knows what became of the first.
  * @returns the payment with the call's end on record
  * @throws DomainError `event_store_unavailable`, `provider_not_enabled`
  */
 export async function callProvider(
   workflow: Workflow,
   known: Loaded<PaymentState>,
-  metadata: EventMetadata,
+  { metadata, call }: { readonly metadata: EventMetadata; readonly call: 'first' | 'repeated' },
 ): Promise<Handled<PaymentState, PaymentEvent>> {
   const payment = existing(known.state)
   const { attempt } = payment
@@ -42,13 +54,14 @@ export async function callProvider(
     })
   try {
     const intent = await createIntent(enabledProvider(workflow, payment.provider_id), payment)
-    await ownIntent(workflow, payment, intent, metadata)
+    await ownProviderId(workflow, payment, intent.provider_intent_id, metadata)
     return await record((state, occurred_at) => recordIntentCreated({ occurred_at, attempt, ...intent }, state))
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     const { kind, code, message } = error
+    const isUnknown = kind === 'unknown' || (kind === 'unavailable' && call === 'repeated')
     return record((state, occurred_at) =>
-      kind === 'unknown'
+      isUnknown
         ? recordOutcomeUnknown({ occurred_at, attempt, reason: code }, state)
         : recordIntentRefused({ occurred_at, attempt, refusal: refusals[kind], code, message }, state),
     )
@@ -58,6 +71,7 @@ export async function callProvider(
 const refusals = {
   declined: 'payment_declined',
   rejected: 'provider_rejected',
+  currency: 'currency_not_supported',
   unavailable: 'provider_unavailable',
 } as const
 
@@ -74,12 +88,15 @@ function createIntent(provider: Provider, payment: Payment): Promise<ProviderInt
 }
 
 /**
- * Points from the intent to the payment. Recorded before the payment learns of its intent: when the provider reports
- * on an intent, its payment is then always found.
+ * Points from an intent or a charge to the payment. Recorded before the payment learns of it: when the provider reports on
+ * it, its payment is then always found.
  */
-async function ownIntent({ store }: Workflow, payment: Payment, intent: ProviderIntent, metadata: EventMetadata) {
-  const { payment_id, provider_id } = payment
-  const { provider_intent_id } = intent
+export async function ownProviderId(
+  { store }: Workflow,
+  { payment_id, provider_id }: Payment,
+  provider_intent_id: string,
+  metadata: EventMetadata,
+): Promise<void> {
   await store.handle({
     stream: providerIntentStream(provider_id, provider_intent_id),
     fold: intentOwnerFold,

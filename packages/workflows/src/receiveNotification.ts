@@ -1,94 +1,71 @@
-// A provider's notification: into the inbox first, then to the payment that it is about. Every step can be repeated.
-import type { EventMetadata } from '@paylog/domain/messages'
-import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import {
-  intentOwnerFold,
-  type Notification,
-  notificationFold,
-  type ProviderNotificationEvent,
-} from '@paylog/domain/provider-events/events'
-import { type Loaded, newStream } from '@paylog/event-store/eventStore'
-import { paymentStream, providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
-import type { Provider, ProviderNotification } from '@paylog/providers/provider'
+// A provider's notification: verified, and into the inbox. What happens to it then can be done again from there.
+import { DomainError } from '@paylog/domain/errors'
+import { notificationFold } from '@paylog/domain/provider-events/events'
+import { newStream } from '@paylog/event-store/eventStore'
+import { providerEventStream } from '@paylog/event-store/streamName'
+import { type Provider, ProviderError, type SignedNotification } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
+import { notificationFacts, settleNotification } from './settleNotification.ts'
 import { storedBody } from './storedBody.ts'
 
-export type IncomingNotification = {
+export type IncomingNotification = Omit<SignedNotification, 'now'> & {
   readonly provider: Provider
-  readonly body: Buffer
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly requestId: string
+}
+
+export type ReceivedNotification = {
+  /** Why it is stored but not applied yet; the sweep will do it. */
+  readonly postponed: unknown
 }
 
 /**
  * Verifies, stores and applies a notification. One that was applied before changes nothing.
- * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`, `event_store_unavailable`
+ * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable`,
+ *   `event_store_unavailable` when it could not be verified or stored, so that the provider has to send it again
  */
-export async function receiveNotification(workflow: Workflow, incoming: IncomingNotification): Promise<void> {
-  const { provider, body, headers, requestId } = incoming
+export async function receiveNotification(
+  workflow: Workflow,
+  { provider, body, headers, requestId }: IncomingNotification,
+): Promise<ReceivedNotification> {
   const now = workflow.now()
-  const notification = await provider.readNotification({ body, headers, now })
+  await verify(provider, { body, headers, now })
+  const notification = provider.readNotification(body)
   const inbox = providerEventStream(provider.id, notification.provider_event_id)
   const metadata = { correlationId: requestId, causationId: inbox, actor: `provider:${provider.id}`, requestId }
-  const settle = (known: Loaded<Notification>, decide: (inboxState: Notification) => ProviderNotificationEvent[]) =>
-    workflow.store.handle({ stream: inbox, fold: notificationFold, decide, metadata, known })
-
-  const facts = factsOf(provider, notification)
-  const received = await settle(newStream(notificationFold), ({ state }) =>
-    state === 'none'
-      ? [
-          {
-            type: 'ProviderEventReceived',
-            data: { ...facts, received_at: now.toISOString(), ...storedBody(body) },
-          },
-        ]
-      : [],
-  )
-  if (received.state.state === 'settled') return
-  const payment = await applyToPayment(workflow, provider, notification, metadata)
-  await settle(received, ({ state }) => (state === 'settled' ? [] : [settled(facts, notification, payment)]))
-}
-
-/** The payment that the notification is about, with what it says taken into account; nothing if it is not ours. */
-async function applyToPayment(
-  { store, now }: Workflow,
-  provider: Provider,
-  notification: ProviderNotification,
-  metadata: EventMetadata,
-): Promise<Payment | undefined> {
-  const { evidence, claimed_payment_id } = notification
-  const intentId = evidence?.provider_intent_id ?? null
-  const owner =
-    intentId === null ? null : (await store.load(providerIntentStream(provider.id, intentId), intentOwnerFold)).state
-  const paymentId = owner ?? claimed_payment_id
-  if (!evidence || !paymentId) return undefined
-  const { state } = await store.handle<PaymentState, PaymentEvent>({
-    stream: paymentStream(paymentId),
-    fold: paymentFold,
-    decide: (payment) =>
-      payment.status === 'none' || payment.provider_id !== provider.id
-        ? []
-        : recordEvidence({ ...evidence, occurred_at: now().toISOString(), vouched: owner !== null }, payment),
+  const received = await workflow.store.handle({
+    stream: inbox,
+    fold: notificationFold,
+    decide: ({ state }) =>
+      state === 'none'
+        ? [
+            {
+              type: 'ProviderEventReceived' as const,
+              data: {
+                ...notificationFacts(provider, notification),
+                received_at: now.toISOString(),
+                ...storedBody(body),
+              },
+            },
+          ]
+        : [],
     metadata,
+    known: newStream(notificationFold),
   })
-  return state.status === 'none' || state.provider_id !== provider.id ? undefined : state
+  try {
+    await settleNotification(workflow, { provider, notification, inbox, known: received, metadata })
+    return { postponed: undefined }
+  } catch (error) {
+    return { postponed: error }
+  }
 }
 
-function factsOf(provider: Provider, notification: ProviderNotification) {
-  const { provider_event_id, provider_type, generic_type, occurred_at } = notification
-  return { provider_id: provider.id, provider_event_id, provider_type, generic_type, occurred_at }
-}
-
-function settled(
-  facts: ReturnType<typeof factsOf>,
-  notification: ProviderNotification,
-  payment: Payment | undefined,
-): ProviderNotificationEvent {
-  const { object_id, amount_cents, currency, status, customer_id, customer_email } = notification
-  const subject = { object_id, amount_cents, currency, status }
-  if (!payment) return { type: 'ProviderEventUnmatched', data: { ...facts, ...subject, customer_id, customer_email } }
-  const { payment_id, payer, project_id } = payment
-  return { type: 'ProviderEventApplied', data: { ...facts, ...subject, payment_id, payer, project_id } }
+async function verify(provider: Provider, notification: SignedNotification): Promise<void> {
+  try {
+    await provider.verifyNotification(notification)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    throw new DomainError('provider_unavailable', 'The signature could not be checked; send it again', undefined, {
+      cause: error,
+    })
+  }
 }

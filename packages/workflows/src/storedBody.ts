@@ -1,5 +1,5 @@
 // How the body of a notification is kept in its event, where it has to fit into one append.
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 
 /** Longer texts are compressed. As JSON inside JSON a text can double, and the log takes 1 MiB. */
 const plainLimitBytes = 256 * 1024
@@ -8,4 +8,9 @@ const plainLimitBytes = 256 * 1024
 export function storedBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
   if (body.length <= plainLimitBytes) return { body: body.toString('utf8') }
   return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
+}
+
+/** The bytes of a body that was kept. */
+export function textOf({ body, body_encoding }: ReturnType<typeof storedBody>): Buffer {
+  return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')) : Buffer.from(body, 'utf8')
 }

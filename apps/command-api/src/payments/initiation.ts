@@ -2,6 +2,7 @@
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { maxTextLength } from '@paylog/domain/fields'
+import type { Amounts } from '@paylog/domain/money'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
 import type { Provider } from '@paylog/providers/provider'
 import type { RequestIdentity } from '../idempotency.ts'
@@ -50,7 +51,7 @@ export function initiationOf(
   body: IntentBody,
   identity: RequestIdentity,
   occurred_at: string,
-): Omit<InitiatePayment, 'provider_id'> {
+): Omit<InitiatePayment, 'provider_id'> & Amounts {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw refusedMetadata(`must be at most ${maxMetadataBytes} bytes`)

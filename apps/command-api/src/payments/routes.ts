@@ -53,7 +53,9 @@ export const paymentRoutes =
           async command() {
             const provider_id = chosenProviderId(body, workflow.providers)
             refuseCardNumbers(request)
-            checkMethod(enabledProvider(workflow, provider_id), body.payment_method_id)
+            const provider = enabledProvider(workflow, provider_id)
+            provider.checkAmount(draft.total_cents, draft.currency)
+            checkMethod(provider, body.payment_method_id)
             if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
             return { ...draft, provider_id }
           },

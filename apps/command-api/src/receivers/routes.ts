@@ -9,7 +9,7 @@ import { enabledProvider } from '@paylog/workflows/providerCall'
 import { receiveNotification } from '@paylog/workflows/receiveNotification'
 import { Type } from 'typebox'
 
-const receivers = ['sandbox'] as const
+const receivers = ['stripe', 'paypal', 'authorize-net', 'sandbox'] as const
 
 const Received = Type.Object({ received: Type.Literal(true) })
 
@@ -33,7 +33,8 @@ export const receiverRoutes =
           const provider = enabledProvider(workflow, providerId)
           const { body, headers, id: requestId } = request
           if (!Buffer.isBuffer(body)) throw new DomainError('invalid_request', 'The body is empty')
-          await receiveNotification(workflow, { provider, body, headers, requestId })
+          const { postponed } = await receiveNotification(workflow, { provider, body, headers, requestId })
+          if (postponed) request.log.warn({ err: postponed }, 'a notification is stored, and the sweep will apply it')
           return { received: true as const }
         },
       )

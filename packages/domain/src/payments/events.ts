@@ -22,10 +22,11 @@ const facts = {
   project_id: Nullable(Type.String()),
 }
 
-/** How a create call can end without an intent. Only after the last one the same request may try again. */
+/** How a create call can end without an intent. Only after `provider_unavailable` the same request may try again. */
 export const IntentRefusal = Type.Union([
   Type.Literal('payment_declined'),
   Type.Literal('provider_rejected'),
+  Type.Literal('currency_not_supported'),
   Type.Literal('provider_unavailable'),
 ])
 export type IntentRefusal = Static<typeof IntentRefusal>
@@ -95,12 +96,27 @@ export const paymentEvents = {
     reason: Type.Union([
       Type.Literal('stale'),
       Type.Literal('regression'),
+      /** Of the same provider time as the evidence there is: the provider itself will be asked. */
+      Type.Literal('tie'),
       Type.Literal('final'),
       Type.Literal('foreign_intent'),
     ]),
   }),
-  PaymentRefundRecorded: Type.Object({ ...facts, ...evidence, refunded_cents: Type.Integer() }),
-  PaymentDisputeRecorded: Type.Object({ ...facts, ...evidence, dispute_status: Type.String() }),
+  /** Money went back. `refunded_cents` is this refund alone; null when the provider did not say it in our currency. */
+  PaymentRefundRecorded: Type.Object({
+    ...facts,
+    ...evidence,
+    refund_id: Nullable(Type.String()),
+    refunded_cents: Nullable(Type.Integer()),
+  }),
+  /** The payer contests the payment. `dispute_status` is the provider's own word. */
+  PaymentDisputeRecorded: Type.Object({
+    ...facts,
+    ...evidence,
+    dispute_id: Nullable(Type.String()),
+    dispute_status: Type.String(),
+    disputed_cents: Nullable(Type.Integer()),
+  }),
 }
 
 export type PaymentEvent = EventsOf<typeof paymentEvents>

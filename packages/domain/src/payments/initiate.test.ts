@@ -87,7 +87,7 @@ t.test('a further attempt is started once, and only after a call that surely did
   const started = given(t, paymentFold, refusedBy(unavailable))
     .when(start)
     .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
-  t.match(started, { status: 'pending', attempt: 2, intent_outcome: { kind: 'open', since: at(5) } })
+  t.match(started, { status: 'pending', attempt: 2, attempt_started_at: at(5), intent_outcome: { kind: 'open' } })
   t.same(start(started), [], 'it is under way')
   for (const history of [
     initiated,

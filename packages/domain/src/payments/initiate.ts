@@ -87,13 +87,18 @@ export function recordOutcomeUnknown(
   return [{ type: 'ProviderOutcomeUnknown', data: { ...factsOf(payment, occurred_at), attempt, reason } }]
 }
 
-/** The provider refused the call, or was surely never reached. */
+/**
+ * The provider refused the call, or was surely never reached. That one call did nothing says nothing about another one
+ * of the same attempt whose outcome is unknown.
+ */
 export function recordIntentRefused(
   command: CallResult & { readonly refusal: IntentRefusal; readonly code: string; readonly message: string },
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existing(state)
-  if (payment.intent_outcome.kind === 'created' || isAbsorbing(payment.status)) return []
+  const { kind } = payment.intent_outcome
+  if (kind === 'created' || isAbsorbing(payment.status)) return []
+  if (kind === 'unknown' && command.refusal === 'provider_unavailable') return []
   return [
     {
       type: 'PaymentAttemptFailed',

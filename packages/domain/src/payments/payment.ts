@@ -33,6 +33,8 @@ export type Payment = Amounts & {
   readonly completed_at: string | null
   /** The number of the latest create call; it is part of the key that the provider sees. */
   readonly attempt: number
+  /** When the latest create call was begun; the provider forgets its key some time after. */
+  readonly attempt_started_at: string
   readonly intent_outcome: IntentOutcome
   /** Whether it was ever unknown how a create call ended, so that nobody was told of the intent in time. */
   readonly was_unknown: boolean
@@ -40,12 +42,15 @@ export type Payment = Amounts & {
   readonly evidence_time: string | null
   /** Provider events that were taken into account, so that a repeated one changes nothing. */
   readonly seen_provider_events: readonly string[]
+  /** What is on record as wrong with this payment, so that asking the provider again records it no second time. */
+  readonly noticed: readonly string[]
+  /** How often the provider reported a failed attempt to pay; a capture after each of them is another one. */
+  readonly failures: number
 }
 
 /** How the call that creates the intent at the provider ended, as far as is known. */
 export type IntentOutcome =
-  | { readonly kind: 'open' /** When the call was begun. */; readonly since: string }
-  | { readonly kind: 'unknown' | 'created' }
+  | { readonly kind: 'open' | 'unknown' | 'created' }
   | { readonly kind: 'refused'; readonly refusal: IntentRefusal; readonly message: string }
 
 export type PaymentState = NoPayment | Payment
@@ -65,14 +70,17 @@ function initiated({ data }: PaymentInitiated): Payment {
     updated_at: occurred_at,
     completed_at: null,
     attempt: 1,
-    intent_outcome: { kind: 'open', since: occurred_at },
+    attempt_started_at: occurred_at,
+    intent_outcome: { kind: 'open' },
     was_unknown: false,
     evidence_time: null,
     seen_provider_events: [],
+    noticed: [],
+    failures: 0,
   }
 }
 
-type EvidenceEvent = Exclude<
+export type EvidenceEvent = Exclude<
   PaymentEvent,
   { type: 'PaymentInitiated' | 'ProviderIntentCreated' | 'ProviderOutcomeUnknown' | 'PaymentAttemptStarted' }
 >
@@ -94,6 +102,18 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
 /** Evidence that is kept on record and changes neither the status nor what the status rests on. */
 function noted(payment: Payment, { data }: EvidenceEvent): Payment {
   return { ...payment, seen_provider_events: seen(payment, data.provider_event_id) }
+}
+
+/** A disagreement with the provider, kept on record. */
+function disagreement(payment: Payment, event: EvidenceEvent): Payment {
+  return { ...noted(payment, event), noticed: [...payment.noticed, noticeOf(event)] }
+}
+
+/** What an event says is wrong, apart from when and how it became known. */
+export function noticeOf({ type, data }: EvidenceEvent): string {
+  const reported = 'reported_status' in data ? data.reported_status : null
+  const amount = 'reported_amount_cents' in data ? [data.reported_amount_cents, data.reported_currency] : []
+  return JSON.stringify([type, reported, data.provider_payment_id, ...amount])
 }
 
 const seen = (payment: Payment, eventId: string | null) =>
@@ -119,7 +139,8 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
         status: 'pending',
         updated_at: event.data.occurred_at,
         attempt: event.data.attempt,
-        intent_outcome: { kind: 'open', since: event.data.occurred_at },
+        attempt_started_at: event.data.occurred_at,
+        intent_outcome: { kind: 'open' },
       }
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
@@ -132,7 +153,7 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
     case 'PaymentAttemptFailed': {
       const failed = withEvidence(payment, event, 'failed')
       const { refusal, failure_message: message } = event.data
-      if (refusal === null) return failed
+      if (refusal === null) return { ...failed, failures: payment.failures + 1 }
       // The time of our own call is by our clock, and is not compared with the provider's.
       return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'refused', refusal, message } }
     }
@@ -140,9 +161,10 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       // What it says is not taken over, but it is the newest that the provider has said: older statements are stale.
       return event.data.reason === 'regression'
         ? { ...noted(payment, event), evidence_time: event.data.provider_time }
-        : noted(payment, event)
+        : disagreement(payment, event)
     case 'PaymentAmountMismatch':
     case 'PaymentConflictDetected':
+      return disagreement(payment, event)
     case 'PaymentRefundRecorded':
     case 'PaymentDisputeRecorded':
       return noted(payment, event)

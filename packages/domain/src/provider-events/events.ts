@@ -1,5 +1,5 @@
 // What happened to a notification of a provider: it came in, and then it was applied to a payment of ours or to none.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Id, Instant, Nullable } from '../fields.ts'
 import type { EventsOf } from '../messages.ts'
 import { Payer } from '../payments/events.ts'
@@ -24,6 +24,17 @@ const subject = {
   status: Nullable(Type.String()),
 }
 
+/** What a notification about a subscription, or about an invoice of one, says of it. */
+export const SubscriptionFacts = Type.Object({
+  subscription_id: Nullable(Type.String()),
+  current_period_end: Nullable(Instant),
+  /** Whether the notification itself says that the subscription's status is another one than before. */
+  status_changed: Type.Boolean(),
+  /** Whether the invoice is the one that the subscription began with. */
+  is_first_invoice: Type.Boolean(),
+})
+export type SubscriptionFacts = Static<typeof SubscriptionFacts>
+
 export const providerNotificationEvents = {
   /** The signature was verified; `body` is the text that was signed, to the byte. */
   ProviderEventReceived: Type.Object({
@@ -46,6 +57,7 @@ export const providerNotificationEvents = {
     ...subject,
     customer_id: Nullable(Type.String()),
     customer_email: Nullable(Type.String()),
+    subscription: Type.Optional(SubscriptionFacts),
   }),
 }
 export type ProviderNotificationEvent = EventsOf<typeof providerNotificationEvents>
@@ -60,11 +72,12 @@ export const notificationFold = {
 }
 
 export const providerIntentEvents = {
+  /** `provider_intent_id` is the provider's id of the intent, or of the charge that came of it. */
   ProviderIntentOwned: Type.Object({ payment_id: Id, provider_id: Type.String(), provider_intent_id: Type.String() }),
 }
 export type ProviderIntentEvent = EventsOf<typeof providerIntentEvents>
 
-/** Which payment an intent at a provider belongs to. */
+/** Which payment an intent or a charge at a provider belongs to. */
 export const intentOwnerFold = {
   initialState: null as string | null,
   evolve(_state: string | null, event: ProviderIntentEvent): string | null {

@@ -1,0 +1,5 @@
+// Skeleton.
+import type { Provider } from '../provider.ts'
+export function createAuthorizeNet(_options: Readonly<Record<string, unknown>>): Provider {
+  throw new Error('not there yet')
+}

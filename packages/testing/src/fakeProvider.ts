@@ -1,0 +1,89 @@
+// What the fakes of the payment providers have in common: faults on order, and a ledger of what was charged.
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+
+/** What a call meets instead of an answer. `commits` says whether the provider has done it before the fault shows. */
+export type Fault =
+  /** The connection is reset. */
+  | { readonly kind: 'drop'; readonly commits: boolean }
+  /** No answer ever comes. */
+  | { readonly kind: 'hang'; readonly commits: boolean }
+  /** The answer is this status, with a body that nobody can read. */
+  | { readonly kind: 'status'; readonly status: number; readonly commits: boolean }
+  /** A success whose body cannot be read. */
+  | { readonly kind: 'garbage'; readonly commits: boolean }
+  /** The usual answer, late. */
+  | { readonly kind: 'slow'; readonly ms: number }
+
+export type FaultPlan = {
+  /** The next calls that change something meet these, one each; `undefined` lets a call through. */
+  next(...faults: readonly (Fault | undefined)[]): void
+  /** Every call that changes something meets this, until it is called with nothing. */
+  always(fault: Fault | undefined): void
+  /**
+   * Plays a call: does it, unless the fault comes first, and answers.
+   * @param act does the call and returns what to answer
+   * @param answer writes it
+   */
+  play<Result>(response: ServerResponse, act: () => Result, answer: (result: Result) => void): Promise<void>
+}
+
+export function createFaultPlan(): FaultPlan {
+  const queue: (Fault | undefined)[] = []
+  let standing: Fault | undefined
+  return {
+    next: (...faults) => void queue.push(...faults),
+    always(fault) {
+      standing = fault
+    },
+    async play(response, act, answer) {
+      const fault = queue.length > 0 ? queue.shift() : standing
+      if (fault === undefined) return answer(act())
+      if (fault.kind === 'slow') {
+        await sleep(fault.ms)
+        return answer(act())
+      }
+      if (fault.commits) act()
+      show(fault, response)
+    },
+  }
+}
+
+function show(fault: Exclude<Fault, { kind: 'slow' }>, response: ServerResponse): void {
+  switch (fault.kind) {
+    case 'drop':
+      return void response.socket?.resetAndDestroy()
+    case 'hang':
+      return
+    case 'status':
+      return void response.writeHead(fault.status, { 'content-type': 'text/html' }).end('<h1>Out of order</h1>')
+    case 'garbage':
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"half":')
+  }
+}
+
+export type Charge = {
+  readonly charge_id: string
+  readonly intent_id: string
+  /** The payment of ours that the intent names. */
+  readonly payment_id: string | null
+  readonly amount_cents: number
+  readonly currency: string
+}
+
+export type Ledger = { readonly charges: readonly Charge[]; add(charge: Charge): void }
+
+/**
+ * The successful charges of one provider. When the test is over it fails if a payment was charged twice.
+ * @param options `allowDouble` for a test that charges twice on purpose
+ */
+export function createLedger(t: Test, { allowDouble = false }: { readonly allowDouble?: boolean } = {}): Ledger {
+  const charges: Charge[] = []
+  t.teardown(() => {
+    const perPayment = Map.groupBy(charges, ({ payment_id }) => payment_id)
+    const doubled = [...perPayment].filter(([payment_id, all]) => payment_id !== null && all.length > 1)
+    if (doubled.length > 0 && !allowDouble) throw new Error(`Charged more than once: ${JSON.stringify(doubled)}`)
+  })
+  return { charges, add: (charge) => void charges.push(charge) }
+}

@@ -1,0 +1,97 @@
+// The providers as the environment describes them: each is enabled when its credentials are set.
+import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
+import { createPaypal } from '@paylog/providers/paypal/paypal'
+import type { Provider } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { createStripe } from '@paylog/providers/stripe/stripe'
+import { bool, ConfigError, commaList, integer, origin, text } from '@paylog/runtime/config'
+import { type StaticDecode, Type } from 'typebox'
+
+/** What signs a provider's notifications may be several, comma-separated, while it is being replaced. */
+export const providerVariables = {
+  STRIPE_SECRET_KEY: Type.Optional(text()),
+  STRIPE_WEBHOOK_SECRET: Type.Optional(commaList()),
+  STRIPE_API_BASE: origin('https://api.stripe.com'),
+  PAYPAL_CLIENT_ID: Type.Optional(text()),
+  PAYPAL_CLIENT_SECRET: Type.Optional(text()),
+  PAYPAL_WEBHOOK_ID: Type.Optional(commaList()),
+  PAYPAL_API_BASE: origin('https://api-m.paypal.com'),
+  AUTHORIZE_NET_API_LOGIN_ID: Type.Optional(text()),
+  AUTHORIZE_NET_TRANSACTION_KEY: Type.Optional(text()),
+  AUTHORIZE_NET_SIGNATURE_KEY: Type.Optional(commaList()),
+  AUTHORIZE_NET_API_BASE: origin('https://api.authorize.net'),
+  SANDBOX_PROVIDER: bool(false),
+  SANDBOX_WEBHOOK_SECRET: Type.Optional(commaList()),
+  /** All tries of one call together. */
+  PROVIDER_TIMEOUT_MS: integer(100, 15_000, 10_000),
+}
+
+const ProviderConfig = Type.Object(providerVariables)
+export type ProviderConfig = Readonly<StaticDecode<typeof ProviderConfig>>
+
+/** Builds a provider from its credentials. Either all of them are set or none. */
+type Recipe = {
+  readonly credentials: readonly (keyof ProviderConfig)[]
+  readonly create: (config: ProviderConfig) => Provider
+}
+
+const recipes: readonly Recipe[] = [
+  {
+    credentials: ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
+    create: (config) =>
+      createStripe({
+        secretKey: config.STRIPE_SECRET_KEY ?? '',
+        webhookSecrets: config.STRIPE_WEBHOOK_SECRET ?? [],
+        apiBase: config.STRIPE_API_BASE,
+        timeoutMs: config.PROVIDER_TIMEOUT_MS,
+      }),
+  },
+  {
+    credentials: ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID'],
+    create: (config) =>
+      createPaypal({
+        clientId: config.PAYPAL_CLIENT_ID ?? '',
+        clientSecret: config.PAYPAL_CLIENT_SECRET ?? '',
+        webhookIds: config.PAYPAL_WEBHOOK_ID ?? [],
+        apiBase: config.PAYPAL_API_BASE,
+        timeoutMs: config.PROVIDER_TIMEOUT_MS,
+      }),
+  },
+  {
+    credentials: ['AUTHORIZE_NET_API_LOGIN_ID', 'AUTHORIZE_NET_TRANSACTION_KEY', 'AUTHORIZE_NET_SIGNATURE_KEY'],
+    create: (config) =>
+      createAuthorizeNet({
+        apiLoginId: config.AUTHORIZE_NET_API_LOGIN_ID ?? '',
+        transactionKey: config.AUTHORIZE_NET_TRANSACTION_KEY ?? '',
+        signatureKeys: config.AUTHORIZE_NET_SIGNATURE_KEY ?? [],
+        apiBase: config.AUTHORIZE_NET_API_BASE,
+        timeoutMs: config.PROVIDER_TIMEOUT_MS,
+      }),
+  },
+]
+
+/**
+ * The providers whose credentials are set, by their id.
+ * @throws ConfigError naming every credential that is missing beside others
+ */
+export function enabledProviders(config: ProviderConfig): ReadonlyMap<string, Provider> {
+  const problems = recipes.flatMap(({ credentials }) => missingBeside(config, credentials))
+  if (config.SANDBOX_PROVIDER && !isSet(config.SANDBOX_WEBHOOK_SECRET))
+    problems.push('SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true')
+  if (problems.length > 0) throw new ConfigError(problems)
+  const providers = recipes
+    .filter(({ credentials }) => credentials.every((name) => isSet(config[name])))
+    .map(({ create }) => create(config))
+  if (config.SANDBOX_PROVIDER) providers.push(createSandbox({ webhookSecrets: config.SANDBOX_WEBHOOK_SECRET ?? [] }))
+  return new Map(providers.map((provider) => [provider.id, provider]))
+}
+
+function missingBeside(config: ProviderConfig, credentials: Recipe['credentials']): string[] {
+  const given = credentials.filter((name) => isSet(config[name]))
+  if (given.length === 0) return []
+  return credentials
+    .filter((name) => !given.includes(name))
+    .map((name) => `${name} is required when ${given.join(' and ')} is set`)
+}
+
+const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : value !== undefined)

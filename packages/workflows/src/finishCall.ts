@@ -1,0 +1,75 @@
+// Finishes a create call that a crash or a lost answer left open.
+import type { EventMetadata } from '@paylog/domain/messages'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { existing, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import type { Workflow } from './context.ts'
+import { callProvider, isInFlight, ownProviderId } from './providerCall.ts'
+
+/** Providers keep a key for a day at least; later the same key would make another intent. */
+const keyLifetimeMs = 20 * 60 * 60 * 1000
+
+type Question = { readonly workflow: Workflow; readonly provider: Provider; readonly metadata: EventMetadata }
+
+/**
+ * Makes the payment's open call again, with its key. When that answers nothing, or the key is too old to mean anything,
+ * the provider is searched for an intent that names the payment, and that one is taken.
+ * @returns the payment as it is then; it is as it was when its call is not open, or its first caller may still be at it
+ * @throws ProviderError when the search is not answered
+ */
+export async function finishCall(question: Question, known: Loaded<PaymentState>): Promise<Loaded<PaymentState>> {
+  const { workflow, metadata } = question
+  const payment = existing(known.state)
+  const { kind } = payment.intent_outcome
+  if ((kind !== 'open' && kind !== 'unknown') || isInFlight(workflow, payment)) return known
+  const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
+  const adopted = isKeyOld ? await adoptFoundIntent(question, known) : known
+  if (existing(adopted.state).intent_outcome.kind === 'created') return adopted
+  const called = await callProvider(workflow, adopted, { metadata, call: 'repeated' })
+  return existing(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(question, called) : called
+}
+
+/** An intent that may be paid already comes before one that is still open. */
+const preference: Readonly<Record<PaymentStatus, number>> = {
+  succeeded: 0,
+  processing: 1,
+  pending: 2,
+  failed: 3,
+  canceled: 4,
+}
+
+async function adoptFoundIntent(
+  { workflow, provider, metadata }: Question,
+  known: Loaded<PaymentState>,
+): Promise<Loaded<PaymentState>> {
+  const payment = existing(known.state)
+  const found = (await provider.findIntents?.(payment.payment_id)) ?? []
+  const [best] = found.toSorted((a, b) => preference[a.status] - preference[b.status])
+  if (!best) return known
+  const { provider_intent_id, client_secret } = best
+  const { attempt } = payment
+  await ownProviderId(workflow, payment, provider_intent_id, metadata)
+  const handled = await workflow.store.handle<PaymentState, PaymentEvent>({
+    stream: paymentStream(payment.payment_id),
+    fold: paymentFold,
+    decide: (state) =>
+      recordIntentCreated(
+        { occurred_at: workflow.now().toISOString(), attempt, provider_intent_id, client_secret },
+        state,
+      ),
+    metadata,
+    known,
+  })
+  const kept = existing(handled.state).provider_intent_id
+  // Nobody was told of the others, and nobody shall be able to pay them as well.
+  for (const other of found)
+    if (other.provider_intent_id !== kept && isPayable(other.status))
+      await provider.cancelIntent?.(other.provider_intent_id)
+  return handled
+}
+
+const isPayable = (status: PaymentStatus) => status === 'pending' || status === 'failed'
