@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
+import { currencyExponent, isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
 
 t.test('missing parts are derived', async (t) => {
   t.same(resolveAmounts({ total_cents: 100 }), {
@@ -24,4 +24,16 @@ t.test('parts that do not add up, go below zero or above the limit are refused',
 t.test('currencies are those of ISO 4217 that people pay with', async (t) => {
   for (const code of ['EUR', 'USD', 'JPY', 'KWD', 'BHD', 'CLP']) t.ok(isCurrency(code), code)
   for (const code of ['eur', 'ABC', 'XXX', 'XAU', '', 'EURO']) t.notOk(isCurrency(code), code)
+})
+
+t.test('a minor unit is what ISO 4217 says it is', async (t) => {
+  const exponents = {
+    0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+    2: 'EUR USD GBP HUF TWD IDR COP MGA MRU CNY AFN ALL AMD RSD LAK',
+    3: 'BHD IQD JOD KWD LYD OMR TND',
+    4: 'CLF UYW',
+  }
+  for (const [exponent, codes] of Object.entries(exponents))
+    for (const code of codes.split(' ')) t.equal(currencyExponent(code), Number(exponent), code)
+  t.equal(currencyExponent('constructor'), 2)
 })

@@ -32,18 +32,15 @@ export function isCurrency(code: string): boolean {
 }
 
 /** ISO 4217 currencies whose minor unit is not a hundredth; the runtime's own table follows other sources than ISO. */
-const unusualExponents: Readonly<Record<string, number>> = {
-  ...Object.fromEntries(
-    'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0]),
-  ),
-  ...Object.fromEntries('BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3])),
-  CLF: 4,
-  UYW: 4,
-}
+const unusualExponents: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
+  ...'CLF UYW'.split(' ').map((code) => [code, 4] as const),
+])
 
 /** How many decimals an amount in this currency (upper-case) has when it is written in major units. */
 export function currencyExponent(code: string): number {
-  return unusualExponents[code] ?? 2
+  return unusualExponents.get(code) ?? 2
 }
 
 export type AmountParts = {
@@ -69,12 +66,7 @@ export type Amounts = {
 export function resolveAmounts(parts: AmountParts): Amounts {
   const tax_cents = parts.tax_cents ?? 0
   const discount_cents = parts.discount_cents ?? 0
-  if (parts.total_cents === undefined && parts.subtotal_cents === undefined)
-    throw new DomainError('invalid_request', 'Either total_cents or subtotal_cents is required', {
-      fields: [{ field: 'total_cents', message: 'is required' }],
-    })
-  const subtotal_cents = parts.subtotal_cents ?? (parts.total_cents ?? 0) - tax_cents + discount_cents
-  const total_cents = parts.total_cents ?? subtotal_cents + tax_cents - discount_cents
+  const { subtotal_cents, total_cents } = completed(parts, tax_cents - discount_cents)
   const consistent = total_cents === subtotal_cents + tax_cents - discount_cents
   const withinBounds = [subtotal_cents, total_cents].every((cents) => cents >= 0 && cents <= maxAmountCents)
   if (!consistent || !withinBounds)
@@ -85,4 +77,13 @@ export function resolveAmounts(parts: AmountParts): Amounts {
       total_cents,
     })
   return { subtotal_cents, tax_cents, discount_cents, total_cents }
+}
+
+/** @param extra what the total is more than the subtotal */
+function completed({ subtotal_cents, total_cents }: AmountParts, extra: number) {
+  if (subtotal_cents !== undefined) return { subtotal_cents, total_cents: total_cents ?? subtotal_cents + extra }
+  if (total_cents !== undefined) return { subtotal_cents: total_cents - extra, total_cents }
+  throw new DomainError('invalid_request', 'Either total_cents or subtotal_cents is required', {
+    fields: [{ field: 'total_cents', message: 'is required' }],
+  })
 }

@@ -1,5 +1,6 @@
 // What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
-import type { Evidence, RecordDispute, RecordRefund } from '@paylog/domain/payments/evidence'
+import type { Evidence } from '@paylog/domain/payments/evidence'
+import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/moneyBack'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
 

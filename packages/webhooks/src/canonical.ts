@@ -33,6 +33,8 @@ export type CanonicalMessage = {
   /** On messages about subscriptions and customers, where known. */
   readonly subscription_id?: string
   readonly customer_id?: string
+  /** Until when a subscription is paid for, ISO 8601. */
+  readonly current_period_end?: string
   /** The user of ours that this is about; a provider's customer is none. */
   readonly owner: string | null
 }
@@ -104,7 +106,7 @@ function payment({ data }: PaymentFacts, name: CanonicalName, status: string): C
 /** The payload of interface §6.2. Serialised once: the text that is stored is the text that is signed and sent. */
 export function canonicalBody(message: CanonicalMessage, defaultProjectId: string): string {
   const { name, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
-  const { subscription_id, customer_id } = message
+  const { subscription_id, customer_id, current_period_end } = message
   return JSON.stringify({
     event: name,
     provider,
@@ -118,6 +120,7 @@ export function canonicalBody(message: CanonicalMessage, defaultProjectId: strin
       project: { id: project_id ?? defaultProjectId },
       subscription_id,
       customer_id,
+      current_period_end,
     },
   })
 }

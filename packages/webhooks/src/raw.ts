@@ -12,10 +12,11 @@ export function rawName({ provider_id, provider_type }: Received): string {
 /**
  * The raw payload. The provider's text is put in as it came: parsing and printing it again would turn `0.0` into `0`
  * and round large numbers, and receivers who know the provider's format would see what it never sent. Only half a
- * surrogate pair is replaced: it has no bytes that could be signed or stored.
+ * surrogate pair is replaced: it has no bytes that could be signed or stored. A byte order mark before the text is no
+ * part of it.
  */
 export function rawBody(data: Received): string {
-  const text = bodyText(data)
+  const text = bodyText(data).replace(/^\ufeff/, '')
   const head = JSON.stringify({ event: rawName(data), provider: data.provider_id, timestamp: data.occurred_at })
   return `${head.slice(0, -1)},"data":${isJson(text) ? text.toWellFormed() : JSON.stringify(text)}}`
 }

@@ -7,57 +7,85 @@ import type { CanonicalMessage, CanonicalName } from './canonical.ts'
 type Unmatched = Static<(typeof providerNotificationEvents)['ProviderEventUnmatched']>
 type Translation = (data: Unmatched) => readonly CanonicalMessage[]
 
+/** The providers' words for a subscription that is being paid for, or is on trial. */
 const activeStatuses: ReadonlySet<string> = new Set(['active', 'trialing'])
+/** Their words for one that has stopped and may go on. Not past due: the failed invoice tells that. */
+const waitingStatuses: ReadonlySet<string> = new Set(['paused', 'suspended', 'unpaid', 'incomplete'])
 
-const translations: Readonly<Record<string, Translation>> = {
+const rules: Readonly<Record<string, Translation>> = {
+  'payment_intent.created': (data) => payment(data, 'payment.created', 'pending'),
   'payment_intent.succeeded': (data) => payment(data, 'payment.succeeded', 'succeeded'),
   'payment_intent.failed': (data) => payment(data, 'payment.failed', 'failed'),
   'payment_intent.canceled': (data) => payment(data, 'payment.failed', 'canceled'),
   'subscription.created': (data) => [
     subscription(data, 'subscription.created', data.status),
-    subscription(
-      data,
-      data.status !== null && activeStatuses.has(data.status) ? 'membership.activated' : 'membership.pending',
-      data.status,
-    ),
+    subscription(data, isIn(activeStatuses, data) ? 'membership.activated' : 'membership.pending', data.status),
   ],
-  'subscription.updated': (data) => [subscription(data, 'subscription.updated', data.status)],
+  'subscription.updated': (data) => [subscription(data, 'subscription.updated', data.status), ...changeOf(data)],
   'subscription.trial_will_end': (data) => [subscription(data, 'subscription.updated', data.status)],
   'subscription.deleted': (data) => [
     subscription(data, 'subscription.cancelled', data.status ?? 'canceled'),
     subscription(data, 'membership.cancelled', data.status ?? 'canceled'),
   ],
-  'invoice.payment_succeeded': (data) => [invoice(data, 'membership.extended')],
+  // The first invoice comes with the subscription, whose own message tells that it is active.
+  'invoice.payment_succeeded': (data) =>
+    data.subscription?.is_first_invoice ? [] : [invoice(data, 'membership.extended')],
   'invoice.payment_failed': (data) => [invoice(data, 'membership.pending')],
   'customer.created': (data) => [customer(data, 'customer.created', data.status)],
   'customer.updated': (data) => [customer(data, 'customer.updated', data.status)],
   'customer.deleted': (data) => [customer(data, 'customer.updated', 'deleted')],
 }
+const translations: ReadonlyMap<string | null, Translation> = new Map(Object.entries(rules))
 
 /**
  * What a foreign notification means in canonical messages. What has no generic name, or says too little for the
  * payload, is told to raw nodes only.
  */
 export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] {
-  const type = data.generic_type
-  if (type === null || !Object.hasOwn(translations, type)) return []
-  return translations[type]?.(data) ?? []
+  return translations.get(data.generic_type)?.(data) ?? []
 }
 
-/** A payment that another system made: the provider's id stands for ours. Without an amount there is nothing to tell. */
+/**
+ * A payment that another system made: the provider's id stands for ours. Without an amount there is nothing to tell; the
+ * currency is left open by providers whose accounts have but one.
+ */
 function payment(data: Unmatched, name: CanonicalName, status: string): readonly CanonicalMessage[] {
-  if (data.object_id === null || data.amount_cents === null || data.currency === null) return []
+  if (data.object_id === null || data.amount_cents === null) return []
   return [{ ...message(data, name, status), payment_id: data.object_id, ...customerId(data.customer_id) }]
 }
 
-function subscription(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
-  const subscriptionId = data.object_id === null ? {} : { subscription_id: data.object_id }
-  return { ...message(data, name, status), ...subscriptionId, ...customerId(data.customer_id) }
+/** What a subscription's change means for its membership, if the notification itself says that the status changed. */
+function changeOf(data: Unmatched): readonly CanonicalMessage[] {
+  if (!data.subscription?.status_changed) return []
+  if (isIn(activeStatuses, data)) return [subscription(data, 'membership.activated', data.status)]
+  return isIn(waitingStatuses, data) ? [subscription(data, 'membership.pending', data.status)] : []
 }
 
-/** The invoice is the payment that extends or endangers a membership. */
+const isIn = (statuses: ReadonlySet<string>, { status }: Unmatched) => status !== null && statuses.has(status)
+
+function subscription(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
+  const id = data.subscription?.subscription_id ?? data.object_id
+  return { ...message(data, name, status), ...subscriptionFacts(data, id), ...customerId(data.customer_id) }
+}
+
+/** The invoice is the payment that extends or endangers a membership. Some providers report on the subscription alone. */
 function invoice(data: Unmatched, name: CanonicalName): CanonicalMessage {
-  return { ...message(data, name, data.status), payment_id: data.object_id, ...customerId(data.customer_id) }
+  const id = data.subscription?.subscription_id ?? null
+  const payment_id = data.object_id === id ? null : data.object_id
+  return {
+    ...message(data, name, data.status),
+    payment_id,
+    ...subscriptionFacts(data, id),
+    ...customerId(data.customer_id),
+  }
+}
+
+function subscriptionFacts({ subscription }: Unmatched, subscription_id: string | null) {
+  const current_period_end = subscription?.current_period_end ?? null
+  return {
+    ...(subscription_id === null ? {} : { subscription_id }),
+    ...(current_period_end === null ? {} : { current_period_end }),
+  }
 }
 
 function customer(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {

@@ -96,7 +96,7 @@ export const paymentEvents = {
     reason: Type.Union([
       Type.Literal('stale'),
       Type.Literal('regression'),
-      /** Of the same provider time as the evidence there is: the provider itself will be asked. */
+      /** Of the same provider time as the evidence there is, or else undecided: the provider itself will be asked. */
       Type.Literal('tie'),
       Type.Literal('final'),
       Type.Literal('foreign_intent'),

@@ -10,6 +10,16 @@ import {
 import { noPayment, type PaymentState, paymentFold } from './payment.ts'
 import { after, at, created, declined, fold, initiated, opening, refusedBy, says, unavailable } from './testStory.ts'
 
+const unknown = (attempt = 1) => {
+  return (state: PaymentState) => recordOutcomeUnknown({ occurred_at: at(6), attempt, reason: 'timeout' }, state)
+}
+const refuse = (why: typeof unavailable | typeof declined, attempt = 1) => {
+  return (state: PaymentState) => recordIntentRefused({ occurred_at: at(7), attempt, ...why }, state)
+}
+const create = (state: PaymentState) =>
+  recordIntentCreated({ occurred_at: at(8), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state)
+const afterUnknown = [...initiated, ...unknown()(fold(initiated))]
+
 t.test('a payment starts pending with its parts completed and its currency in upper case', async (t) => {
   const state = given(t, paymentFold, [])
     .when((state) => initiatePayment(opening, state))
@@ -72,13 +82,13 @@ t.test('a refused create call fails the payment', async (t) => {
 })
 
 t.test('a refusal counts only while no intent is known and nothing is final', async (t) => {
-  const refuse = (state: PaymentState) => recordIntentRefused({ occurred_at: at(9), attempt: 1, ...unavailable }, state)
-  given(t, paymentFold, [...initiated, ...created])
-    .when(refuse)
-    .then([])
+  for (const why of [unavailable, declined])
+    given(t, paymentFold, [...initiated, ...created])
+      .when(refuse(why))
+      .then([])
   const early = says('succeeded', 3, { provider_intent_id: 'pi_1' })(fold(initiated))
   given(t, paymentFold, [...initiated, ...early])
-    .when(refuse)
+    .when(refuse(declined))
     .then([])
 })
 
@@ -97,28 +107,78 @@ t.test('a further attempt is started once, and only after a call that surely did
     after('succeeded'),
   ])
     given(t, paymentFold, history).when(start).then([])
-  const unknown = recordOutcomeUnknown({ occurred_at: at(6), attempt: 2, reason: 'timeout' }, started)
-  t.match(unknown.reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
+  t.match(unknown(2)(started).reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
+})
+
+t.test('a resumed call that does not reach the provider says nothing about the one before it', async (t) => {
+  given(t, paymentFold, afterUnknown).when(refuse(unavailable)).then([])
+  given(t, paymentFold, afterUnknown).when(unknown()).then([])
+})
+
+t.test('a resumed call that the provider answers ends the uncertainty', async (t) => {
+  const refused = given(t, paymentFold, afterUnknown)
+    .when(refuse(declined))
+    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
+  t.match(refused, { status: 'failed', intent_outcome: { kind: 'refused' }, was_unknown: true })
+  const created = given(t, paymentFold, afterUnknown)
+    .when(create)
+    .then([{ type: 'ProviderIntentCreated' }])
+  t.match(created, { status: 'pending', intent_outcome: { kind: 'created' }, was_unknown: true })
+})
+
+t.test('a refusal is recorded once, and what the provider itself refused stays refused', async (t) => {
+  given(t, paymentFold, refusedBy(unavailable)).when(refuse(unavailable)).then([])
+  for (const again of [refuse(declined), refuse(unavailable), unknown()])
+    given(t, paymentFold, refusedBy(declined)).when(again).then([])
+  const answered = given(t, paymentFold, refusedBy(unavailable))
+    .when(refuse(declined))
+    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
+  t.match(answered, { status: 'failed', intent_outcome: { refusal: 'payment_declined' } })
+})
+
+t.test('an unknown outcome opens a payment that failed because another call was never made', async (t) => {
+  const state = given(t, paymentFold, refusedBy(unavailable))
+    .when(unknown())
+    .then([
+      { type: 'PaymentAttemptStarted', data: { attempt: 1 } },
+      { type: 'ProviderOutcomeUnknown', data: { attempt: 1 } },
+    ])
+  t.match(state, { status: 'pending', attempt: 1, intent_outcome: { kind: 'unknown' }, was_unknown: true })
+})
+
+t.test('what the provider said of the payer is not undone by the end of a call', async (t) => {
+  const early = [...refusedBy(unavailable), ...says('failed', 10, { vouched: true })(fold(refusedBy(unavailable)))]
+  t.match(
+    given(t, paymentFold, early)
+      .when(create)
+      .then([{ type: 'ProviderIntentCreated' }]),
+    { status: 'failed' },
+  )
+  t.match(
+    given(t, paymentFold, early)
+      .when(unknown())
+      .then([{ type: 'ProviderOutcomeUnknown' }]),
+    { status: 'failed' },
+  )
 })
 
 t.test('an intent that another process took for refused opens the payment again', async (t) => {
-  const state = given(t, paymentFold, refusedBy(unavailable))
-    .when((state) =>
-      recordIntentCreated({ occurred_at: at(3), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state),
-    )
-    .then([{ type: 'PaymentAttemptStarted' }, { type: 'ProviderIntentCreated' }])
-  t.match(state, { status: 'pending', provider_intent_id: 'pi_9', intent_outcome: { kind: 'created' } })
+  for (const why of [unavailable, declined]) {
+    const state = given(t, paymentFold, refusedBy(why))
+      .when(create)
+      .then([{ type: 'PaymentAttemptStarted', data: { attempt: 1 } }, { type: 'ProviderIntentCreated' }])
+    t.match(state, { status: 'pending', provider_intent_id: 'pi_9', intent_outcome: { kind: 'created' } })
+    t.same(create(state), [])
+  }
 })
 
 t.test('an intent that becomes known late does not undo what the provider has said about it', async (t) => {
-  const create = (state: PaymentState) =>
-    recordIntentCreated({ occurred_at: at(20), attempt: 1, provider_intent_id: 'pi_1', client_secret: null }, state)
   for (const status of ['failed', 'succeeded', 'canceled'] as const) {
     const early = [...initiated, ...says(status, 10, { vouched: true })(fold(initiated))]
     const state = given(t, paymentFold, early)
       .when(create)
       .then([{ type: 'ProviderIntentCreated' }])
-    t.match(state, { status, provider_intent_id: 'pi_1' })
+    t.match(state, { status, provider_intent_id: 'pi_9' })
   }
 })
 

@@ -2,7 +2,7 @@
 import { DomainError } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { IntentRefusal, PaymentEvent, PaymentInitiated } from './events.ts'
-import { existing, factsOf, type PaymentState } from './payment.ts'
+import { existing, factsOf, type Payment, type PaymentState } from './payment.ts'
 import { isAbsorbing } from './status.ts'
 
 export type InitiatePayment = Omit<
@@ -67,38 +67,43 @@ export function recordIntentCreated(
   const payment = existing(state)
   if (payment.intent_outcome.kind === 'created') return []
   const { occurred_at, provider_intent_id, client_secret, attempt } = command
-  const facts = factsOf(payment, occurred_at)
-  const wasRefused = payment.status === 'failed' && payment.intent_outcome.kind === 'refused'
   return [
-    ...(wasRefused ? [{ type: 'PaymentAttemptStarted' as const, data: { ...facts, attempt } }] : []),
-    { type: 'ProviderIntentCreated', data: { ...facts, provider_intent_id, client_secret, attempt } },
+    ...reopened(command, payment),
+    {
+      type: 'ProviderIntentCreated',
+      data: { ...factsOf(payment, occurred_at), provider_intent_id, client_secret, attempt },
+    },
   ]
 }
 
-/** The call may or may not have reached the provider: the payment stays as it is until the truth is known. */
+/**
+ * The call may or may not have reached the provider: the payment stays as it is until the truth is known. If it has
+ * failed because another call of the same attempt was never made, it is open again: this one may have been.
+ */
 export function recordOutcomeUnknown(
   command: CallResult & { readonly reason: string },
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existing(state)
-  const { kind } = payment.intent_outcome
-  if (kind === 'created' || kind === 'unknown') return []
+  if (isAnswered(payment) || payment.intent_outcome.kind === 'unknown') return []
   const { occurred_at, attempt, reason } = command
-  return [{ type: 'ProviderOutcomeUnknown', data: { ...factsOf(payment, occurred_at), attempt, reason } }]
+  return [
+    ...reopened(command, payment),
+    { type: 'ProviderOutcomeUnknown', data: { ...factsOf(payment, occurred_at), attempt, reason } },
+  ]
 }
 
 /**
  * The provider refused the call, or was surely never reached. That one call did nothing says nothing about another one
- * of the same attempt whose outcome is unknown.
+ * of the same attempt whose outcome is unknown, and adds nothing to one that was refused.
  */
 export function recordIntentRefused(
   command: CallResult & { readonly refusal: IntentRefusal; readonly code: string; readonly message: string },
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existing(state)
-  const { kind } = payment.intent_outcome
-  if (kind === 'created' || isAbsorbing(payment.status)) return []
-  if (kind === 'unknown' && command.refusal === 'provider_unavailable') return []
+  if (isAnswered(payment) || isAbsorbing(payment.status)) return []
+  if (command.refusal === 'provider_unavailable' && payment.intent_outcome.kind !== 'open') return []
   return [
     {
       type: 'PaymentAttemptFailed',
@@ -113,4 +118,16 @@ export function recordIntentRefused(
       },
     },
   ]
+}
+
+/** Whether the provider itself has said how the create call ended; with the same key it says the same for ever. */
+function isAnswered({ intent_outcome: outcome }: Payment): boolean {
+  return outcome.kind === 'created' || (outcome.kind === 'refused' && outcome.refusal !== 'provider_unavailable')
+}
+
+/** A payment that failed by a refused call alone is open once more; what the provider said of its payer stays. */
+function reopened({ occurred_at, attempt }: CallResult, payment: Payment): PaymentEvent[] {
+  const isFailedByCall =
+    payment.status === 'failed' && payment.intent_outcome.kind === 'refused' && payment.failures === 0
+  return isFailedByCall ? [{ type: 'PaymentAttemptStarted', data: { ...factsOf(payment, occurred_at), attempt } }] : []
 }

@@ -4,6 +4,7 @@ import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
 import type { Amounts } from '../money.ts'
 import type { IntentRefusal, Payer, PaymentEvent, PaymentInitiated } from './events.ts'
+import { type Notice, noticeOf } from './notices.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 export type NoPayment = { readonly status: 'none' }
@@ -38,14 +39,16 @@ export type Payment = Amounts & {
   readonly intent_outcome: IntentOutcome
   /** Whether it was ever unknown how a create call ended, so that nobody was told of the intent in time. */
   readonly was_unknown: boolean
-  /** The provider's time of the evidence that the status rests on. */
+  /** The provider's time of the newest evidence that was taken over. */
   readonly evidence_time: string | null
   /** Provider events that were taken into account, so that a repeated one changes nothing. */
   readonly seen_provider_events: readonly string[]
-  /** What is on record as wrong with this payment, so that asking the provider again records it no second time. */
+  /** What is on record beside the status, so that asking the provider again records it no second time. */
   readonly noticed: readonly string[]
   /** How often the provider reported a failed attempt to pay; a capture after each of them is another one. */
   readonly failures: number
+  /** The charges that these attempts were, as far as they had one: a failure that is told twice is one failure. */
+  readonly failed_charges: readonly string[]
 }
 
 /** How the call that creates the intent at the provider ended, as far as is known. */
@@ -77,10 +80,11 @@ function initiated({ data }: PaymentInitiated): Payment {
     seen_provider_events: [],
     noticed: [],
     failures: 0,
+    failed_charges: [],
   }
 }
 
-export type EvidenceEvent = Exclude<
+type EvidenceEvent = Exclude<
   PaymentEvent,
   { type: 'PaymentInitiated' | 'ProviderIntentCreated' | 'ProviderOutcomeUnknown' | 'PaymentAttemptStarted' }
 >
@@ -94,30 +98,37 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
     updated_at: data.occurred_at,
     completed_at: changed && isAbsorbing(status) ? data.occurred_at : payment.completed_at,
     provider_payment_id: data.provider_payment_id ?? payment.provider_payment_id,
-    evidence_time: data.provider_time,
+    evidence_time: laterOf(payment.evidence_time, data.provider_time),
     seen_provider_events: seen(payment, data.provider_event_id),
   }
 }
 
+/** A statement that counts whatever its time is leaves the others as old as they are. */
+function laterOf(known: string | null, other: string): string {
+  return known !== null && Date.parse(known) > Date.parse(other) ? known : other
+}
+
 /** Evidence that is kept on record and changes neither the status nor what the status rests on. */
-function noted(payment: Payment, { data }: EvidenceEvent): Payment {
-  return { ...payment, seen_provider_events: seen(payment, data.provider_event_id) }
-}
-
-/** A disagreement with the provider, kept on record. */
-function disagreement(payment: Payment, event: EvidenceEvent): Payment {
-  return { ...noted(payment, event), noticed: [...payment.noticed, noticeOf(event)] }
-}
-
-/** What an event says is wrong, apart from when and how it became known. */
-export function noticeOf({ type, data }: EvidenceEvent): string {
-  const reported = 'reported_status' in data ? data.reported_status : null
-  const amount = 'reported_amount_cents' in data ? [data.reported_amount_cents, data.reported_currency] : []
-  return JSON.stringify([type, reported, data.provider_payment_id, ...amount])
+function noted(payment: Payment, event: Notice): Payment {
+  return {
+    ...payment,
+    seen_provider_events: seen(payment, event.data.provider_event_id),
+    noticed: [...payment.noticed, noticeOf(event)],
+  }
 }
 
 const seen = (payment: Payment, eventId: string | null) =>
   eventId === null ? payment.seen_provider_events : [...payment.seen_provider_events, eventId]
+
+/** An attempt to pay that the provider reported as failed. */
+function withFailure(payment: Payment, charge: string | null): Payment {
+  const { failures, failed_charges } = payment
+  return {
+    ...payment,
+    failures: failures + 1,
+    failed_charges: charge === null ? failed_charges : [...failed_charges, charge],
+  }
+}
 
 /** The status that each event of evidence leads to; the decider only records what the status machine allows. */
 function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentInitiated>): Payment {
@@ -153,7 +164,7 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
     case 'PaymentAttemptFailed': {
       const failed = withEvidence(payment, event, 'failed')
       const { refusal, failure_message: message } = event.data
-      if (refusal === null) return { ...failed, failures: payment.failures + 1 }
+      if (refusal === null) return withFailure(failed, event.data.provider_payment_id)
       // The time of our own call is by our clock, and is not compared with the provider's.
       return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'refused', refusal, message } }
     }
@@ -161,10 +172,9 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       // What it says is not taken over, but it is the newest that the provider has said: older statements are stale.
       return event.data.reason === 'regression'
         ? { ...noted(payment, event), evidence_time: event.data.provider_time }
-        : disagreement(payment, event)
+        : noted(payment, event)
     case 'PaymentAmountMismatch':
     case 'PaymentConflictDetected':
-      return disagreement(payment, event)
     case 'PaymentRefundRecorded':
     case 'PaymentDisputeRecorded':
       return noted(payment, event)

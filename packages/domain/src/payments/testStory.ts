@@ -2,7 +2,7 @@
 import type { PaymentEvent } from './events.ts'
 import { type RecordEvidence, recordEvidence } from './evidence.ts'
 import { initiatePayment, recordIntentCreated, recordIntentRefused } from './initiate.ts'
-import { noPayment, type PaymentState, paymentFold } from './payment.ts'
+import { existing, noPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
 import type { PaymentStatus } from './status.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
@@ -51,6 +51,12 @@ export const says = (status: PaymentStatus, seconds: number, more: Partial<Recor
   }
   return (state: PaymentState) => recordEvidence({ ...evidence, occurred_at: at(seconds + 1) }, state)
 }
+/** A decision on what the provider answers when it is asked. */
+export const shows = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) =>
+  says(status, seconds, { provider_event_id: null, source: 'snapshot', ...more })
+/** The payment after a decision. */
+export const tell = (payment: Payment, decide: (state: PaymentState) => readonly PaymentEvent[]): Payment =>
+  existing(decide(payment).reduce<PaymentState>(paymentFold.evolve, payment))
 /** A payment that was told these statuses, ten seconds apart. */
 export const after = (...statuses: PaymentStatus[]) =>
   statuses.reduce<PaymentEvent[]>(

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { Compile } from 'typebox/compile'
+import { existing } from './payment.ts'
+import { PaymentResource, paymentResource } from './resource.ts'
+import { after, at, fold } from './testStory.ts'
+
+t.test('a payment is shown with every field of the interface, and nothing else of its state', async (t) => {
+  const resource = paymentResource(existing(fold(after('succeeded'))))
+  t.ok(Compile(PaymentResource).Check(resource))
+  t.same(Object.keys(resource).toSorted(), Object.keys(PaymentResource.properties).toSorted())
+  t.match(resource, {
+    id: '018f0000-0000-7000-8000-000000000001',
+    status: 'succeeded',
+    total_cents: 2599,
+    amount_cents: 2599,
+    currency: 'EUR',
+    provider_intent_id: 'pi_1',
+    client_secret: 'secret',
+    guest_email: 'guest@example.com',
+    created_at: at(0),
+    completed_at: at(11),
+  })
+})

@@ -1,0 +1,159 @@
+import t from 'tap'
+import { Compile } from 'typebox/compile'
+import { providerNotificationEvents } from '../provider-events/events.ts'
+import { type PaymentEvent, paymentEvents } from './events.ts'
+import { existing, type PaymentState, paymentFold } from './payment.ts'
+
+/** What every event of this payment repeats. */
+const facts = {
+  payment_id: '018f0000-0000-7000-8000-000000000001',
+  provider_id: 'sandbox',
+  amount_cents: 2599,
+  currency: 'EUR',
+  payer: { id: 'u1', type: 'customer', email: 'ann@example.com' },
+  project_id: null,
+}
+const at = (second: string) => `2026-01-01T00:00:${second}.000Z`
+const said = (second: string, provider_event_id: string | null, provider_payment_id: string | null = null) => ({
+  ...facts,
+  occurred_at: at(second),
+  provider_time: at(second),
+  provider_event_id,
+  provider_payment_id,
+})
+
+/**
+ * Every kind of event that the first version of this service has written, to the letter. An event is never edited, so
+ * this list only grows; a change that makes one of its entries invalid needs a new type instead.
+ */
+const written: readonly PaymentEvent[] = [
+  {
+    type: 'PaymentInitiated',
+    data: {
+      ...facts,
+      occurred_at: at('00'),
+      subtotal_cents: 2599,
+      tax_cents: 0,
+      discount_cents: 0,
+      total_cents: 2599,
+      concept: null,
+      description: null,
+      reference_code: null,
+      category: null,
+      tags: null,
+      payment_method_id: null,
+      is_guest_payment: false,
+      guest_email: null,
+      guest_name: null,
+      guest_phone: null,
+      metadata: { order: 7 },
+      request_fingerprint: null,
+    },
+  },
+  {
+    type: 'PaymentAttemptFailed',
+    data: {
+      ...said('01', null),
+      failure_code: 'connection_refused',
+      failure_message: 'The provider is down',
+      refusal: 'provider_unavailable',
+    },
+  },
+  { type: 'PaymentAttemptStarted', data: { ...facts, occurred_at: at('02'), attempt: 2 } },
+  { type: 'ProviderOutcomeUnknown', data: { ...facts, occurred_at: at('03'), attempt: 2, reason: 'timeout' } },
+  {
+    type: 'ProviderIntentCreated',
+    data: { ...facts, occurred_at: at('04'), provider_intent_id: 'pi_1', client_secret: 'secret', attempt: 2 },
+  },
+  { type: 'PaymentActionRequired', data: said('05', 'evt_5') },
+  { type: 'PaymentProcessingStarted', data: said('06', 'evt_6') },
+  { type: 'ProviderEventIgnored', data: { ...said('07', 'evt_7'), reported_status: 'pending', reason: 'regression' } },
+  { type: 'ProviderEventIgnored', data: { ...said('06', 'evt_8'), reported_status: 'failed', reason: 'stale' } },
+  {
+    type: 'PaymentAttemptFailed',
+    data: { ...said('09', 'evt_9', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
+  },
+  {
+    type: 'PaymentAttemptFailed',
+    data: { ...said('10', 'evt_10', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
+  },
+  {
+    type: 'ProviderEventIgnored',
+    data: { ...said('11', 'evt_11'), reported_status: 'failed', reason: 'foreign_intent' },
+  },
+  {
+    type: 'PaymentAmountMismatch',
+    data: { ...said('12', 'evt_12', 'ch_2'), reported_amount_cents: 1, reported_currency: null },
+  },
+  { type: 'PaymentCanceled', data: { ...said('13', 'evt_13'), reason: 'abandoned' } },
+  { type: 'PaymentConflictDetected', data: { ...said('14', 'evt_14', 'ch_3'), reported_status: 'succeeded' } },
+  { type: 'ProviderEventIgnored', data: { ...said('15', 'evt_15'), reported_status: 'processing', reason: 'final' } },
+]
+
+t.test('every event that was ever written is still valid', async (t) => {
+  for (const event of [...written, { type: 'PaymentSucceeded', data: said('13', 'evt_13', 'ch_2') } as const])
+    t.ok(Compile(paymentEvents[event.type]).Check(event.data), event.type)
+  const notification = {
+    provider_id: 'sandbox',
+    provider_event_id: 'evt_1',
+    provider_type: 'subscription.updated',
+    generic_type: 'subscription.updated',
+    occurred_at: at('00'),
+  }
+  const subject = { object_id: 'sub_1', amount_cents: null, currency: null, status: 'active' }
+  t.ok(
+    Compile(providerNotificationEvents.ProviderEventUnmatched).Check({
+      ...notification,
+      ...subject,
+      customer_id: null,
+      customer_email: null,
+    }),
+  )
+  t.ok(
+    Compile(providerNotificationEvents.ProviderEventReceived).Check({
+      ...notification,
+      received_at: at('00'),
+      body: '{}',
+    }),
+  )
+})
+
+t.test('a payment of the first version is folded as it was then', async (t) => {
+  const payment = existing(written.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
+  t.match(payment, {
+    status: 'canceled',
+    provider_intent_id: 'pi_1',
+    client_secret: 'secret',
+    provider_payment_id: 'ch_1',
+    created_at: at('00'),
+    updated_at: at('13'),
+    completed_at: at('13'),
+    attempt: 2,
+    intent_outcome: { kind: 'created' },
+    was_unknown: true,
+    evidence_time: at('13'),
+    failures: 2,
+    failed_charges: ['ch_1', 'ch_1'],
+  })
+  t.equal(payment.seen_provider_events.length, 11)
+  t.equal(payment.noticed.length, 6)
+})
+
+t.test('statuses over time are what they were', async (t) => {
+  const statuses = written.map((_, index) => {
+    const history = written.slice(0, index + 1)
+    return history.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState).status
+  })
+  t.same(statuses, [
+    'pending',
+    'failed',
+    ...Array(4).fill('pending'),
+    ...Array(3).fill('processing'),
+    ...Array(4).fill('failed'),
+    ...Array(3).fill('canceled'),
+  ])
+})
+
+t.test('an event of a payment that was never opened is absorbed', async (t) => {
+  for (const event of written.slice(1)) t.same(paymentFold.evolve({ status: 'none' }, event), { status: 'none' })
+})

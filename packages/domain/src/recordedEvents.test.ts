@@ -1,0 +1,97 @@
+import t from 'tap'
+import { Compile } from 'typebox/compile'
+import { guestTokenEvents, guestTokenFold } from './guest-tokens/events.ts'
+import { EventMetadata } from './messages.ts'
+import { paymentEvents } from './payments/events.ts'
+import { providerCustomerEvents, providerCustomerFold } from './provider-customers/events.ts'
+import {
+  intentOwnerFold,
+  notificationFold,
+  providerIntentEvents,
+  providerNotificationEvents,
+} from './provider-events/events.ts'
+import { recordedEvents } from './recordedEvents.ts'
+import { setupIntentEvents, setupIntentFold } from './setup-intents/events.ts'
+
+const occurred_at = '2026-01-01T00:00:00.000Z'
+const notification = {
+  provider_id: 'sandbox',
+  provider_event_id: 'evt_1',
+  provider_type: 'customer.created',
+  generic_type: 'customer.created',
+  occurred_at,
+}
+const subject = { object_id: 'cus_1', amount_cents: null, currency: null, status: null }
+
+t.test('every category has its place in the log, and no two share the name of an event', async (t) => {
+  const categories = [
+    paymentEvents,
+    providerNotificationEvents,
+    providerIntentEvents,
+    guestTokenEvents,
+    setupIntentEvents,
+    providerCustomerEvents,
+  ]
+  t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())
+})
+
+t.test('a notification is received, and then settled whatever it is about', async (t) => {
+  const { initialState, evolve } = notificationFold
+  t.same(initialState, { state: 'none' })
+  const received = evolve(initialState, {
+    type: 'ProviderEventReceived',
+    data: { ...notification, received_at: occurred_at, body: '{}' },
+  })
+  t.same(received, { state: 'received' })
+  const unmatched = { ...notification, ...subject, customer_id: 'cus_1', customer_email: null }
+  t.same(evolve(received, { type: 'ProviderEventUnmatched', data: unmatched }), { state: 'settled' })
+  const applied = {
+    ...notification,
+    ...subject,
+    payment_id: '018f0000-0000-7000-8000-000000000001',
+    payer: { id: null, type: 'guest', email: null },
+    project_id: null,
+  }
+  t.same(evolve(received, { type: 'ProviderEventApplied', data: applied }), { state: 'settled' })
+})
+
+t.test('an intent points to its payment', async (t) => {
+  const data = { payment_id: '018f0000-0000-7000-8000-000000000001', provider_id: 'sandbox', provider_intent_id: 'pi' }
+  t.equal(intentOwnerFold.initialState, null)
+  t.equal(intentOwnerFold.evolve(null, { type: 'ProviderIntentOwned', data }), data.payment_id)
+})
+
+t.test('a user has the customer that was linked last', async (t) => {
+  const data = { provider_id: 'stripe', user_id: 'u1', provider_customer_id: 'cus_2', occurred_at }
+  t.equal(providerCustomerFold.initialState, null)
+  t.equal(providerCustomerFold.evolve('cus_1', { type: 'ProviderCustomerLinked', data }), 'cus_2')
+})
+
+t.test('a setup intent is what was created', async (t) => {
+  const data = {
+    setup_intent_id: '018f0000-0000-7000-8000-000000000002',
+    occurred_at,
+    provider_id: 'stripe',
+    provider_setup_intent_id: 'seti_1',
+    client_secret: 'seti_1_secret',
+    provider_customer_id: null,
+    user_id: 'u1',
+    request_fingerprint: null,
+  }
+  t.equal(setupIntentFold.initialState, null)
+  t.same(setupIntentFold.evolve(null, { type: 'SetupIntentCreated', data }), data)
+})
+
+t.test('a guest token was seen when it was last seen', async (t) => {
+  const data = { guest_email: 'ann@example.com', occurred_at }
+  t.equal(guestTokenFold.initialState, null)
+  t.equal(guestTokenFold.evolve('2025-01-01T00:00:00.000Z', { type: 'GuestTokenSeen', data }), occurred_at)
+})
+
+t.test('beside every event stands who caused it, and as part of what', async (t) => {
+  const validator = Compile(EventMetadata)
+  const metadata = { correlationId: 'req-1', causationId: 'cmd-1', actor: 'worker' }
+  t.ok(validator.Check(metadata))
+  t.ok(validator.Check({ ...metadata, requestId: 'req-1' }))
+  for (const field of Object.keys(metadata)) t.notOk(validator.Check({ ...metadata, [field]: undefined }), field)
+})

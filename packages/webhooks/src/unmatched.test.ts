@@ -1,0 +1,130 @@
+import t from 'tap'
+import { notification, toldUnmatched, unchanged } from './testNotification.ts'
+
+const changed = { ...unchanged, status_changed: true }
+/** What canonical messages say of it. */
+const translated = (data: Parameters<typeof toldUnmatched>[0]) =>
+  toldUnmatched(data)
+    .filter(({ node }) => node === '1')
+    .map(({ body }) => JSON.parse(body))
+
+const envelope = { provider: 'stripe', timestamp: notification.occurred_at }
+const user = { id: 'cus_1', type: 'customer', email: 'bo@example.com' }
+
+t.test("a foreign payment carries the provider's ids, and is left out when it says no amount", async (t) => {
+  for (const [generic_type, event, status] of [
+    ['payment_intent.created', 'payment.created', 'pending'],
+    ['payment_intent.succeeded', 'payment.succeeded', 'succeeded'],
+    ['payment_intent.failed', 'payment.failed', 'failed'],
+    ['payment_intent.canceled', 'payment.failed', 'canceled'],
+  ] as const) {
+    t.strictSame(translated({ generic_type, status: "the provider's" }), [
+      {
+        event,
+        ...envelope,
+        data: {
+          payment_id: 'obj_1',
+          amount: 500,
+          currency: 'EUR',
+          status,
+          user,
+          project: { id: 'shop' },
+          customer_id: 'cus_1',
+        },
+      },
+    ])
+    for (const silent of [{ amount_cents: null }, { object_id: null }])
+      t.strictSame(translated({ generic_type, ...silent }), [])
+    t.match(translated({ generic_type, currency: null }), [{ event, data: { amount: 500, currency: null } }])
+  }
+})
+
+t.test('messages about a subscription say which one, until when it is paid for, and whose', async (t) => {
+  const about = (event: string, status: string) => ({
+    event,
+    ...envelope,
+    data: {
+      payment_id: null,
+      amount: 500,
+      currency: 'EUR',
+      status,
+      user,
+      project: { id: 'shop' },
+      subscription_id: 'sub_1',
+      customer_id: 'cus_1',
+      current_period_end: '2026-02-02T03:04:05.000Z',
+    },
+  })
+  const told = { object_id: 'sub_1', subscription: changed }
+  t.strictSame(translated({ ...told, generic_type: 'subscription.created', status: 'trialing' }), [
+    about('subscription.created', 'trialing'),
+    about('membership.activated', 'trialing'),
+  ])
+  t.strictSame(translated({ ...told, generic_type: 'subscription.updated', status: 'paused' }), [
+    about('subscription.updated', 'paused'),
+    about('membership.pending', 'paused'),
+  ])
+  t.strictSame(translated({ ...told, generic_type: 'subscription.deleted', status: 'expired' }), [
+    about('subscription.cancelled', 'expired'),
+    about('membership.cancelled', 'expired'),
+  ])
+  t.strictSame(translated({ ...told, generic_type: 'subscription.deleted' }), [
+    about('subscription.cancelled', 'canceled'),
+    about('membership.cancelled', 'canceled'),
+  ])
+})
+
+t.test('messages about an invoice name it as the payment, and its subscription beside it', async (t) => {
+  for (const generic_type of ['invoice.payment_succeeded', 'invoice.payment_failed']) {
+    const [message] = translated({ generic_type, object_id: 'in_1', status: 'open', subscription: unchanged })
+    t.match(message.data, {
+      payment_id: 'in_1',
+      status: 'open',
+      subscription_id: 'sub_1',
+      customer_id: 'cus_1',
+      current_period_end: '2026-02-02T03:04:05.000Z',
+    })
+    const [withoutInvoice] = translated({ generic_type, object_id: 'sub_1', subscription: unchanged })
+    t.match(withoutInvoice.data, { payment_id: null, subscription_id: 'sub_1' }, 'a report on the subscription alone')
+  }
+})
+
+t.test('what is not known is left out', async (t) => {
+  const unknown = { ...changed, subscription_id: null, current_period_end: null }
+  for (const generic_type of ['subscription.updated', 'invoice.payment_failed']) {
+    const money = { amount_cents: null, currency: null }
+    const nothing = { generic_type, ...money, object_id: null, customer_id: null, subscription: unknown }
+    const [message] = translated(nothing)
+    t.strictSame(Object.keys(message.data), ['payment_id', 'amount', 'currency', 'status', 'user', 'project'])
+    t.match(message.data, { payment_id: null, amount: null, currency: null, status: null })
+  }
+  t.match(translated({ generic_type: 'subscription.updated', subscription: unknown }), [
+    { data: { subscription_id: 'obj_1' } },
+  ])
+})
+
+t.test('a notification that was recorded before its subscription was read still maps', async (t) => {
+  for (const generic_type of ['subscription.updated', 'subscription.trial_will_end']) {
+    const [message] = translated({ generic_type, status: 'active' })
+    t.strictSame(message.data.subscription_id, 'obj_1')
+    t.notOk('current_period_end' in message.data)
+  }
+  const [invoice] = translated({ generic_type: 'invoice.payment_succeeded' })
+  t.strictSame([invoice.event, invoice.data.payment_id], ['membership.extended', 'obj_1'])
+  t.notOk('subscription_id' in invoice.data)
+})
+
+t.test('messages about customers name them', async (t) => {
+  t.match(translated({ generic_type: 'customer.deleted', object_id: 'cus_9', customer_id: 'cus_9', status: 'x' }), [
+    { data: { payment_id: null, customer_id: 'cus_9', status: 'deleted', user: { id: 'cus_9' } } },
+  ])
+  t.match(translated({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null }), [
+    { data: { customer_id: 'cus_9', user: { id: 'cus_9', type: 'customer' } } },
+  ])
+  t.match(translated({ generic_type: 'customer.created', object_id: null }), [{ data: { customer_id: 'cus_1' } }])
+})
+
+t.test('what is not ours belongs to no user of ours', async (t) => {
+  for (const generic_type of ['payment_intent.succeeded', 'subscription.created', 'customer.created'])
+    for (const message of toldUnmatched({ generic_type })) t.equal(message.user_id, null)
+})

@@ -1,0 +1,141 @@
+import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
+import t from 'tap'
+import { notification, told, toldUnmatched, unchanged } from './testNotification.ts'
+
+/**
+ * The canonical table for what is not ours: the provider's type, the generic one, the status in the provider's words, what
+ * the notification says of a subscription, and the canonical messages. A dash is nothing.
+ */
+const table = {
+  stripe: `
+    payment_intent.created                    | payment_intent.created         | requires_payment_method | -         | payment.created
+    payment_intent.succeeded                  | payment_intent.succeeded       | succeeded               | -         | payment.succeeded
+    payment_intent.payment_failed             | payment_intent.failed          | requires_payment_method | -         | payment.failed
+    payment_intent.canceled                   | payment_intent.canceled        | canceled                | -         | payment.failed
+    payment_intent.processing                 | payment_intent.processing      | processing              | -         | -
+    payment_intent.amount_capturable_updated  | payment_intent.processing      | requires_capture        | -         | -
+    payment_intent.requires_action            | payment_intent.requires_action | requires_action         | -         | -
+    payment_method.attached                   | payment_method.attached        | -                       | -         | -
+    payment_method.detached                   | payment_method.detached        | -                       | -         | -
+    payment_method.automatically_updated      | payment_method.updated         | -                       | -         | -
+    customer.subscription.created             | subscription.created           | active                  | unchanged | subscription.created membership.activated
+    customer.subscription.created             | subscription.created           | trialing                | unchanged | subscription.created membership.activated
+    customer.subscription.created             | subscription.created           | incomplete              | unchanged | subscription.created membership.pending
+    customer.subscription.created             | subscription.created           | past_due                | unchanged | subscription.created membership.pending
+    customer.subscription.created             | subscription.created           | -                       | unchanged | subscription.created membership.pending
+    customer.subscription.updated             | subscription.updated           | active                  | changed   | subscription.updated membership.activated
+    customer.subscription.updated             | subscription.updated           | trialing                | changed   | subscription.updated membership.activated
+    customer.subscription.updated             | subscription.updated           | incomplete              | changed   | subscription.updated membership.pending
+    customer.subscription.updated             | subscription.updated           | unpaid                  | changed   | subscription.updated membership.pending
+    customer.subscription.updated             | subscription.updated           | paused                  | changed   | subscription.updated membership.pending
+    customer.subscription.updated             | subscription.updated           | past_due                | changed   | subscription.updated
+    customer.subscription.updated             | subscription.updated           | incomplete_expired      | changed   | subscription.updated
+    customer.subscription.updated             | subscription.updated           | canceled                | changed   | subscription.updated
+    customer.subscription.updated             | subscription.updated           | -                       | changed   | subscription.updated
+    customer.subscription.updated             | subscription.updated           | active                  | unchanged | subscription.updated
+    customer.subscription.updated             | subscription.updated           | paused                  | unchanged | subscription.updated
+    customer.subscription.updated             | subscription.updated           | active                  | -         | subscription.updated
+    customer.subscription.updated             | subscription.updated           | paused                  | -         | subscription.updated
+    customer.subscription.paused              | subscription.updated           | paused                  | changed   | subscription.updated membership.pending
+    customer.subscription.resumed             | subscription.updated           | active                  | changed   | subscription.updated membership.activated
+    customer.subscription.trial_will_end      | subscription.trial_will_end    | trialing                | changed   | subscription.updated
+    customer.subscription.deleted             | subscription.deleted           | canceled                | changed   | subscription.cancelled membership.cancelled
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | unchanged | membership.extended
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | -         | membership.extended
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | first     | -
+    invoice.payment_failed                    | invoice.payment_failed         | open                    | unchanged | membership.pending
+    invoice.payment_failed                    | invoice.payment_failed         | open                    | first     | membership.pending
+    invoice.paid                              | -                              | paid                    | unchanged | -
+    customer.created                          | customer.created               | -                       | -         | customer.created
+    customer.updated                          | customer.updated               | -                       | -         | customer.updated
+    customer.deleted                          | customer.deleted               | -                       | -         | customer.updated
+    charge.refunded                           | -                              | succeeded               | -         | -
+    charge.dispute.created                    | -                              | needs_response          | -         | -`,
+  paypal: `
+    PAYMENT.CAPTURE.COMPLETED                 | payment_intent.succeeded       | completed               | -         | payment.succeeded
+    CHECKOUT.ORDER.COMPLETED                  | -                              | completed               | -         | -
+    PAYMENT.CAPTURE.DENIED                    | payment_intent.failed          | declined                | -         | payment.failed
+    PAYMENT.AUTHORIZATION.VOIDED              | payment_intent.canceled        | voided                  | -         | payment.failed
+    CHECKOUT.PAYMENT-APPROVAL.REVERSED        | payment_intent.canceled        | -                       | -         | payment.failed
+    CHECKOUT.ORDER.APPROVED                   | payment_intent.processing      | approved                | -         | -
+    PAYMENT.CAPTURE.PENDING                   | payment_intent.processing      | pending                 | -         | -
+    PAYMENT.CAPTURE.REFUNDED                  | -                              | completed               | -         | -
+    CUSTOMER.DISPUTE.CREATED                  | -                              | open                    | -         | -
+    VAULT.PAYMENT-TOKEN.CREATED               | payment_method.attached        | -                       | -         | -
+    BILLING.SUBSCRIPTION.CREATED              | subscription.created           | approval_pending        | unchanged | subscription.created membership.pending
+    BILLING.SUBSCRIPTION.ACTIVATED            | subscription.updated           | active                  | changed   | subscription.updated membership.activated
+    BILLING.SUBSCRIPTION.RE-ACTIVATED         | subscription.updated           | active                  | changed   | subscription.updated membership.activated
+    BILLING.SUBSCRIPTION.SUSPENDED            | subscription.updated           | suspended               | changed   | subscription.updated membership.pending
+    BILLING.SUBSCRIPTION.UPDATED              | subscription.updated           | active                  | unchanged | subscription.updated
+    BILLING.SUBSCRIPTION.UPDATED              | subscription.updated           | approved                | changed   | subscription.updated
+    BILLING.SUBSCRIPTION.CANCELLED            | subscription.deleted           | cancelled               | changed   | subscription.cancelled membership.cancelled
+    BILLING.SUBSCRIPTION.EXPIRED              | subscription.deleted           | expired                 | changed   | subscription.cancelled membership.cancelled
+    PAYMENT.SALE.COMPLETED                    | invoice.payment_succeeded      | completed               | unchanged | membership.extended
+    BILLING.SUBSCRIPTION.PAYMENT.FAILED       | invoice.payment_failed         | active                  | unchanged | membership.pending`,
+  'authorize-net': `
+    net.authorize.payment.authcapture.created | payment_intent.succeeded       | -                       | -         | payment.succeeded
+    net.authorize.payment.authcapture.created | invoice.payment_succeeded      | -                       | unchanged | membership.extended
+    net.authorize.payment.fraud.declined      | payment_intent.failed          | -                       | -         | payment.failed
+    net.authorize.payment.void.created        | payment_intent.canceled        | -                       | -         | payment.failed
+    net.authorize.payment.fraud.held          | payment_intent.processing      | -                       | -         | -
+    net.authorize.payment.refund.created      | -                              | -                       | -         | -
+    net.authorize.customer.subscription.created    | subscription.created        | active     | unchanged | subscription.created membership.activated
+    net.authorize.customer.subscription.updated    | subscription.updated        | active     | unchanged | subscription.updated
+    net.authorize.customer.subscription.suspended  | subscription.updated        | suspended  | changed   | subscription.updated membership.pending
+    net.authorize.customer.subscription.cancelled  | subscription.deleted        | canceled   | changed   | subscription.cancelled membership.cancelled
+    net.authorize.customer.subscription.terminated | subscription.deleted        | terminated | changed   | subscription.cancelled membership.cancelled
+    net.authorize.customer.subscription.expired    | subscription.deleted        | expired    | changed   | subscription.cancelled membership.cancelled
+    net.authorize.customer.subscription.expiring   | subscription.trial_will_end | active     | unchanged | subscription.updated
+    net.authorize.customer.subscription.failed     | invoice.payment_failed      | active     | unchanged | membership.pending
+    net.authorize.customer.created                 | customer.created            | -          | -         | customer.created
+    net.authorize.customer.updated                 | customer.updated            | -          | -         | customer.updated
+    net.authorize.customer.deleted                 | customer.deleted            | -          | -         | customer.updated
+    net.authorize.customer.paymentProfile.created  | payment_method.attached     | -          | -         | -`,
+  sandbox: `
+    subscription.updated                      | subscription.updated           | active                  | unchanged | subscription.updated
+    constructor                               | constructor                    | active                  | -         | -
+    something.new                             | something.new                  | toString                | -         | -`,
+}
+
+const subscriptions: Readonly<Record<string, SubscriptionFacts>> = {
+  unchanged,
+  changed: { ...unchanged, status_changed: true },
+  first: { ...unchanged, is_first_invoice: true },
+}
+
+const rowsOf = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+const orNull = (cell = '-') => (cell === '-' ? null : cell)
+
+for (const [provider_id, text] of Object.entries(table))
+  t.test(
+    `foreign notifications of ${provider_id} are told by the canonical table, and by their own names`,
+    async (t) => {
+      for (const [provider_type = '', generic, status, subscribed = '-', canonical] of rowsOf(text)) {
+        const native = { ...notification, provider_id, provider_type, generic_type: orNull(generic) }
+        const subscription = subscriptions[subscribed]
+        const messages = toldUnmatched({ ...native, status: orNull(status), ...(subscription && { subscription }) })
+        const expected = orNull(canonical)?.split(' ') ?? []
+        const story = `${provider_type}, ${status}, ${subscribed} → ${canonical}`
+        t.strictSame(
+          messages.map(({ node, mode, event }) => `${node} ${mode} ${event}`),
+          expected.flatMap((name) => [`1 canonical ${name}`, `3 canonical ${name}`]),
+          story,
+        )
+        t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'each message has an id of its own')
+        const received = { ...native, received_at: notification.occurred_at, body: '{}' }
+        const name = `${provider_id}:${provider_type}`
+        t.strictSame(
+          told({ type: 'ProviderEventReceived', data: received }).map(({ node, mode, event }) => [node, mode, event]),
+          [
+            ['2', 'raw', name],
+            ['3', 'raw', name],
+          ],
+          story,
+        )
+      }
+    },
+  )
