@@ -1,5 +1,42 @@
-// Skeleton.
+// PayPal: orders that a payer approves and we capture, saved methods, and signed notifications.
 import type { Provider } from '../provider.ts'
-export function createPaypal(_options: Readonly<Record<string, unknown>>): Provider {
-  throw new Error('not there yet')
+import { checkAmount } from './amounts.ts'
+import { createPaypalClient } from './client.ts'
+import { readNotification } from './notifications.ts'
+import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
+import { createVault } from './vault.ts'
+import { verifySignature } from './verification.ts'
+
+/**
+ * @param options `webhookIds` are PayPal's ids of our webhook, several during a rotation; `apiBase` is an origin;
+ *   `timeoutMs` is for all tries of one call together
+ */
+export function createPaypal(options: {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly webhookIds: readonly string[]
+  readonly apiBase: string
+  readonly timeoutMs: number
+}): Provider {
+  const client = createPaypalClient(options)
+  return {
+    id: 'paypal',
+    checkAmount,
+    isTestMethod: () => false,
+
+    createIntent: (request) => createOrder(client, request),
+    retrieveIntent: ({ provider_intent_id }) => retrieveOrder(client, provider_intent_id),
+    captureIntent: (request) => captureOrder(client, request),
+    // Orders cannot be searched for, nor withdrawn; one that nobody approves is gone after some hours.
+    findIntents: null,
+    cancelIntent: null,
+
+    createSetupIntent: null,
+    methods: createVault(client),
+
+    verifyNotification: (notification) => verifySignature(client, options.webhookIds, notification),
+    readNotification,
+    completeNotification: null,
+    close: () => client.close(),
+  }
 }

@@ -1,0 +1,159 @@
+// One exchange with a provider: when nothing was sent, when nobody knows, and what an answer is.
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTcpServer, type Socket } from 'node:net'
+import { listen } from '@paylog/testing/httpServer'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { createHttpClient, type HttpAnswer, readAnswer } from './http.ts'
+
+const post = { method: 'POST', path: '/pay', headers: { 'x-key': 'k1' }, body: '{}', timeoutMs: 5000 } as const
+const notSent = { name: 'ProviderError', kind: 'unavailable' }
+const lost = { name: 'ProviderError', kind: 'unknown' }
+
+function client(t: Test, origin: string, maxBytes?: number) {
+  const created = createHttpClient({ origin, ...(maxBytes === undefined ? {} : { maxBytes }) })
+  t.teardown(() => created.close())
+  return created
+}
+
+async function answering(t: Test, listener: RequestListener) {
+  return client(t, await listen(t, createServer(listener)))
+}
+
+/** A server of bare TCP. */
+async function tcp(t: Test, onConnection: (socket: Socket) => void): Promise<number> {
+  const port = await freePort()
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => undefined))
+    onConnection(socket)
+  })
+  await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return port
+}
+
+t.test('hands back what was answered, with the status and the headers', async (t) => {
+  const http = await answering(t, (request, response) => {
+    t.match(request, { method: 'POST', url: '/pay', headers: { 'x-key': 'k1', 'content-length': '2' } })
+    response.writeHead(422, { date: 'Tue, 01 Sep 2026 10:00:00 GMT' }).end('{"name":"x"}')
+  })
+  t.match(await http.send(post), {
+    status: 422,
+    headers: { date: 'Tue, 01 Sep 2026 10:00:00 GMT' },
+    text: '{"name":"x"}',
+  })
+})
+
+t.test('drops a byte order mark, which JSON does not know', async (t) => {
+  const http = await answering(t, (_request, response) => void response.end('\ufeff{"ok":true}'))
+  t.equal((await http.send(post)).text, '{"ok":true}')
+})
+
+t.test('takes a redirect for an answer and does not follow it', async (t) => {
+  const asked: unknown[] = []
+  const http = await answering(t, (request, response) => {
+    asked.push(request.url)
+    response.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  t.equal((await http.send(post)).status, 307)
+  t.same(asked, ['/pay'])
+})
+
+t.test('knows that nothing was sent where there is no connection', async (t) => {
+  const nobody = client(t, `http://127.0.0.1:${await freePort()}`)
+  await t.rejects(nobody.send(post), { ...notSent, code: 'econnrefused' }, 'refused')
+  const nowhere = client(t, 'http://provider.invalid')
+  await t.rejects(nowhere.send(post), notSent, 'no such name')
+  const plain = await listen(
+    t,
+    createServer((_request, response) => void response.end()),
+  )
+  await t.rejects(client(t, plain.replace('http:', 'https:')).send(post), notSent, 'no TLS')
+  const hangingUp = await tcp(t, (socket) => void socket.resetAndDestroy())
+  await t.rejects(client(t, `https://127.0.0.1:${hangingUp}`).send(post), notSent, 'reset in the handshake')
+})
+
+t.test(
+  'knows that nothing was sent when time runs out before there is a connection, and sends nothing later',
+  async (t) => {
+    let silent = true
+    const waiting: Socket[] = []
+    const seen: string[] = []
+    const port = await tcp(t, (socket) => {
+      if (silent) waiting.push(socket)
+      socket.on('data', (chunk) => seen.push(chunk.toString('latin1')))
+    })
+    const http = client(t, `https://127.0.0.1:${port}`)
+    await t.rejects(http.send({ ...post, timeoutMs: 100 }), { ...notSent, code: 'timeout' })
+    silent = false
+    await waitFor(() => waiting.length > 0, { what: 'the connection' })
+    t.notOk(seen.some((text) => text.includes('/pay')))
+  },
+)
+
+t.test('knows that nothing was sent while all connections are taken', async (t) => {
+  const urls: unknown[] = []
+  const waiting: ServerResponse[] = []
+  const http = await answering(t, (request, response) => {
+    urls.push(request.url)
+    if (request.url === '/taken') waiting.push(response)
+    else response.end()
+  })
+  const taking = Array.from({ length: 64 }, () => http.send({ ...post, path: '/taken' }))
+  await waitFor(() => waiting.length === 64, { what: 'all connections to be taken' })
+  await t.rejects(http.send({ ...post, timeoutMs: 100 }), { ...notSent, code: 'timeout' })
+  const next = Array.from({ length: 64 }, () => http.send({ ...post, path: '/next' }))
+  for (const response of waiting) response.end()
+  await Promise.all([...taking, ...next])
+  t.notOk(urls.includes('/pay'), 'nor when there are connections again')
+})
+
+t.test('does not know what became of a request whose answer did not come', async (t) => {
+  const silent = await answering(t, () => undefined)
+  await t.rejects(silent.send({ ...post, timeoutMs: 100 }), { ...lost, code: 'timeout' }, 'in time')
+  const hangingUp = await answering(t, (request) => void request.socket.resetAndDestroy())
+  await t.rejects(hangingUp.send(post), lost, 'on a connection that was reset')
+  const noHttp = await tcp(t, (socket) => void socket.on('data', () => socket.write('nonsense\r\n\r\n')))
+  await t.rejects(client(t, `http://127.0.0.1:${noHttp}`).send(post), lost, 'as HTTP')
+})
+
+t.test('does not know what became of a request whose answer did not come as a whole', async (t) => {
+  const cutting = await answering(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{"half":')
+    setImmediate(() => response.destroy())
+  })
+  await t.rejects(cutting.send(post), lost, 'cut off')
+  const stalling = await answering(t, (_request, response) => void response.write('{"half":'))
+  await t.rejects(stalling.send({ ...post, timeoutMs: 200 }), { ...lost, code: 'timeout' }, 'stalled')
+  const flood = createServer((_request, response) => void response.end('x'.repeat(2000)))
+  await t.rejects(client(t, await listen(t, flood), 1000).send(post), lost, 'too long')
+})
+
+t.test('keeps the connection for the next exchange until it is closed', async (t) => {
+  const ports = new Set<number | undefined>()
+  const http = await answering(t, (request, response) => {
+    ports.add(request.socket.remotePort)
+    response.end()
+  })
+  for (let sent = 0; sent < 10; sent++) await http.send(post)
+  // A connection is free again one turn of the event loop after its answer, so a second one may be opened.
+  t.ok(ports.size <= 2, `${ports.size} connections`)
+  await http.close()
+  await t.rejects(http.send(post), notSent)
+})
+
+t.test('takes an answer only in the shape that is expected', (t) => {
+  const shape = Compile(Type.Object({ id: Type.String() }))
+  const answer = (text: string): HttpAnswer => ({ status: 200, headers: {}, text })
+  t.same(readAnswer(shape, answer('{"id":"a","more":1}')), { id: 'a', more: 1 })
+  for (const text of ['{"id":1}', '{"id":', '<html>', ''])
+    t.throws(() => readAnswer(shape, answer(text)), { ...lost, code: 'unreadable_answer' })
+  t.end()
+})

@@ -1,0 +1,144 @@
+// One HTTP exchange with a provider: sent once, bounded in time and size, and clear about whether anything was sent.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Static, TSchema } from 'typebox'
+import type { Validator } from 'typebox/compile'
+import { Agent, type Dispatcher } from 'undici'
+import { ProviderError } from './provider.ts'
+
+export type HttpRequest = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** With its query, if any. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** For the whole exchange, connecting and waiting for a connection included. */
+  readonly timeoutMs: number
+}
+
+export type HttpAnswer = {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** UTF-8, without a byte order mark. */
+  readonly text: string
+}
+
+export type HttpClient = {
+  /**
+   * Any status is an answer, redirects included, which are never followed.
+   * @throws ProviderError `unavailable` when nothing was sent; `unknown` when the answer did not come, or not as a whole
+   */
+  send(request: HttpRequest): Promise<HttpAnswer>
+  /** Drops what is under way. */
+  close(): Promise<void>
+}
+
+/** Enough for the calls that a process has under way at once; what is beyond waits within its own time limit. */
+const maxConnections = 64
+/** Shorter than the idle time after which providers hang up, so that few calls meet a connection that is just closing. */
+const keepAliveMs = 30_000
+/** Frees the places of connections that nobody answers, so that later exchanges do not wait behind them. */
+const connectTimeoutMs = 5_000
+/** The answers of all calls that are made have a few KiB. */
+const maxAnswerBytes = 1024 * 1024
+
+/** @param options `origin`: scheme, host and port; `maxBytes` of an answer */
+export function createHttpClient({
+  origin,
+  maxBytes = maxAnswerBytes,
+}: {
+  readonly origin: string
+  readonly maxBytes?: number
+}): HttpClient {
+  const agent = new Agent({
+    connections: maxConnections,
+    keepAliveTimeout: keepAliveMs,
+    maxResponseSize: maxBytes,
+    allowH2: false,
+    connectTimeout: connectTimeoutMs,
+    // Each exchange has one clock, which is kept below.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return {
+    send: (request) => exchange(agent, origin, request),
+    // Nobody is left to hear the answers.
+    close: () => agent.destroy(),
+  }
+}
+
+function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpRequest): Promise<HttpAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+  const chunks: Buffer[] = []
+  let sending: Dispatcher.DispatchController | undefined
+  let isOver = false
+  let status = 0
+  let headers: IncomingHttpHeaders = {}
+  const timer = setTimeout(() => fail(new Error(`No answer within ${timeoutMs} ms`), 'timeout'), Math.max(0, timeoutMs))
+  const end = () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+  function fail(cause: Error, code: string) {
+    if (isOver) return
+    end()
+    reject(sending ? lost(code, cause) : notSent(code, cause))
+    sending?.abort(cause)
+  }
+  agent.dispatch(
+    { origin, ...request, body: request.body ?? null },
+    {
+      // Called when the first byte is about to be written, and not before there is a connection.
+      onRequestStart(controller) {
+        if (isOver) return controller.abort(new Error('Too late to be sent'))
+        sending = controller
+      },
+      onResponseStart(_controller, statusCode, received) {
+        status = statusCode
+        headers = received
+      },
+      onResponseData: (_controller, chunk) => void chunks.push(chunk),
+      onResponseEnd() {
+        end()
+        resolve({ status, headers, text: new TextDecoder().decode(Buffer.concat(chunks)) })
+      },
+      onResponseError: (_controller, error) => fail(error, codeOf(error)),
+    },
+  )
+  return promise
+}
+
+/**
+ * Reads the JSON of an answer and checks its shape.
+ * @throws ProviderError `unknown`: the provider did something, and nobody can tell what
+ */
+export function readAnswer<Schema extends TSchema>(
+  validator: Validator<Record<never, never>, Schema>,
+  { text }: HttpAnswer,
+): Static<Schema> {
+  const parsed = parseJson(text)
+  if (validator.Check(parsed)) return parsed
+  throw new ProviderError('unknown', 'unreadable_answer', 'The provider answered something that cannot be read')
+}
+
+/** @returns `undefined` for what is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function notSent(code: string, cause: Error): ProviderError {
+  return new ProviderError('unavailable', code, 'The provider could not be reached', { cause })
+}
+
+function lost(code: string, cause: Error): ProviderError {
+  return new ProviderError('unknown', code, 'The provider did not answer', { cause })
+}
+
+/** `econnrefused`, `und_err_socket`, … */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code.toLowerCase() : 'connection_failed'
+}

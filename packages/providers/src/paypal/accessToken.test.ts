@@ -1,0 +1,113 @@
+// Access to PayPal: one token for many calls, another one in time, and nothing done without one.
+import type { Fault } from '@paylog/testing/fakeProvider'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createHttpClient } from '../http.ts'
+import { createAccessTokens } from './accessToken.ts'
+import { createRequest, paypalFor, startPaypal } from './testPaypal.ts'
+
+const tokenPath = /oauth2/
+const create = (key: string) => ({ ...createRequest, idempotency_key: key })
+
+t.test('asks for a token with the credentials, and uses it', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  await paypal.createIntent(createRequest)
+  const [token, call] = fake.calls
+  const credentials = Buffer.from(`${fake.clientId}:${fake.clientSecret}`).toString('base64')
+  t.match(token, { method: 'POST', body: 'grant_type=client_credentials', authorization: `Basic ${credentials}` })
+  t.match(call?.authorization, /^Bearer A21AA/)
+})
+
+t.test('asks once for many calls at the same time, and for those after them', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  fake.tokenFaults.next({ kind: 'slow', ms: 50 })
+  await Promise.all(Array.from({ length: 64 }, (_, index) => paypal.createIntent(create(`k${index}`))))
+  await paypal.createIntent(create('later'))
+  t.equal(fake.orders.size, 65)
+  t.equal(fake.callsTo(tokenPath).length, 1)
+})
+
+t.test('asks for another one before the token ends', async (t) => {
+  const { fake, paypal } = await startPaypal(t, { tokenLifetimeSeconds: 0.4 })
+  let asked = 0
+  await waitFor(
+    async () => {
+      await paypal.createIntent(create('k1'))
+      asked++
+      return fake.callsTo(tokenPath).length === 2
+    },
+    { what: 'a second token' },
+  )
+  t.equal(fake.callsTo(/orders/).length, asked, 'none was refused')
+})
+
+t.test('a call whose token was withdrawn is made again with another one, once', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  await paypal.createIntent(create('k1'))
+  fake.expireTokens()
+  await paypal.createIntent(create('k2'))
+  t.equal(fake.orders.size, 2)
+  t.equal(fake.callsTo(tokenPath).length, 2)
+  t.equal(fake.callsTo(/orders/).length, 3)
+})
+
+t.test('many calls whose token was withdrawn share the next one', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  await paypal.createIntent(create('k1'))
+  fake.expireTokens()
+  await Promise.all(Array.from({ length: 20 }, (_, index) => paypal.createIntent(create(`m${index}`))))
+  t.equal(fake.orders.size, 21)
+  t.equal(fake.callsTo(tokenPath).length, 2)
+})
+
+t.test('refused credentials: nothing was asked', async (t) => {
+  const { fake } = await startPaypal(t)
+  const paypal = paypalFor(t, fake, { clientSecret: 'another' })
+  const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
+  t.match(error, { name: 'ProviderError', kind: 'unavailable', code: 'credentials_refused' })
+  t.notMatch(String(error), /another/)
+  t.equal(fake.callsTo(/orders/).length, 0)
+})
+
+t.test('no token, whatever the reason: nothing was asked', async (t) => {
+  const faults: readonly Fault[] = [
+    { kind: 'drop', commits: true },
+    { kind: 'hang', commits: true },
+    { kind: 'status', status: 500, commits: false },
+    { kind: 'status', status: 429, commits: false },
+    { kind: 'garbage', commits: true },
+  ]
+  for (const fault of faults) {
+    const { fake, paypal } = await startPaypal(t, { timeoutMs: 500 })
+    fake.tokenFaults.next(fault)
+    const kind = 'unavailable'
+    await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind }, JSON.stringify(fault))
+    t.equal(fake.callsTo(/orders/).length, 0)
+    await paypal.createIntent(createRequest)
+    t.equal(fake.orders.size, 1, 'and the next call asks for one again')
+  }
+})
+
+t.test('waits for a token no longer than it may, and not because of a question that others asked', async (t) => {
+  const { fake } = await startPaypal(t)
+  const http = createHttpClient({ origin: fake.apiBase })
+  t.teardown(() => http.close())
+  const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
+  fake.tokenFaults.next({ kind: 'hang', commits: false })
+  const first = tokens.get(100)
+  const others = Array.from({ length: 20 }, () => tokens.get(5000))
+  const startedAt = performance.now()
+  await t.rejects(first, { name: 'ProviderError', kind: 'unavailable' })
+  t.ok(performance.now() - startedAt < 900)
+  t.equal(new Set(await Promise.all(others)).size, 1, 'they share the next question')
+  t.equal(fake.callsTo(tokenPath).length, 2)
+})
+
+t.test('one limit of time for the token and the call', async (t) => {
+  const { fake, paypal } = await startPaypal(t, { timeoutMs: 1000 })
+  fake.tokenFaults.next({ kind: 'slow', ms: 700 })
+  fake.faults.always({ kind: 'hang', commits: false })
+  const startedAt = performance.now()
+  await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind: 'unknown' })
+  t.ok(performance.now() - startedAt < 1400)
+})

@@ -1,0 +1,40 @@
+// The product catalog at PayPal.
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import t, { type Test } from 'tap'
+import { createProduct, describeProduct, getProduct, type NewCatalogProduct } from './catalog.ts'
+import { createPaypalClient } from './client.ts'
+
+const id = '0198f3a0-0000-7000-8000-0000000000b1'
+const product: NewCatalogProduct = { id, name: 'Ticket', description: null, type: 'DIGITAL' }
+
+async function start(t: Test) {
+  const fake = await startFakePaypal(t)
+  const client = createPaypalClient({ ...fake, timeoutMs: 5000 })
+  t.teardown(() => client.close())
+  return { fake, client }
+}
+
+t.test('a product is made under our id, once', async (t) => {
+  const { fake, client } = await start(t)
+  fake.faults.next({ kind: 'drop', commits: true })
+  t.match(await createProduct(client, { idempotency_key: 'p1', product }), { id, name: 'Ticket', type: 'DIGITAL' })
+  t.match(fake.callsTo(/catalogs/), [{ path: '/v1/catalogs/products', key: 'p1' }, { key: 'p1' }])
+  t.equal(fake.catalog.products.size, 1)
+  const again = createProduct(client, { idempotency_key: 'p2', product })
+  await t.rejects(again, { kind: 'rejected', code: 'duplicate_resource_identifier' })
+})
+
+t.test('a product can be described, and described anew', async (t) => {
+  const { client } = await start(t)
+  await createProduct(client, { idempotency_key: 'p1', product })
+  await describeProduct(client, id, 'For one evening')
+  t.match(await getProduct(client, id), { id, description: 'For one evening' })
+  await describeProduct(client, id, 'For two')
+  t.match(await getProduct(client, id), { id, name: 'Ticket', description: 'For two' })
+})
+
+t.test('a product that is not there', async (t) => {
+  const { client } = await start(t)
+  t.equal(await getProduct(client, 'PROD-none'), null)
+  await t.rejects(describeProduct(client, 'PROD-none', 'x'), { kind: 'rejected', code: 'invalid_resource_id' })
+})

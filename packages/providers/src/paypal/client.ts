@@ -1,0 +1,73 @@
+// Calls to PayPal's API: with a token, with a key, and again when an answer was lost.
+import { createHttpClient, type HttpAnswer, type HttpRequest } from '../http.ts'
+import { repeatLost } from '../repeatLost.ts'
+import { createAccessTokens } from './accessToken.ts'
+import { type Refusal, refusalIn } from './refusals.ts'
+
+export type PaypalCall = {
+  readonly method: HttpRequest['method']
+  readonly path: string
+  /** The `PayPal-Request-Id`: the same one gets the result of the first call. Every POST that makes something has one. */
+  readonly key?: string
+  /** JSON. */
+  readonly body?: string
+}
+
+/** A success, or a definite no. */
+export type PaypalResult<Value> =
+  | { readonly refusal: null; readonly value: Value }
+  | { readonly refusal: Refusal; readonly answer: HttpAnswer }
+
+export type PaypalClient = {
+  /**
+   * @param read reads a success. One that cannot be read counts as lost, and the call is made again
+   * @throws ProviderError `unavailable`, `unknown`
+   */
+  call<Value>(call: PaypalCall, read: (answer: HttpAnswer) => Value): Promise<PaypalResult<Value>>
+  close(): Promise<void>
+}
+
+/** @param options `apiBase` is an origin; `timeoutMs` is for all tries of one call together */
+export function createPaypalClient(options: {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly apiBase: string
+  readonly timeoutMs: number
+}): PaypalClient {
+  const http = createHttpClient({ origin: options.apiBase })
+  const tokens = createAccessTokens({ http, ...options })
+
+  async function attempt(call: PaypalCall, timeoutMs: number): Promise<HttpAnswer> {
+    const giveUpAt = performance.now() + timeoutMs
+    const remainingMs = () => giveUpAt - performance.now()
+    const send = (token: string) => http.send({ ...requestOf(call, token), timeoutMs: remainingMs() })
+    const token = await tokens.get(remainingMs())
+    const answer = await send(token)
+    if (answer.status !== 401) return answer
+    // PayPal may withdraw a token before its end, and did nothing with the call.
+    tokens.drop(token)
+    return send(await tokens.get(remainingMs()))
+  }
+
+  return {
+    call: (call, read) =>
+      repeatLost(options.timeoutMs, async (remainingMs) => {
+        const answer = await attempt(call, remainingMs)
+        const isSuccess = answer.status >= 200 && answer.status <= 299
+        return isSuccess ? { refusal: null, value: read(answer) } : { refusal: refusalIn(answer), answer }
+      }),
+    close: () => http.close(),
+  }
+}
+
+function requestOf({ method, path, key, body }: PaypalCall, token: string) {
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    authorization: `Bearer ${token}`,
+    // Otherwise PayPal leaves most of the object out of its answer.
+    prefer: 'return=representation',
+  }
+  if (key !== undefined) headers['paypal-request-id'] = key
+  if (body === undefined) return { method, path, headers }
+  return { method, path, headers: { ...headers, 'content-type': 'application/json' }, body }
+}

@@ -1,0 +1,143 @@
+// What becomes of a payment when PayPal or the way to it fails: nothing is charged twice, and nothing is called done or
+// undone that may be the other.
+import { createServer } from 'node:http'
+import type { Fault } from '@paylog/testing/fakeProvider'
+import { listen } from '@paylog/testing/httpServer'
+import { freePort } from '@paylog/testing/processes'
+import t from 'tap'
+import { approvedOrder, capture, createRequest, paypalFor, refTo, retrieve, startPaypal } from './testPaypal.ts'
+
+const lasting: readonly Fault[] = [
+  { kind: 'drop', commits: false },
+  { kind: 'drop', commits: true },
+  { kind: 'hang', commits: false },
+  { kind: 'hang', commits: true },
+  { kind: 'status', status: 500, commits: false },
+  { kind: 'status', status: 500, commits: true },
+  { kind: 'status', status: 502, commits: true },
+  { kind: 'garbage', commits: true },
+  { kind: 'slow', ms: 1500 },
+]
+/** Those after which a further try within the same call gets an answer. A hang takes all the time there is. */
+const passing = lasting.filter(({ kind }) => kind !== 'hang' && kind !== 'slow')
+const name = (fault: Fault) => JSON.stringify(fault)
+const unknown = { name: 'ProviderError', kind: 'unknown' }
+const unavailable = { name: 'ProviderError', kind: 'unavailable' }
+
+/** They mostly wait, so they do it together. */
+const forEach = (faults: readonly Fault[], check: (fault: Fault) => Promise<void>) => Promise.all(faults.map(check))
+
+t.test('a fault that passes is overcome, with the same key and one order', async (t) => {
+  await forEach(passing, async (fault) => {
+    const { fake, paypal } = await startPaypal(t)
+    fake.faults.next(fault)
+    const { provider_intent_id } = await paypal.createIntent(createRequest)
+    t.same([...fake.orders.keys()], [provider_intent_id], name(fault))
+    const keys = fake.callsTo(/orders/).map(({ key }) => key)
+    t.same(keys, [createRequest.idempotency_key, createRequest.idempotency_key], 'the same key')
+  })
+})
+
+t.test('a fault that lasts leaves it unknown whether there is an order', async (t) => {
+  await forEach(lasting, async (fault) => {
+    const { fake, paypal } = await startPaypal(t, { timeoutMs: 1000 })
+    fake.faults.always(fault)
+    await t.rejects(paypal.createIntent(createRequest), unknown, name(fault))
+  })
+})
+
+t.test('money is taken once, whatever becomes of the answers', async (t) => {
+  await forEach(passing, async (fault) => {
+    const { fake, paypal } = await startPaypal(t)
+    const ref = await approvedOrder({ fake, paypal })
+    fake.faults.next(fault, fault)
+    t.match(await capture(paypal, ref, 'c1'), { evidence: { status: 'succeeded' } }, name(fault))
+    t.equal(fake.charges.length, 1)
+    const keys = fake.callsTo(/capture$/).map(({ key }) => key)
+    t.same(keys, ['c1', 'c1', 'c1'])
+  })
+})
+
+t.test('a capture without an answer is neither taken nor failed, and the next one tells', async (t) => {
+  await forEach(lasting, async (fault) => {
+    const { fake, paypal } = await startPaypal(t, { timeoutMs: 1000 })
+    const ref = await approvedOrder({ fake, paypal })
+    fake.faults.always(fault)
+    await t.rejects(capture(paypal, ref, 'c1'), unknown, name(fault))
+    fake.faults.always(undefined)
+    t.match(await capture(paypalFor(t, fake), ref, 'c1'), { evidence: { status: 'succeeded' } })
+    t.equal(fake.charges.length, 1)
+  })
+})
+
+t.test('two captures at once take the money once', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  fake.faults.next({ kind: 'slow', ms: 100 })
+  const both = await Promise.all([capture(paypal, ref, 'c1'), capture(paypalFor(t, fake), ref, 'c1')])
+  t.match(both, [{ evidence: { status: 'succeeded' } }, { evidence: { status: 'succeeded' } }])
+  t.equal(fake.charges.length, 1)
+})
+
+t.test('a late answer within the time is an answer', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  fake.faults.next({ kind: 'slow', ms: 300 })
+  await paypal.createIntent(createRequest)
+  t.equal(fake.callsTo(/orders/).length, 1)
+})
+
+t.test('too many requests: nothing was done, and it is not tried again at once', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  fake.faults.always({ kind: 'status', status: 429, commits: false })
+  await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'rate_limited' })
+  t.equal(fake.callsTo(/orders/).length, 1)
+})
+
+t.test('nobody at the address: nothing was done', async (t) => {
+  const { fake } = await startPaypal(t)
+  const paypal = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
+  await t.rejects(paypal.createIntent(createRequest), unavailable)
+  await t.rejects(capture(paypal, refTo('O1'), 'c1'), unavailable)
+  await t.rejects(retrieve(paypal, refTo('O1')), unavailable)
+})
+
+t.test('what is unknown stays unknown when a further try does not reach PayPal', async (t) => {
+  const server = createServer((request, response) => {
+    if (request.url === '/v1/oauth2/token') return void response.end('{"access_token":"A21AA","expires_in":32400}')
+    server.close()
+    server.closeAllConnections()
+  })
+  const { fake } = await startPaypal(t)
+  const paypal = paypalFor(t, fake, { apiBase: await listen(t, server) })
+  await t.rejects(paypal.createIntent(createRequest), unknown)
+  await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'econnrefused' }, 'a call of its own')
+})
+
+t.test('what is unknown stays unknown when a further try is refused', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'status', status: 429, commits: false })
+  await t.rejects(paypal.createIntent(createRequest), unknown)
+  t.equal(fake.orders.size, 1)
+})
+
+t.test('what is unknown stays unknown when there is no token for a further try', async (t) => {
+  // Good for half its life, which is less than the pause before the further try.
+  const { fake, paypal } = await startPaypal(t, { tokenLifetimeSeconds: 0.3 })
+  const ref = await approvedOrder({ fake, paypal })
+  fake.faults.next({ kind: 'drop', commits: true })
+  fake.tokenFaults.next(undefined)
+  fake.tokenFaults.always({ kind: 'drop', commits: false })
+  await t.rejects(capture(paypalFor(t, fake), ref, 'c1'), unknown)
+  t.equal(fake.charges.length, 1)
+})
+
+t.test('a question that was lost is asked again', async (t) => {
+  await forEach(passing, async (fault) => {
+    const { fake, paypal } = await startPaypal(t)
+    const { provider_intent_id } = await paypal.createIntent(createRequest)
+    fake.readFaults.next(fault, fault)
+    t.match(await retrieve(paypal, refTo(provider_intent_id)), { evidence: { status: 'pending' } }, name(fault))
+    fake.readFaults.always(fault)
+    await t.rejects(retrieve(paypal, refTo(provider_intent_id)), unknown)
+  })
+})

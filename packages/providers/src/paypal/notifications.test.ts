@@ -1,0 +1,199 @@
+// PayPal's notifications in our words: types, amounts, subscriptions, and what is none.
+import { event } from '@paylog/testing/paypal/events'
+import t from 'tap'
+import { readNotification } from './notifications.ts'
+import { paymentId } from './testPaypal.ts'
+
+const createTime = '2026-09-01T10:00:00.123Z'
+const read = (type: string, resource: unknown, resource_type?: string) => {
+  const about = { resource: resource as object, ...(resource_type === undefined ? {} : { resource_type }) }
+  return readNotification(Buffer.from(event(type, about, createTime).body))
+}
+const bodyOf = (more: object) =>
+  Buffer.from(JSON.stringify({ id: 'WH-1', event_type: 'X.Y', create_time: createTime, resource: {}, ...more }))
+
+t.test('every type of the table has its generic name, and no other one has', (t) => {
+  const table: Readonly<Record<string, string | null>> = {
+    'CHECKOUT.ORDER.CREATED': 'payment_intent.created',
+    'PAYMENT.CAPTURE.COMPLETED': 'payment_intent.succeeded',
+    'CHECKOUT.ORDER.COMPLETED': null,
+    'PAYMENT.CAPTURE.DENIED': 'payment_intent.failed',
+    'PAYMENT.CAPTURE.DECLINED': 'payment_intent.failed',
+    'PAYMENT.AUTHORIZATION.VOIDED': 'payment_intent.canceled',
+    'CHECKOUT.PAYMENT-APPROVAL.REVERSED': 'payment_intent.canceled',
+    'PAYMENT.CAPTURE.PENDING': 'payment_intent.processing',
+    'PAYMENT.AUTHORIZATION.CREATED': 'payment_intent.processing',
+    'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
+    'VAULT.PAYMENT-TOKEN.CREATED': 'payment_method.attached',
+    'VAULT.PAYMENT-TOKEN.DELETED': 'payment_method.detached',
+    'BILLING.SUBSCRIPTION.CREATED': 'subscription.created',
+    'BILLING.SUBSCRIPTION.ACTIVATED': 'subscription.updated',
+    'BILLING.SUBSCRIPTION.UPDATED': 'subscription.updated',
+    'BILLING.SUBSCRIPTION.SUSPENDED': 'subscription.updated',
+    'BILLING.SUBSCRIPTION.RE-ACTIVATED': 'subscription.updated',
+    'BILLING.SUBSCRIPTION.CANCELLED': 'subscription.deleted',
+    'BILLING.SUBSCRIPTION.EXPIRED': 'subscription.deleted',
+    'BILLING.SUBSCRIPTION.PAYMENT.FAILED': 'invoice.payment_failed',
+    'PAYMENT.CAPTURE.REFUNDED': null,
+    'PAYMENT.CAPTURE.REVERSED': null,
+    'CUSTOMER.DISPUTE.CREATED': null,
+    'CUSTOMER.DISPUTE.UPDATED': null,
+    'CUSTOMER.DISPUTE.RESOLVED': null,
+    'CUSTOMER.MERCHANT-INTEGRATION.CAPABILITY-UPDATED': null,
+    'PAYMENT.SALE.COMPLETED': null,
+    'SOMETHING.NEW': null,
+    constructor: null,
+  }
+  for (const [type, generic_type] of Object.entries(table))
+    t.match(
+      read(type, { id: 'R1' }),
+      { provider_type: type, generic_type, object_id: 'R1', occurred_at: createTime },
+      type,
+    )
+  t.equal(read('PAYMENT.SALE.COMPLETED', { billing_agreement_id: 'I-1' }).generic_type, 'invoice.payment_succeeded')
+  t.end()
+})
+
+t.test('amounts are in minor units of their currency', (t) => {
+  const cents = (currency_code: string, value: string) => read('X.Y', { amount: { currency_code, value } }).amount_cents
+  t.equal(cents('HUF', '1500'), 150_000)
+  t.equal(cents('JPY', '1500'), 1500)
+  t.equal(cents('TWD', '15'), 1500)
+  t.equal(cents('KWD', '1.500'), 1500)
+  t.match(read('X.Y', { amount: { currency: 'USD', total: '5.00' } }), { amount_cents: 500, currency: 'USD' })
+  t.end()
+})
+
+t.test('a sale extends the subscription that it names', (t) => {
+  const sale = { id: 'S1', amount: { total: '5.00', currency: 'USD' }, custom: '17', state: 'completed' }
+  t.match(read('PAYMENT.SALE.COMPLETED', { ...sale, billing_agreement_id: 'I-E8W6NNUG630J' }, 'sale'), {
+    generic_type: 'invoice.payment_succeeded',
+    object_id: 'S1',
+    amount_cents: 500,
+    currency: 'USD',
+    status: 'completed',
+    claimed_payment_id: null,
+    statement: null,
+    subscription: {
+      subscription_id: 'I-E8W6NNUG630J',
+      current_period_end: null,
+      status_changed: false,
+      is_first_invoice: false,
+    },
+  })
+  t.match(read('PAYMENT.SALE.COMPLETED', sale, 'sale'), { generic_type: null, statement: null, subscription: null })
+  t.end()
+})
+
+t.test('a subscription says its status, its payer and how long it runs', (t) => {
+  const subscription = {
+    id: 'I-1E2LTB0J1YGW',
+    plan_id: 'P-53G7',
+    status: 'ACTIVE',
+    subscriber: { payer_id: 'QYR5Z8XDVJNXQ', email_address: 'pat@example.com' },
+    billing_info: { next_billing_time: '2026-10-01T10:00:00+02:00', failed_payments_count: 0 },
+  }
+  const types = ['CREATED', 'ACTIVATED', 'UPDATED', 'SUSPENDED', 'RE-ACTIVATED', 'CANCELLED', 'EXPIRED']
+  const changed = new Set(['ACTIVATED', 'RE-ACTIVATED', 'SUSPENDED'])
+  for (const type of types)
+    t.match(
+      read(`BILLING.SUBSCRIPTION.${type}`, subscription, 'subscription'),
+      {
+        object_id: 'I-1E2LTB0J1YGW',
+        status: 'active',
+        customer_id: 'QYR5Z8XDVJNXQ',
+        customer_email: 'pat@example.com',
+        amount_cents: null,
+        statement: null,
+        subscription: {
+          subscription_id: 'I-1E2LTB0J1YGW',
+          current_period_end: '2026-10-01T08:00:00.000Z',
+          status_changed: changed.has(type),
+          is_first_invoice: false,
+        },
+      },
+      type,
+    )
+  const billing_info = { last_failed_payment: { amount: { currency_code: 'USD', value: '5.00' } } }
+  t.match(read('BILLING.SUBSCRIPTION.PAYMENT.FAILED', { ...subscription, billing_info }), {
+    amount_cents: 500,
+    currency: 'USD',
+    subscription: { current_period_end: null, status_changed: false },
+  })
+  t.end()
+})
+
+t.test('a saved method says whose it is', (t) => {
+  const resource = {
+    id: '8kk8451t',
+    time_created: '2026-09-01T03:00:00.000PDT',
+    customer: { id: 'customer_40293' },
+    payment_source: { paypal: { email_address: 'pat@example.com' } },
+  }
+  t.match(read('VAULT.PAYMENT-TOKEN.CREATED', resource, 'payment_token'), {
+    object_id: '8kk8451t',
+    customer_id: 'customer_40293',
+    statement: null,
+    subscription: null,
+  })
+  t.end()
+})
+
+t.test('only a UUID can be the name of a payment of ours', (t) => {
+  for (const custom_id of ['17', '', null, {}, `${paymentId}x`, 'x'.repeat(500)])
+    t.equal(read('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', custom_id }).claimed_payment_id, null)
+  t.end()
+})
+
+t.test('an object that is not as expected is no reason to refuse what PayPal has signed', (t) => {
+  const odd = [
+    undefined,
+    null,
+    'text',
+    17,
+    [],
+    { id: 17, amount: 'much', links: [null, 5] },
+    { id: 'a\u0000b', status: {} },
+  ]
+  const types = [
+    'PAYMENT.CAPTURE.COMPLETED',
+    'PAYMENT.CAPTURE.REFUNDED',
+    'CUSTOMER.DISPUTE.CREATED',
+    'CHECKOUT.ORDER.APPROVED',
+  ]
+  for (const resource of odd)
+    for (const type of types) {
+      const notification = readNotification(bodyOf({ event_type: type, resource }))
+      t.match(notification, { object_id: null, amount_cents: null, status: null, claimed_payment_id: null })
+    }
+  t.end()
+})
+
+t.test('what is no notification is refused', (t) => {
+  t.equal(readNotification(bodyOf({})).provider_event_id, 'WH-1')
+  const bodies = [
+    Buffer.from(''),
+    Buffer.from('[]'),
+    Buffer.from('{"id":'),
+    bodyOf({ id: undefined }),
+    bodyOf({ id: 17 }),
+    bodyOf({ id: 'a\u0007' }),
+    bodyOf({ id: '' }),
+    bodyOf({ event_type: 'x'.repeat(201) }),
+    bodyOf({ create_time: 'yesterday' }),
+    bodyOf({ create_time: '2026-13-41T10:00:00Z' }),
+    bodyOf({ create_time: '2016-12-31T23:59:60Z' }),
+    bodyOf({ create_time: 1_756_720_800 }),
+  ]
+  for (const body of bodies)
+    t.throws(() => readNotification(body), { name: 'DomainError', code: 'invalid_request' }, body.toString())
+  t.end()
+})
+
+t.test('times are told in UTC', (t) => {
+  t.equal(
+    readNotification(bodyOf({ create_time: '2026-09-01T03:00:00-07:00' })).occurred_at,
+    '2026-09-01T10:00:00.000Z',
+  )
+  t.end()
+})

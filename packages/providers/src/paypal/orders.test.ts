@@ -1,0 +1,227 @@
+// Orders: what is asked of PayPal, and what its answers mean for a payment.
+import t from 'tap'
+import { approvedOrder, capture, createRequest, paymentId, refTo, retrieve, startPaypal } from './testPaypal.ts'
+
+const currentTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/
+
+t.test('creates an order that names the payment, and hands its page to the client', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const intent = await paypal.createIntent(createRequest)
+  const id = intent.provider_intent_id
+  t.same(intent, { provider_intent_id: id, client_secret: `https://www.sandbox.paypal.com/checkoutnow?token=${id}` })
+  const [call] = fake.callsTo(/checkout/)
+  t.match(call, { method: 'POST', path: '/v2/checkout/orders', key: paymentId, isWhole: true })
+  t.same(JSON.parse(call?.body ?? ''), {
+    intent: 'CAPTURE',
+    purchase_units: [
+      {
+        custom_id: paymentId,
+        invoice_id: paymentId,
+        amount: { currency_code: 'EUR', value: '19.99' },
+        description: 'Two tickets',
+      },
+    ],
+  })
+})
+
+t.test('the same key gives the same order, another key another one', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const first = await paypal.createIntent(createRequest)
+  t.same(await paypal.createIntent(createRequest), first)
+  t.not(
+    (await paypal.createIntent({ ...createRequest, idempotency_key: 'k2' })).provider_intent_id,
+    first.provider_intent_id,
+  )
+  t.equal(fake.orders.size, 2)
+})
+
+t.test('cuts the description to what PayPal takes, and never within a character', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const descriptions = ['x'.repeat(300), 'ü'.repeat(100), `x${'😀'.repeat(50)}`, '', null]
+  const kept: (string | undefined)[] = []
+  for (const [index, description] of descriptions.entries()) {
+    const { provider_intent_id } = await paypal.createIntent({
+      ...createRequest,
+      idempotency_key: `k${index}`,
+      description,
+    })
+    kept.push(fake.orders.get(provider_intent_id)?.unit.description)
+  }
+  t.same(kept, ['x'.repeat(127), 'ü'.repeat(63), `x${'😀'.repeat(31)}`, undefined, undefined])
+})
+
+t.test('does not even ask for an amount that PayPal cannot express', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const request = { ...createRequest, currency: 'HUF', amount_cents: 150 }
+  t.throws(() => paypal.checkAmount(150, 'HUF'), { code: 'currency_not_supported' })
+  await t.rejects(paypal.createIntent(request), { name: 'ProviderError', kind: 'currency' })
+  t.equal(fake.calls.length, 0)
+})
+
+t.test('an invoice that was paid is not opened again', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  await capture(paypal, ref, 'c1')
+  const again = paypal.createIntent({ ...createRequest, idempotency_key: `${paymentId}-2` })
+  await t.rejects(again, { kind: 'rejected', code: 'duplicate_invoice_id' })
+})
+
+t.test('an order is what its status says', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const { provider_intent_id } = await paypal.createIntent(createRequest)
+  const rows = [
+    ['CREATED', 'pending', false],
+    ['SAVED', 'pending', false],
+    ['PAYER_ACTION_REQUIRED', 'pending', false],
+    ['APPROVED', 'processing', true],
+    ['COMPLETED', 'processing', false],
+    ['VOIDED', 'canceled', false],
+  ] as const
+  for (const [orderStatus, status, awaits_capture] of rows) {
+    fake.setOrderStatus(provider_intent_id, orderStatus)
+    const snapshot = await retrieve(paypal, refTo(provider_intent_id))
+    t.match(
+      snapshot,
+      {
+        evidence: {
+          status,
+          provider_intent_id,
+          provider_payment_id: null,
+          provider_event_id: null,
+          provider_time: currentTime,
+          amount_cents: 1999,
+          currency: 'EUR',
+        },
+        further_charges: [],
+        awaits_capture,
+      },
+      orderStatus,
+    )
+  }
+})
+
+t.test('a captured order is what its capture says', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  fake.nextCaptures('pending')
+  const pending = await capture(paypal, ref, 'c1')
+  t.match(pending, { evidence: { status: 'processing', amount_cents: 1999 }, awaits_capture: false })
+  const captureId = pending.evidence.provider_payment_id ?? ''
+  t.match(await retrieve(paypal, ref), { evidence: { status: 'processing', provider_payment_id: captureId } })
+  fake.settleCapture(captureId, 'completed')
+  const taken = {
+    evidence: { status: 'succeeded', provider_payment_id: captureId, amount_cents: 1999, currency: 'EUR' },
+  }
+  t.match(await retrieve(paypal, ref), taken)
+  fake.refund(captureId, '5.00')
+  t.match(await retrieve(paypal, ref), taken, 'some of it went back')
+  fake.refund(captureId)
+  t.match(await retrieve(paypal, ref), taken, 'all of it went back')
+})
+
+t.test('a capture that came to nothing has failed', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  fake.nextCaptures('declined')
+  const failed = { status: 'failed', failure_code: 'capture_declined', amount_cents: 1999 }
+  t.match(await capture(paypal, ref, 'c1'), { evidence: failed, awaits_capture: false })
+  t.match(await retrieve(paypal, ref), { evidence: failed })
+})
+
+t.test('money that was taken twice is told', async (t) => {
+  const { fake, paypal } = await startPaypal(t, { allowDouble: true })
+  const ref = await approvedOrder({ fake, paypal })
+  const first = await capture(paypal, ref, 'c1')
+  t.same(first.further_charges, [])
+  const second = fake.captureTwice(ref.provider_intent_id)
+  t.match(await retrieve(paypal, ref), {
+    evidence: { status: 'succeeded', provider_payment_id: first.evidence.provider_payment_id },
+    further_charges: [second],
+  })
+})
+
+t.test('knows nothing of an order that PayPal does not know, rather than calling it canceled', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const { provider_intent_id } = await paypal.createIntent(createRequest)
+  fake.expireOrder(provider_intent_id)
+  t.equal(await retrieve(paypal, refTo(provider_intent_id)), null)
+})
+
+t.test('captures once, with the given key', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  const first = await capture(paypal, ref, 'c1')
+  t.match(first, { evidence: { status: 'succeeded', provider_time: currentTime }, awaits_capture: false })
+  t.same((await capture(paypal, ref, 'c1')).evidence.provider_payment_id, first.evidence.provider_payment_id)
+  const path = `/v2/checkout/orders/${ref.provider_intent_id}/capture`
+  t.same(
+    fake.callsTo(/capture$/).map((call) => [call.path, call.key]),
+    [
+      [path, 'c1'],
+      [path, 'c1'],
+    ],
+  )
+  t.match(fake.charges, [{ payment_id: paymentId, amount_cents: 1999, currency: 'EUR' }])
+  t.equal(fake.charges.length, 1)
+})
+
+t.test('captures once although the keys are forgotten, or differ', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  const first = await capture(paypal, ref, 'c1')
+  fake.forgetRequestIds()
+  for (const key of ['c1', 'c2']) {
+    const again = await capture(paypal, ref, key)
+    t.match(again.evidence, { status: 'succeeded', provider_payment_id: first.evidence.provider_payment_id })
+  }
+  t.equal(fake.charges.length, 1)
+})
+
+t.test('a payer that cannot pay has failed, and may approve anew', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' }, { refused: 'PAYER_CANNOT_PAY' })
+  t.match(await capture(paypal, ref, 'c1'), {
+    evidence: {
+      status: 'failed',
+      provider_time: currentTime,
+      provider_event_id: null,
+      provider_intent_id: ref.provider_intent_id,
+      provider_payment_id: null,
+      failure_code: 'instrument_declined',
+      failure_message: 'PayPal declined the payment',
+    },
+    awaits_capture: false,
+  })
+  t.match(await capture(paypal, ref, 'c2'), { evidence: { status: 'failed', failure_code: 'payer_cannot_pay' } })
+  t.match(await capture(paypal, ref, 'c3'), { evidence: { status: 'succeeded' } })
+})
+
+t.test('asks how the order is when it cannot be captured', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const { provider_intent_id } = await paypal.createIntent(createRequest)
+  t.match(await capture(paypal, refTo(provider_intent_id), 'c1'), {
+    evidence: { status: 'pending', amount_cents: 1999 },
+    awaits_capture: false,
+  })
+  fake.approve(provider_intent_id)
+  fake.nextCaptures({ refused: 'PAYER_ACTION_REQUIRED' })
+  t.match(await capture(paypal, refTo(provider_intent_id), 'c2'), { evidence: { status: 'processing' } })
+})
+
+t.test('a capture that is refused for another reason decides nothing', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  fake.nextCaptures({ refused: 'DUPLICATE_INVOICE_ID' }, { refused: 'PAYEE_ACCOUNT_RESTRICTED' })
+  await t.rejects(capture(paypal, ref, 'c1'), { kind: 'rejected', code: 'duplicate_invoice_id' })
+  await t.rejects(capture(paypal, ref, 'c2'), { kind: 'rejected', code: 'payee_account_restricted' })
+  fake.expireOrder(ref.provider_intent_id)
+  await t.rejects(capture(paypal, ref, 'c3'), { kind: 'rejected', code: 'invalid_resource_id' })
+  t.equal(fake.charges.length, 0)
+})
+
+t.test('has no way to search for orders, to withdraw one, or to prepare a method', async (t) => {
+  const { paypal } = await startPaypal(t)
+  t.match(paypal, { id: 'paypal', findIntents: null, cancelIntent: null, createSetupIntent: null })
+  t.notOk(paypal.isTestMethod('pm_card_visa'))
+})

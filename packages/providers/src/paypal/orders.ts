@@ -1,0 +1,103 @@
+// Orders v2: an order is the intent, the payer approves it at PayPal, and its capture takes the money.
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { readAnswer } from '../http.ts'
+import {
+  type CaptureIntent,
+  type CreateIntent,
+  type IntentSnapshot,
+  ProviderError,
+  type ProviderIntent,
+} from '../provider.ts'
+import { toMoney } from './amounts.ts'
+import type { PaypalClient } from './client.ts'
+import { Code } from './code.ts'
+import { declinedSnapshot, snapshotOf } from './orderState.ts'
+import { isDecline, refused } from './refusals.ts'
+
+/** Reckoned in bytes, because PayPal counts characters beyond ASCII as several. */
+const maxDescriptionBytes = 127
+
+const createdOrder = Compile(
+  Type.Object({
+    id: Code,
+    links: Type.Optional(Type.Array(Type.Object({ rel: Type.String(), href: Type.String() }))),
+  }),
+)
+
+/** The capture was refused because the order is not where we think; the order itself says where it is. */
+const isElsewhere: ReadonlySet<string> = new Set([
+  'ORDER_ALREADY_CAPTURED',
+  'ORDER_NOT_APPROVED',
+  'PAYER_ACTION_REQUIRED',
+])
+
+/**
+ * Creates the order that a payer approves. Its invoice number is the payment's id, which PayPal lets be paid only once.
+ * @returns with the link to PayPal's page as the client's secret
+ * @throws ProviderError
+ */
+export async function createOrder(client: PaypalClient, request: CreateIntent): Promise<ProviderIntent> {
+  const { payment_id, idempotency_key, amount_cents, currency } = request
+  const description = shortened(request.description ?? '')
+  const body = JSON.stringify({
+    intent: 'CAPTURE',
+    purchase_units: [
+      {
+        custom_id: payment_id,
+        invoice_id: payment_id,
+        amount: toMoney(amount_cents, currency),
+        ...(description === '' ? {} : { description }),
+      },
+    ],
+  })
+  const created = await client.call(
+    { method: 'POST', path: '/v2/checkout/orders', key: idempotency_key, body },
+    (answer) => readAnswer(createdOrder, answer),
+  )
+  if (created.refusal) throw refused(created.refusal)
+  const { id, links = [] } = created.value
+  const link = links.find(({ rel }) => rel === 'payer-action') ?? links.find(({ rel }) => rel === 'approve')
+  return { provider_intent_id: id, client_secret: link && isWebAddress(link.href) ? link.href : null }
+}
+
+/**
+ * The order as it is now. `null` when PayPal knows no such order: one that was not approved is gone after some hours. That
+ * is no proof that it was never paid, because an order of another account is unknown in just the same way; so nothing is
+ * concluded from it.
+ * @throws ProviderError
+ */
+export async function retrieveOrder(client: PaypalClient, orderId: string): Promise<IntentSnapshot | null> {
+  const found = await client.call({ method: 'GET', path: orderPath(orderId) }, snapshotOf)
+  if (!found.refusal) return found.value
+  if (found.refusal.status === 404) return null
+  throw refused(found.refusal)
+}
+
+/**
+ * Takes the money of an approved order. An order can be captured only once, whatever the key.
+ * @throws ProviderError
+ */
+export async function captureOrder(client: PaypalClient, capture: CaptureIntent): Promise<IntentSnapshot> {
+  const { provider_intent_id, idempotency_key } = capture
+  const path = `${orderPath(provider_intent_id)}/capture`
+  const captured = await client.call({ method: 'POST', path, key: idempotency_key, body: '{}' }, snapshotOf)
+  if (!captured.refusal) return captured.value
+  const { refusal, answer } = captured
+  if (isDecline(refusal)) return declinedSnapshot(provider_intent_id, refusal.issue.toLowerCase(), answer)
+  if (!isElsewhere.has(refusal.issue)) throw refused(refusal)
+  const snapshot = await retrieveOrder(client, provider_intent_id)
+  if (snapshot) return snapshot
+  throw new ProviderError('unknown', refusal.issue.toLowerCase(), 'PayPal does not know the order any more')
+}
+
+const orderPath = (orderId: string) => `/v2/checkout/orders/${encodeURIComponent(orderId)}`
+
+function shortened(text: string): string {
+  // A streaming decoder keeps the half of a character at the end to itself.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxDescriptionBytes), { stream: true })
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
+}

@@ -1,0 +1,122 @@
+// Saved methods: kept, looked at and forgotten at PayPal.
+import t from 'tap'
+import type { ProviderMethods } from '../provider.ts'
+import { startPaypal } from './testPaypal.ts'
+
+const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
+const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XDVJNXQ', usage_type: 'MERCHANT' } }
+
+async function start(t: Parameters<typeof startPaypal>[0]) {
+  const { fake, paypal } = await startPaypal(t)
+  if (!paypal.methods) throw new Error('PayPal saves methods')
+  const methods: ProviderMethods = paypal.methods
+  return { fake, methods }
+}
+
+t.test('a customer comes into being with the first method, and is named after our user', async (t) => {
+  const { fake, methods } = await start(t)
+  const customer = { idempotency_key: 'u1', user_id: 'user-1', email: 'pat@example.com', name: 'Pat' }
+  t.equal(await methods.createCustomer(customer), null)
+  const token = fake.vault.approveSetup(card)
+  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+  const attached = await methods.attachMethod(request)
+  t.match(attached, {
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'visa',
+    last_four: '1111',
+    expiry_month: '02',
+    expiry_year: '2027',
+    provider_customer_id: /^.+$/,
+  })
+  t.ok(fake.vault.tokens.has(attached.provider_method_id))
+  const [call] = fake.callsTo(/vault/)
+  t.match(call, { method: 'POST', path: '/v3/vault/payment-tokens', key: 'm1' })
+  t.same(JSON.parse(call?.body ?? ''), {
+    payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
+    customer: { merchant_customer_id: 'user-1' },
+  })
+  t.same(await methods.attachMethod(request), attached, 'the same key, the same method')
+})
+
+t.test('a further method is kept for the same customer', async (t) => {
+  const { fake, methods } = await start(t)
+  const token = fake.vault.approveSetup(wallet)
+  const attached = await methods.attachMethod({
+    idempotency_key: 'm1',
+    token,
+    user_id: 'user-1',
+    provider_customer_id: 'customer_40293',
+  })
+  t.same(attached, {
+    provider_method_id: attached.provider_method_id,
+    payment_type: 'paypal',
+    wallet_type: 'paypal',
+    card_brand: null,
+    last_four: null,
+    expiry_month: null,
+    expiry_year: null,
+    provider_customer_id: 'customer_40293',
+  })
+})
+
+t.test('a user’s id that PayPal does not take as a name is left out', async (t) => {
+  const { fake, methods } = await start(t)
+  for (const user_id of ['pat example', 'x'.repeat(65), 'ü']) {
+    const token = fake.vault.approveSetup(wallet)
+    await methods.attachMethod({ idempotency_key: token, token, user_id, provider_customer_id: null })
+  }
+  for (const { body } of fake.callsTo(/vault/)) t.notOk('customer' in JSON.parse(body))
+})
+
+t.test('a lost answer leaves one method', async (t) => {
+  const { fake, methods } = await start(t)
+  fake.faults.next({ kind: 'drop', commits: true })
+  const token = fake.vault.approveSetup(card)
+  await methods.attachMethod({ idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null })
+  t.equal(fake.vault.tokens.size, 1)
+})
+
+t.test('reads what a token stands for without keeping it', async (t) => {
+  const { fake, methods } = await start(t)
+  const token = fake.vault.approveSetup({ apple_pay: { card: card.card } })
+  t.same(await methods.readMethod(token), {
+    provider_method_id: token,
+    payment_type: 'apple_pay',
+    wallet_type: 'apple_pay',
+    card_brand: 'visa',
+    last_four: '1111',
+    expiry_month: '02',
+    expiry_year: '2027',
+  })
+  t.equal(fake.vault.tokens.size, 0)
+})
+
+t.test('a token that PayPal does not know is refused, whatever it is made of', async (t) => {
+  const { methods } = await start(t)
+  const rejected = { name: 'ProviderError', kind: 'rejected' }
+  for (const token of ['unknown', '../orders', 'a/b?c=d#e', 'ü', '"}'] as const) {
+    await t.rejects(methods.readMethod(token), rejected, token)
+    const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+    await t.rejects(methods.attachMethod(request), rejected, token)
+  }
+})
+
+t.test('forgets a method, and one that is not there counts as forgotten', async (t) => {
+  const { fake, methods } = await start(t)
+  const token = fake.vault.approveSetup(card)
+  const { provider_method_id, provider_customer_id } = await methods.attachMethod({
+    idempotency_key: 'm1',
+    token,
+    user_id: 'user-1',
+    provider_customer_id: null,
+  })
+  await methods.detachMethod({ provider_method_id, provider_customer_id })
+  t.equal(fake.vault.tokens.size, 0)
+  await methods.detachMethod({ provider_method_id, provider_customer_id })
+  fake.faults.next({ kind: 'drop', commits: true })
+  await methods.detachMethod({ provider_method_id, provider_customer_id })
+  fake.faults.always({ kind: 'status', status: 404, commits: false })
+  const unclear = methods.detachMethod({ provider_method_id, provider_customer_id })
+  await t.rejects(unclear, { name: 'ProviderError', kind: 'unknown' }, 'a page that says 404 is not PayPal’s word')
+})

@@ -1,0 +1,173 @@
+// Whether a notification is PayPal's: signed, unchanged, and vouched for by PayPal itself.
+import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { freePort } from '@paylog/testing/processes'
+import t from 'tap'
+import type { Provider } from '../provider.ts'
+import { createRequest, paypalFor, startPaypal } from './testPaypal.ts'
+
+type Signed = ReturnType<FakePaypal['signed']>
+
+const now = new Date()
+const verify = (paypal: Provider, { headers, body }: { headers: Record<string, unknown>; body: string | Buffer }) =>
+  paypal.verifyNotification({ headers: { ...(headers as Signed['headers']) }, body: Buffer.from(body), now })
+const invalidSignature = { name: 'DomainError', code: 'invalid_signature' }
+const invalidRequest = { name: 'DomainError', code: 'invalid_request' }
+const postbacks = (fake: FakePaypal) => fake.callsTo(/verify-webhook-signature/)
+
+async function start(t: Parameters<typeof startPaypal>[0], options: Parameters<typeof startPaypal>[1] = {}) {
+  const { fake, paypal } = await startPaypal(t, options)
+  const { provider_intent_id } = await paypal.createIntent({ ...createRequest, description: 'Zwei Plätze – 2 × 10 €' })
+  const event = fake.approve(provider_intent_id)
+  return { fake, paypal, event, signed: fake.signed(event) }
+}
+
+t.test('takes what PayPal has signed, and hands it the bytes as they came', async (t) => {
+  const { fake, paypal, signed } = await start(t)
+  await verify(paypal, signed)
+  const [postback] = postbacks(fake)
+  t.match(postback, { method: 'POST', path: '/v1/notifications/verify-webhook-signature' })
+  t.ok(postback?.body.endsWith(`,"webhook_event":${signed.body}}`))
+  const { webhook_event: _event, ...rest } = JSON.parse(postback?.body ?? '')
+  t.same(rest, {
+    auth_algo: 'SHA256withRSA',
+    cert_url: signed.headers['paypal-cert-url'],
+    transmission_id: signed.headers['paypal-transmission-id'],
+    transmission_sig: signed.headers['paypal-transmission-sig'],
+    transmission_time: signed.headers['paypal-transmission-time'],
+    webhook_id: fake.webhookIds[0],
+  })
+})
+
+t.test('takes the same notification again: that it came before is for the inbox to tell', async (t) => {
+  const { paypal, signed } = await start(t)
+  await verify(paypal, signed)
+  await verify(paypal, signed)
+})
+
+t.test('refuses a body that is not the signed one to the byte', async (t) => {
+  const { paypal, signed } = await start(t)
+  const other = JSON.stringify(JSON.parse(signed.body))
+  t.not(other, signed.body, 'written anew it is another text')
+  t.same(JSON.parse(other), JSON.parse(signed.body), 'of the same meaning')
+  for (const body of [other, signed.body.replace('{', '{ '), signed.body.replace('19.99', '0.01'), '{}'])
+    await t.rejects(verify(paypal, { ...signed, body }), invalidSignature)
+})
+
+t.test('refuses what is forged: another key, another webhook, another time, another algorithm', async (t) => {
+  const { fake, paypal, event, signed } = await start(t)
+  const forged = Buffer.from('x'.repeat(256)).toString('base64')
+  const changes: readonly Record<string, string>[] = [
+    { 'paypal-transmission-sig': forged },
+    { 'paypal-transmission-sig': 'abc' },
+    { 'paypal-transmission-id': 'a0a0a0a0-0000-11f0-8000-000000000000' },
+    // This one PayPal calls a mistake in the question.
+    { 'paypal-transmission-id': '12345' },
+    { 'paypal-transmission-time': '2026-09-01T10:00:00Z' },
+    { 'paypal-auth-algo': 'SHA1withRSA' },
+    { 'paypal-cert-url': 'https://api.paypal.com/v1/notifications/certs/CERT-another' },
+  ]
+  for (const change of changes)
+    await t.rejects(verify(paypal, { ...signed, headers: { ...signed.headers, ...change } }), invalidSignature)
+  await t.rejects(verify(paypal, fake.signed(event, 'ANOTHERAPPSWEBHOOK')), invalidSignature)
+})
+
+t.test('refuses a request that the header fields alone give away, without a call', async (t) => {
+  const { fake, paypal, signed } = await start(t)
+  for (const name of Object.keys(signed.headers).filter((header) => header.startsWith('paypal-'))) {
+    const value = String(signed.headers[name as keyof Signed['headers']])
+    for (const wrong of [
+      undefined,
+      '',
+      [value, value],
+      `${value}, ${value}`,
+      `${value},${value}`,
+      `${value} `,
+      'x'.repeat(501),
+    ])
+      await t.rejects(
+        verify(paypal, { ...signed, headers: { ...signed.headers, [name]: wrong } }),
+        invalidSignature,
+        `${name}: ${wrong}`,
+      )
+  }
+  t.equal(postbacks(fake).length, 0)
+})
+
+t.test('refuses a certificate from anywhere but PayPal, without a call', async (t) => {
+  const { fake, paypal, signed } = await start(t)
+  const foreign = [
+    'http://api.paypal.com/cert',
+    'https://paypal.com.example.com/cert',
+    'https://api.paypal.com.example.com/cert',
+    'https://example.com/paypal.com',
+    'https://example.com#.paypal.com',
+    'https://notpaypal.com/cert',
+    'https://example.com\\@api.paypal.com/cert',
+    'https://api.paypal.com@example.com/cert',
+    'https://user@api.paypal.com/cert',
+    'https://api.paypal.com:8443/cert',
+    'https://127.0.0.1/cert',
+    'api.paypal.com/cert',
+    'file:///etc/paypal.com',
+  ]
+  for (const url of foreign)
+    await t.rejects(
+      verify(paypal, { ...signed, headers: { ...signed.headers, 'paypal-cert-url': url } }),
+      invalidSignature,
+      url,
+    )
+  t.equal(postbacks(fake).length, 0)
+})
+
+t.test('refuses a body that could smuggle something into the question, without a call', async (t) => {
+  const { fake, paypal, signed } = await start(t)
+  const bodies = [
+    '',
+    'nonsense',
+    '[]',
+    'null',
+    '"text"',
+    '{}{}',
+    '{},"webhook_id":"MINE"',
+    `${signed.body},"transmission_sig":"x"`,
+    `\ufeff${signed.body}`,
+    Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+  ]
+  for (const body of bodies) await t.rejects(verify(paypal, { ...signed, body }), invalidRequest, String(body))
+  t.equal(postbacks(fake).length, 0)
+})
+
+t.test('takes what is signed for any of our webhooks while one replaces another', async (t) => {
+  const { fake, paypal, event } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'] })
+  await verify(paypal, fake.signed(event, 'OLDWEBHOOK'))
+  await verify(paypal, fake.signed(event, 'NEWWEBHOOK'))
+  await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), invalidSignature)
+  fake.verificationFaults.next({ kind: 'status', status: 404, commits: false })
+  await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), invalidSignature, 'a hiccup is asked about again')
+})
+
+t.test('what PayPal does not say is neither valid nor invalid, so that it is sent again', async (t) => {
+  const unclear = { name: 'ProviderError' }
+  const { fake, paypal, signed } = await start(t, { timeoutMs: 500 })
+  for (const status of [500, 502, 429, 403, 404, 400, 204])
+    await t.test(`status ${status}`, async (t) => {
+      fake.verificationFaults.always({ kind: 'status', status, commits: false })
+      await t.rejects(verify(paypal, signed), unclear)
+    })
+  for (const kind of ['drop', 'hang', 'garbage'] as const)
+    await t.test(kind, async (t) => {
+      fake.verificationFaults.always({ kind, commits: true })
+      await t.rejects(verify(paypal, signed), unclear)
+    })
+  fake.verificationFaults.always(undefined)
+  await verify(paypal, signed)
+  const nobody = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
+  await t.rejects(verify(nobody, signed), { ...unclear, kind: 'unavailable' })
+})
+
+t.test('a question that was lost is asked again', async (t) => {
+  const { fake, paypal, signed } = await start(t)
+  fake.verificationFaults.next({ kind: 'drop', commits: true })
+  fake.expireTokens()
+  await verify(paypal, signed)
+})

@@ -1,0 +1,80 @@
+// Whether a notification comes from PayPal, which PayPal itself is asked.
+import { DomainError } from '@paylog/domain/errors'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { readAnswer } from '../http.ts'
+import type { SignedNotification } from '../provider.ts'
+import type { PaypalClient } from './client.ts'
+import { parseNotification } from './notificationText.ts'
+import { refused } from './refusals.ts'
+
+const verdict = Compile(
+  Type.Object({ verification_status: Type.Union([Type.Literal('SUCCESS'), Type.Literal('FAILURE')]) }),
+)
+
+/** Without spaces and commas: a header that came twice has its values joined by them. */
+const singleValue = /^[!-+\x2d-~]{1,500}$/
+
+/**
+ * Asks PayPal, for each of our webhook ids, whether it has signed the notification.
+ * @throws DomainError `invalid_signature`, `invalid_request`; ProviderError when PayPal did not say
+ */
+export async function verifySignature(
+  client: PaypalClient,
+  webhookIds: readonly string[],
+  { headers, body }: Pick<SignedNotification, 'headers' | 'body'>,
+): Promise<void> {
+  const signature = {
+    auth_algo: single(headers, 'paypal-auth-algo'),
+    cert_url: certificateUrl(single(headers, 'paypal-cert-url')),
+    transmission_id: single(headers, 'paypal-transmission-id'),
+    transmission_sig: single(headers, 'paypal-transmission-sig'),
+    transmission_time: single(headers, 'paypal-transmission-time'),
+  }
+  const { text } = parseNotification(body)
+  const answers = await Promise.allSettled(
+    webhookIds.map((webhook_id) => isSigned(client, { ...signature, webhook_id }, text)),
+  )
+  if (answers.some((answer) => answer.status === 'fulfilled' && answer.value)) return
+  for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+  throw invalid('PayPal does not know this signature')
+}
+
+/** @param text of the notification, as it came: the signature is over its bytes, so it is not written anew */
+async function isSigned(
+  client: PaypalClient,
+  signature: Readonly<Record<string, string>>,
+  text: string,
+): Promise<boolean> {
+  const body = `${JSON.stringify(signature).slice(0, -1)},"webhook_event":${text}}`
+  const said = await client.call(
+    { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body },
+    (answer) => readAnswer(verdict, answer),
+  )
+  if (!said.refusal) return said.value.verification_status === 'SUCCESS'
+  if (said.refusal.status === 400 && said.refusal.name === 'VALIDATION_ERROR') return false
+  throw refused(said.refusal)
+}
+
+function single(headers: SignedNotification['headers'], name: string): string {
+  const value = headers[name]
+  if (typeof value === 'string' && singleValue.test(value)) return value
+  throw invalid(`The header ${name} is missing or not valid`)
+}
+
+/** Anybody can sign with a certificate of their own, so it has to be one of PayPal's. */
+function certificateUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPaypals =
+    url?.protocol === 'https:' &&
+    (url.hostname === 'paypal.com' || url.hostname.endsWith('.paypal.com')) &&
+    url.port === '' &&
+    url.username === '' &&
+    url.password === ''
+  if (isPaypals) return text
+  throw invalid('The certificate is not one of PayPal’s')
+}
+
+function invalid(message: string): DomainError {
+  return new DomainError('invalid_signature', message)
+}

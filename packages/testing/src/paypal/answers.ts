@@ -1,0 +1,54 @@
+// How PayPal answers: JSON, and errors in its own form.
+import type { ServerResponse } from 'node:http'
+
+export type Answer = {
+  readonly status: number
+  /** Made when the answer is written, so that it shows the state of that moment. `undefined` is an empty body. */
+  readonly body: () => unknown
+}
+
+export function answer(status: number, body: () => unknown): Answer {
+  return { status, body }
+}
+
+const titles: Readonly<Record<number, readonly [name: string, message: string]>> = {
+  400: ['INVALID_REQUEST', 'Request is not well-formed, syntactically incorrect, or violates schema.'],
+  404: ['RESOURCE_NOT_FOUND', 'The specified resource does not exist.'],
+  409: ['RESOURCE_CONFLICT', 'The server has detected a conflict while processing this request.'],
+  422: ['UNPROCESSABLE_ENTITY', 'The requested action could not be performed, or failed business validation.'],
+}
+
+/** A refusal with one detail. */
+export function refusal(status: number, issue: string, field?: string): Answer {
+  const [name = 'ERROR', message = 'It did not work.'] = titles[status] ?? []
+  return answer(status, () => ({
+    name,
+    message,
+    debug_id: debugId,
+    details: [{ issue, description: 'What PayPal says about it.', ...(field === undefined ? {} : { field }) }],
+    links: [{ href: `https://developer.paypal.com/api/rest/errors/#${issue}`, rel: 'information_link', method: 'GET' }],
+  }))
+}
+
+export const validationError = answer(400, () => ({
+  name: 'VALIDATION_ERROR',
+  message: 'Invalid request - see details',
+  debug_id: debugId,
+  details: [{ field: '', location: 'body', issue: 'MISSING_OR_INVALID' }],
+  links: [],
+}))
+
+export const invalidToken = answer(401, () => ({ error: 'invalid_token', error_description: 'Token signature failed' }))
+
+export const invalidClient = answer(401, () => ({
+  error: 'invalid_client',
+  error_description: 'Client Authentication failed',
+}))
+
+export function send(response: ServerResponse, { status, body }: Answer): void {
+  const content = body()
+  response.writeHead(status, { 'content-type': 'application/json', 'paypal-debug-id': debugId })
+  response.end(content === undefined ? '' : JSON.stringify(content))
+}
+
+const debugId = 'f00dfacefeed1'

@@ -1,0 +1,151 @@
+// The notifications that PayPal sends, with their whole bodies.
+import { paypalId } from './ids.ts'
+import type { Capture, Order } from './orders.ts'
+import { payee, payer, representation } from './orderView.ts'
+
+export type PaypalEvent = {
+  readonly id: string
+  readonly event_type: string
+  /** The text that is signed and sent. */
+  readonly body: string
+}
+
+type Resource = { readonly resource_type?: string; readonly resource_version?: string; readonly resource: object }
+
+/** Makes a notification of any type. @param create_time now, unless given */
+export function event(
+  event_type: string,
+  { resource, ...about }: Resource,
+  create_time = new Date().toISOString(),
+): PaypalEvent {
+  const id = `WH-${paypalId()}-${paypalId()}`
+  const self = `https://api.paypal.com/v1/notifications/webhooks-events/${id}`
+  const links = [
+    { href: self, rel: 'self', method: 'GET' },
+    { href: `${self}/resend`, rel: 'resend', method: 'POST' },
+  ]
+  const summary = 'What PayPal says about it'
+  const said = { id, event_version: '1.0', create_time, ...about, event_type, summary, resource, links }
+  // Escaped slashes are as good as plain ones, and a parser that writes the text anew does not keep them.
+  return { id, event_type, body: JSON.stringify(said).replaceAll('/', '\\/') }
+}
+
+export function orderApproved(order: Order, apiBase: string): PaypalEvent {
+  const resource = representation(order, apiBase)
+  return event('CHECKOUT.ORDER.APPROVED', { resource_type: 'checkout-order', resource_version: '2.0', resource })
+}
+
+export function orderCompleted(order: Order, apiBase: string): PaypalEvent {
+  const resource = representation(order, apiBase)
+  return event('CHECKOUT.ORDER.COMPLETED', { resource_type: 'checkout-order', resource_version: '2.0', resource })
+}
+
+/** Alone among the notifications of orders it has no whole order, and no resource type. */
+export function approvalReversed({ id: order_id, unit }: Order): PaypalEvent {
+  const { custom_id, invoice_id } = unit
+  return event('CHECKOUT.PAYMENT-APPROVAL.REVERSED', {
+    resource: {
+      order_id,
+      purchase_units: [{ reference_id: 'default', custom_id, invoice_id }],
+      payment_source: { ideal: { name: 'Pat Example', country_code: 'NL' } },
+    },
+  })
+}
+
+export function captureEvent(
+  event_type: `PAYMENT.CAPTURE.${'COMPLETED' | 'PENDING' | 'DENIED' | 'DECLINED'}`,
+  order: Order,
+  capture: Capture,
+): PaypalEvent {
+  const { id, amount, create_time } = capture
+  const { custom_id, invoice_id } = order.unit
+  const self = `https://api.paypal.com/v2/payments/captures/${id}`
+  const status = event_type.slice('PAYMENT.CAPTURE.'.length)
+  const resource = {
+    id,
+    status: status === 'DENIED' ? 'DECLINED' : status,
+    ...(status === 'PENDING' ? { status_details: { reason: 'PENDING_REVIEW' } } : {}),
+    amount,
+    final_capture: true,
+    seller_protection: { status: 'NOT_ELIGIBLE' },
+    seller_receivable_breakdown: { gross_amount: amount, paypal_fee: { ...amount, value: '0' }, net_amount: amount },
+    custom_id,
+    invoice_id,
+    supplementary_data: { related_ids: { order_id: order.id } },
+    create_time,
+    update_time: create_time,
+    links: [
+      { href: self, rel: 'self', method: 'GET' },
+      { href: `${self}/refund`, rel: 'refund', method: 'POST' },
+      { href: `https://api.paypal.com/v2/checkout/orders/${order.id}`, rel: 'up', method: 'GET' },
+    ],
+  }
+  return event(event_type, { resource_type: 'capture', resource_version: '2.0', resource })
+}
+
+/** Money that went back, by the merchant or by PayPal. It names the capture by a link alone. */
+export function refundEvent(
+  event_type: 'PAYMENT.CAPTURE.REFUNDED' | 'PAYMENT.CAPTURE.REVERSED',
+  { order, capture, value }: { readonly order: Order; readonly capture: Capture; readonly value: string },
+): PaypalEvent {
+  const id = paypalId()
+  const amount = { ...capture.amount, value }
+  const { custom_id, invoice_id } = order.unit
+  const create_time = new Date().toISOString()
+  const resource = {
+    seller_payable_breakdown: {
+      gross_amount: amount,
+      paypal_fee: { ...amount, value: '0' },
+      net_amount: amount,
+      total_refunded_amount: amount,
+    },
+    amount,
+    custom_id,
+    invoice_id,
+    create_time,
+    update_time: create_time,
+    links: [
+      { href: `https://api.paypal.com/v2/payments/refunds/${id}`, rel: 'self', method: 'GET' },
+      { href: `https://api.paypal.com/v2/payments/captures/${capture.id}`, rel: 'up', method: 'GET' },
+    ],
+    id,
+    status: 'COMPLETED',
+  }
+  return event(event_type, { resource_type: 'refund', resource_version: '2.0', resource })
+}
+
+export function disputeEvent(
+  event_type: `CUSTOMER.DISPUTE.${'CREATED' | 'UPDATED' | 'RESOLVED'}`,
+  { order, capture, status }: { readonly order: Order; readonly capture: Capture; readonly status: string },
+): PaypalEvent {
+  const { custom_id: custom, invoice_id: invoice_number } = order.unit
+  const create_time = new Date().toISOString()
+  const dispute_id = `PP-D-${order.captures.indexOf(capture) + 27803}`
+  const resource = {
+    dispute_id,
+    create_time,
+    update_time: create_time,
+    disputed_transactions: [
+      {
+        buyer_transaction_id: paypalId(),
+        seller_transaction_id: capture.id,
+        create_time: capture.create_time,
+        transaction_status: 'COMPLETED',
+        gross_amount: capture.amount,
+        invoice_number,
+        custom,
+        buyer: { name: `${payer.name.given_name} ${payer.name.surname}` },
+        seller: { merchant_id: payee.merchant_id, name: 'Example Shop' },
+        items: [],
+        seller_protection_eligible: true,
+      },
+    ],
+    reason: 'MERCHANDISE_OR_SERVICE_NOT_RECEIVED',
+    status,
+    dispute_amount: capture.amount,
+    dispute_life_cycle_stage: 'INQUIRY',
+    dispute_channel: 'INTERNAL',
+    links: [{ href: `https://api.paypal.com/v1/customer/disputes/${dispute_id}`, rel: 'self', method: 'GET' }],
+  }
+  return event(event_type, { resource_type: 'dispute', resource })
+}

@@ -1,0 +1,158 @@
+// The fake behaves as PayPal is known to, where the tests of others rely on it.
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { listen } from '../httpServer.ts'
+import { type FakePaypal, startFakePaypal } from './fakePaypal.ts'
+import { textAt } from './json.ts'
+import { rawMember } from './rawMember.ts'
+
+async function token(fake: FakePaypal): Promise<string> {
+  const credentials = Buffer.from(`${fake.clientId}:${fake.clientSecret}`).toString('base64')
+  const response = await fetch(`${fake.apiBase}/v1/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'grant_type=client_credentials',
+  })
+  return textAt(await response.json(), /^A21AA/, 'access_token') ?? ''
+}
+
+type Asked = { readonly path: string; readonly key?: string; readonly body?: unknown; readonly whole?: boolean }
+
+async function post(fake: FakePaypal, { path, key, body = {}, whole = false }: Asked) {
+  const response = await fetch(`${fake.apiBase}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await token(fake)}`,
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { 'paypal-request-id': key }),
+      ...(whole ? { prefer: 'return=representation' } : {}),
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  const json = await response.json()
+  return { status: response.status, json, id: textAt(json, /./, 'id') ?? '' }
+}
+
+const orders = '/v2/checkout/orders'
+const order = (more: object = {}) => ({
+  intent: 'CAPTURE',
+  purchase_units: [{ amount: { currency_code: 'EUR', value: '19.99' }, invoice_id: 'inv-1', ...more }],
+})
+
+t.test('refuses calls without a token that is good', async (t) => {
+  const fake = await startFakePaypal(t)
+  const refused = await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, { headers: { authorization: 'Bearer none' } })
+  t.equal(refused.status, 401)
+  const access = { headers: { authorization: `Bearer ${await token(fake)}` } }
+  t.equal((await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, access)).status, 404)
+  fake.expireTokens()
+  t.equal((await fetch(`${fake.apiBase}/v2/checkout/orders/O1`, access)).status, 401)
+})
+
+t.test('the same key gets the latest state of what the first call made', async (t) => {
+  const fake = await startFakePaypal(t)
+  const first = await post(fake, { path: orders, key: 'k1', body: order() })
+  t.match(first, { status: 201, json: { status: 'CREATED' } })
+  fake.approve(first.id)
+  t.match(await post(fake, { path: orders, key: 'k1', body: order() }), {
+    status: 200,
+    json: { id: first.id, status: 'APPROVED' },
+  })
+  t.equal((await post(fake, { path: orders, key: 'k2', body: order() })).status, 201)
+  t.equal((await post(fake, { path: orders, body: order() })).status, 201, 'and without a key there is another one')
+  fake.forgetRequestIds()
+  t.equal((await post(fake, { path: orders, key: 'k1', body: order() })).status, 201)
+  t.equal(fake.orders.size, 4)
+})
+
+t.test('of two calls with one key at the same time the second one fails', async (t) => {
+  const fake = await startFakePaypal(t)
+  fake.faults.next({ kind: 'slow', ms: 100 })
+  const both = [
+    post(fake, { path: orders, key: 'k1', body: order() }),
+    post(fake, { path: orders, key: 'k1', body: order() }),
+  ]
+  const statuses = (await Promise.all(both)).map(({ status }) => status)
+  t.same(statuses.toSorted(), [201, 409])
+  t.equal((await post(fake, { path: orders, key: 'k1', body: order() })).status, 200)
+})
+
+t.test('an order is captured once, and so is an invoice', async (t) => {
+  const fake = await startFakePaypal(t)
+  const first = await post(fake, { path: orders, body: order() })
+  const second = await post(fake, { path: orders, body: order() })
+  const capture = (id: string, key?: string) =>
+    post(fake, { path: `${orders}/${id}/capture`, ...(key === undefined ? {} : { key }) })
+  t.match(await capture(first.id, 'c1'), { status: 422, json: { details: [{ issue: 'ORDER_NOT_APPROVED' }] } })
+  fake.approve(first.id)
+  fake.approve(second.id)
+  const taken = await capture(first.id, 'c1')
+  t.match(taken, { status: 201, json: { purchase_units: [{ payments: { captures: [{ status: 'COMPLETED' }] } }] } })
+  t.match(await capture(first.id, 'c1'), { status: 200, json: taken.json })
+  t.match(await capture(first.id, 'c2'), { status: 422, json: { details: [{ issue: 'ORDER_ALREADY_CAPTURED' }] } })
+  t.match(await capture(second.id), { status: 422, json: { details: [{ issue: 'DUPLICATE_INVOICE_ID' }] } })
+  t.match(await post(fake, { path: orders, body: order() }), { json: { details: [{ issue: 'DUPLICATE_INVOICE_ID' }] } })
+  t.equal(fake.charges.length, 1)
+  const types = fake.events.map(({ event_type }) => event_type)
+  t.same(types.slice(-2), ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'])
+})
+
+t.test('shows the whole order only when that is asked for', async (t) => {
+  const fake = await startFakePaypal(t)
+  const minimal = await post(fake, { path: orders, body: order() })
+  t.same(Object.keys(Object(minimal.json)).toSorted(), ['id', 'links', 'status'])
+  t.match((await post(fake, { path: orders, body: order(), whole: true })).json, order())
+})
+
+t.test('refuses what PayPal refuses', async (t) => {
+  const fake = await startFakePaypal(t)
+  const amount = (currency_code: string, value: string) => order({ amount: { currency_code, value } })
+  const rows: readonly [body: unknown, status: number, issue: string][] = [
+    ['nonsense', 400, 'MALFORMED_REQUEST_JSON'],
+    [{ intent: 'AUTHORIZE' }, 400, 'INVALID_PARAMETER_SYNTAX'],
+    [order({ amount: {} }), 400, 'MISSING_REQUIRED_PARAMETER'],
+    [order({ description: 'x'.repeat(128) }), 400, 'INVALID_STRING_LENGTH'],
+    [order({ custom_id: '' }), 400, 'INVALID_STRING_LENGTH'],
+    [amount('KWD', '1.000'), 422, 'CURRENCY_NOT_SUPPORTED'],
+    [amount('euro', '1.00'), 422, 'INVALID_CURRENCY_CODE'],
+    [amount('HUF', '1500.00'), 422, 'DECIMALS_NOT_SUPPORTED'],
+    [amount('EUR', '1.005'), 422, 'DECIMAL_PRECISION'],
+    [amount('EUR', '0.00'), 422, 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+    [amount('EUR', '1000000000000000.00'), 422, 'MAX_VALUE_EXCEEDED'],
+  ]
+  for (const [body, status, issue] of rows)
+    t.match(await post(fake, { path: orders, body }), { status, json: { details: [{ issue }] } }, issue)
+  t.equal((await post(fake, { path: orders, key: 'x'.repeat(109), body: order() })).status, 400)
+  t.equal(fake.orders.size, 0)
+})
+
+t.test('delivers what it has signed, repeated and in another order', async (t) => {
+  const fake = await startFakePaypal(t)
+  const received: string[] = []
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => {
+        received.push(JSON.parse(body).event_type)
+        response.writeHead(request.headers['paypal-transmission-sig'] ? 200 : 400).end()
+      },
+      () => response.destroy(),
+    )
+  })
+  const url = await listen(t, server)
+  const { id } = await post(fake, { path: orders, body: order() })
+  const events = [fake.approve(id), fake.reverseApproval(id)]
+  t.same(await fake.deliver(url, events, { times: 2, order: 'reversed' }), [200, 200, 200, 200])
+  const [approved, reversed] = ['CHECKOUT.ORDER.APPROVED', 'CHECKOUT.PAYMENT-APPROVAL.REVERSED']
+  t.same(received, [reversed, approved, reversed, approved])
+})
+
+t.test('finds a member of an object as it is written', (t) => {
+  const find = (json: string) => rawMember(Buffer.from(json), 'e')?.toString()
+  t.equal(find('{"a":{"e":1},"e": {"x":[1, "}"],"y":"\\"e\\":"} ,"b":2}'), '{"x":[1, "}"],"y":"\\"e\\":"}')
+  t.equal(find('{"e":"ü\\/"}'), '"ü\\/"')
+  t.equal(find('{"\\u0065":1.0}'), '1.0')
+  t.equal(find('{"a":"e"}'), undefined)
+  t.equal(find('{"e":1,"e":2}'), undefined, 'twice')
+  t.end()
+})

@@ -1,0 +1,128 @@
+// PayPal as a real HTTP server that keeps its state in memory: OAuth, orders, vault, catalog and signed notifications.
+import { createServer } from 'node:http'
+import type { Test } from 'tap'
+import { type Charge, createFaultPlan, createLedger, type FaultPlan } from '../fakeProvider.ts'
+import { listen } from '../httpServer.ts'
+import { createIssuedTokens } from './accessTokens.ts'
+import { type Catalog, createCatalog } from './catalog.ts'
+import { type Delivery, deliver } from './deliver.ts'
+import type { PaypalEvent } from './events.ts'
+import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
+import { captureEvents, createPayerSide, type PayerSide } from './payer.ts'
+import { createRequestIds } from './requestIds.ts'
+import { answerCall, type Parts, type PaypalCallRecord, readCall } from './routes.ts'
+import { createSignatures, type SignedEvent } from './signatures.ts'
+import { createFakeVault, type Vault } from './vault.ts'
+
+export type FakePaypal = PayerSide & {
+  readonly apiBase: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly webhookIds: readonly string[]
+  /** What makes the apps use this fake. */
+  readonly env: Readonly<Record<string, string>>
+  /** Everything that was asked, in order. */
+  readonly calls: readonly PaypalCallRecord[]
+  /** The calls to one path. */
+  callsTo(path: RegExp): readonly PaypalCallRecord[]
+  /** The money that was taken. */
+  readonly charges: readonly Charge[]
+  readonly orders: ReadonlyMap<string, Order>
+  /** All notifications that PayPal has made, also of what the API was asked to do. */
+  readonly events: readonly PaypalEvent[]
+  /** For calls that change something. */
+  readonly faults: FaultPlan
+  readonly readFaults: FaultPlan
+  readonly tokenFaults: FaultPlan
+  readonly verificationFaults: FaultPlan
+  readonly vault: Pick<Vault, 'approveSetup' | 'tokens'>
+  readonly catalog: Pick<Catalog, 'products'>
+  nextCaptures(...outcomes: readonly CaptureOutcome[]): void
+  /** Withdraws all access tokens. */
+  expireTokens(): void
+  /** As if the time had passed for which PayPal stores the keys of requests. */
+  forgetRequestIds(): void
+  signed(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
+  deliver(url: string, events: readonly PaypalEvent[], how?: Delivery): Promise<readonly number[]>
+}
+
+export type FakePaypalOptions = {
+  /** Of the app, all of which it may sign with. */
+  readonly webhookIds?: readonly string[]
+  readonly tokenLifetimeSeconds?: number
+  /** For a test that charges twice on purpose. */
+  readonly allowDouble?: boolean
+}
+
+/** Starts a PayPal of its own for a test; it ends with the test, which fails if a payment was charged twice. */
+export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}): Promise<FakePaypal> {
+  const { webhookIds = ['8PT597110X687430L'], tokenLifetimeSeconds = 32_400, allowDouble = false } = options
+  const clientId = 'AeExampleClientId'
+  const clientSecret = 'EExampleClientSecret'
+  const ledger = createLedger(t, { allowDouble })
+  const events: PaypalEvent[] = []
+  const calls: PaypalCallRecord[] = []
+  let origin = ''
+  const apiBase = () => origin
+  const orders = createOrders({
+    ledger,
+    apiBase,
+    onCapture: (order, capture) => void events.push(...captureEvents(order, capture, origin)),
+  })
+  const parts: Parts = {
+    orders,
+    vault: createFakeVault(apiBase),
+    catalog: createCatalog(),
+    tokens: createIssuedTokens({ clientId, clientSecret, lifetimeSeconds: tokenLifetimeSeconds }),
+    requestIds: createRequestIds(),
+    signatures: createSignatures(webhookIds),
+    faults: createFaultPlan(),
+    readFaults: createFaultPlan(),
+    tokenFaults: createFaultPlan(),
+    verificationFaults: createFaultPlan(),
+  }
+  const server = createServer((request, response) => {
+    readCall(request).then(
+      (call) => {
+        calls.push(call)
+        return answerCall(parts, call, response)
+      },
+      () => response.destroy(),
+    )
+  })
+  origin = await listen(t, server)
+  const made = (event: PaypalEvent) => {
+    events.push(event)
+    return event
+  }
+  const { faults, readFaults, tokenFaults, verificationFaults, vault, catalog, signatures } = parts
+  return {
+    ...createPayerSide({ orders, apiBase, made }),
+    apiBase: origin,
+    clientId,
+    clientSecret,
+    webhookIds,
+    env: {
+      PAYPAL_CLIENT_ID: clientId,
+      PAYPAL_CLIENT_SECRET: clientSecret,
+      PAYPAL_WEBHOOK_ID: webhookIds.join(','),
+      PAYPAL_API_BASE: origin,
+    },
+    calls,
+    callsTo: (path) => calls.filter((call) => path.test(call.path)),
+    charges: ledger.charges,
+    orders: orders.all,
+    events,
+    faults,
+    readFaults,
+    tokenFaults,
+    verificationFaults,
+    vault,
+    catalog,
+    nextCaptures: orders.nextCaptures,
+    expireTokens: parts.tokens.expire,
+    forgetRequestIds: parts.requestIds.forget,
+    signed: signatures.sign,
+    deliver: (url, given, how) => deliver(url, { ...how, events: given, sign: signatures.sign }),
+  }
+}

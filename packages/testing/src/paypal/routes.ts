@@ -1,0 +1,101 @@
+// Which call of PayPal's API does what.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import type { FaultPlan } from '../fakeProvider.ts'
+import type { IssuedTokens } from './accessTokens.ts'
+import { type Answer, invalidToken, refusal, send } from './answers.ts'
+import type { Catalog } from './catalog.ts'
+import { parseJson } from './json.ts'
+import type { Orders } from './orders.ts'
+import type { RequestIds } from './requestIds.ts'
+import type { Signatures } from './signatures.ts'
+import type { Vault } from './vault.ts'
+
+export type PaypalCallRecord = {
+  readonly method: string
+  readonly path: string
+  /** The `PayPal-Request-Id`. */
+  readonly key: string | undefined
+  readonly authorization: string | undefined
+  readonly body: string
+  /** Whether the whole object was asked for in the answer. */
+  readonly isWhole: boolean
+}
+
+/** What the fake is made of. */
+export type Parts = {
+  readonly faults: FaultPlan
+  readonly readFaults: FaultPlan
+  readonly tokenFaults: FaultPlan
+  readonly verificationFaults: FaultPlan
+  readonly orders: Orders
+  readonly vault: Vault
+  readonly catalog: Catalog
+  readonly tokens: IssuedTokens
+  readonly requestIds: RequestIds
+  readonly signatures: Signatures
+}
+
+type Call = PaypalCallRecord & { readonly bytes: Buffer }
+
+/** Reads all of a request. */
+export async function readCall(request: IncomingMessage): Promise<Call> {
+  const bytes = await buffer(request)
+  const { method = '', url: path = '', headers } = request
+  const key = headers['paypal-request-id']
+  return {
+    method,
+    path,
+    key: typeof key === 'string' ? key : undefined,
+    authorization: headers.authorization,
+    body: bytes.toString('utf8'),
+    bytes,
+    isWhole: headers.prefer === 'return=representation',
+  }
+}
+
+/** Does what is asked, unless a fault comes first, and answers. */
+export function answerCall(parts: Parts, call: Call, response: ServerResponse): Promise<void> {
+  const write = (answer: Answer) => send(response, answer)
+  const { method, path, key, authorization, body } = call
+  if (path === '/v1/oauth2/token')
+    return parts.tokenFaults.play(response, () => parts.tokens.issue(authorization, body), write)
+  if (!parts.tokens.isValid(authorization)) return Promise.resolve(write(invalidToken))
+  if (path === '/v1/notifications/verify-webhook-signature')
+    return parts.verificationFaults.play(response, () => parts.signatures.verify(call.bytes), write)
+  if (method === 'GET') return parts.readFaults.play(response, () => shown(parts, path), write)
+  if (key !== undefined && key.length > 108) return Promise.resolve(write(refusal(400, 'INVALID_STRING_LENGTH')))
+  const act = () => parts.requestIds.once(`${method} ${path}`, key, () => changed(parts, call))
+  return parts.requestIds.alone(key, () => parts.faults.play(response, act, write), write)
+}
+
+function shown({ orders, vault, catalog }: Parts, path: string): Answer {
+  const [, kind, id = ''] =
+    /^\/(v2\/checkout\/orders|v3\/vault\/setup-tokens|v1\/catalogs\/products)\/([^/]+)$/.exec(path) ?? []
+  switch (kind) {
+    case 'v2/checkout/orders':
+      return orders.show(id)
+    case 'v3/vault/setup-tokens':
+      return vault.showSetup(id)
+    case 'v1/catalogs/products':
+      return catalog.show(id)
+    default:
+      return refusal(404, 'INVALID_RESOURCE_ID')
+  }
+}
+
+function changed({ orders, vault, catalog }: Parts, { method, path, body, isWhole }: Call): Answer {
+  const json = parseJson(body)
+  const [, orderId] = /^\/v2\/checkout\/orders\/([^/]+)\/capture$/.exec(path) ?? []
+  const [, tokenId] = /^\/v3\/vault\/payment-tokens\/([^/]+)$/.exec(path) ?? []
+  const [, productId] = /^\/v1\/catalogs\/products\/([^/]+)$/.exec(path) ?? []
+  if (method === 'DELETE' && tokenId !== undefined) return vault.detach(tokenId)
+  if (json === undefined) return refusal(400, 'MALFORMED_REQUEST_JSON')
+  if (method === 'PATCH' && productId !== undefined) return catalog.patch(productId, json)
+  if (method !== 'POST') return refusal(404, 'INVALID_RESOURCE_ID')
+  if (orderId !== undefined) return orders.capture(orderId, isWhole)
+  if (path === '/v2/checkout/orders') return orders.create(json, isWhole)
+  if (path === '/v3/vault/payment-tokens') return vault.attach(json)
+  if (path === '/v1/catalogs/products') return catalog.create(json)
+  return refusal(404, 'INVALID_RESOURCE_ID')
+}

@@ -1,0 +1,75 @@
+// How PayPal signs its notifications, and how it tells whether it has signed one.
+import { createSign, createVerify, generateKeyPairSync, randomUUID } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { type Answer, answer, validationError } from './answers.ts'
+import type { PaypalEvent } from './events.ts'
+import { at, parseJson, textAt } from './json.ts'
+import { rawMember } from './rawMember.ts'
+
+export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+
+export type Signatures = {
+  /** @param webhookId whose notification it is; the first of the app's when left out */
+  sign(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
+  /** `POST /v1/notifications/verify-webhook-signature`. @param body the bytes of the request */
+  verify(body: Buffer): Answer
+}
+
+/** What PayPal demands of the members of a postback. */
+const members: Readonly<Record<string, RegExp>> = {
+  auth_algo: /^[a-zA-Z0-9]{1,100}$/,
+  cert_url: /^https?:\/\/.{1,490}$/,
+  transmission_id: /^(?!\d+$)\w+\S{0,49}$/,
+  transmission_sig: /^(?!\d+$)\w+\S{0,499}$/,
+  transmission_time: /^\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)$/,
+  webhook_id: /^[a-zA-Z0-9]{1,50}$/,
+}
+
+const certificateUrl = 'https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fca2a594-1d93a270'
+
+// One pair for all fakes of a process: making one takes a while.
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+export function createSignatures(webhookIds: readonly string[]): Signatures {
+  const signedText = (id: string, time: string, webhookId: string, event: Buffer) =>
+    `${id}|${time}|${webhookId}|${crc32(event)}`
+  return {
+    sign({ body }, webhookId = webhookIds[0] ?? '') {
+      const id = randomUUID()
+      const time = new Date().toISOString()
+      const text = signedText(id, time, webhookId, Buffer.from(body))
+      return {
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'paypal-auth-algo': 'SHA256withRSA',
+          'paypal-cert-url': certificateUrl,
+          'paypal-transmission-id': id,
+          'paypal-transmission-sig': createSign('sha256').update(text).sign(keys.privateKey, 'base64'),
+          'paypal-transmission-time': time,
+        },
+      }
+    },
+    verify(body) {
+      const request = parseJson(body.toString('utf8'))
+      const said = Object.entries(members).map(([name, pattern]) => [name, textAt(request, pattern, name)] as const)
+      // The event is taken as it stands in the request, so that one that was written anew is another event.
+      const event = rawMember(body, 'webhook_event')
+      const isComplete = said.every(([, value]) => value !== undefined)
+      if (!isComplete || !event || typeof at(request, 'webhook_event') !== 'object') return validationError
+      const {
+        auth_algo,
+        cert_url,
+        transmission_id = '',
+        transmission_sig = '',
+        transmission_time = '',
+        webhook_id = '',
+      } = Object.fromEntries(said)
+      const isOurs = auth_algo === 'SHA256withRSA' && cert_url === certificateUrl && webhookIds.includes(webhook_id)
+      const text = signedText(transmission_id, transmission_time, webhook_id, event)
+      const isSigned = createVerify('sha256').update(text).verify(keys.publicKey, transmission_sig, 'base64')
+      const verification_status = isOurs && isSigned ? 'SUCCESS' : 'FAILURE'
+      return answer(200, () => ({ verification_status }))
+    },
+  }
+}
