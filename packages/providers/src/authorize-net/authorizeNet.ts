@@ -1,5 +1,50 @@
-// Skeleton.
+// Authorize.Net: payments by its hosted form (Accept Hosted), found again by their invoice number.
 import type { Provider } from '../provider.ts'
-export function createAuthorizeNet(_options: Readonly<Record<string, unknown>>): Provider {
-  throw new Error('not there yet')
+import { checkAmount } from './amounts.ts'
+import { createApi } from './api.ts'
+import { completeNotification } from './completeNotification.ts'
+import { createIntent } from './createIntent.ts'
+import { createMethods } from './methods.ts'
+import { readNotification } from './readNotification.ts'
+import { retrieveIntent } from './retrieveIntent.ts'
+import { verifySignature } from './signature.ts'
+
+export type AuthorizeNetOptions = {
+  readonly apiLoginId: string
+  readonly transactionKey: string
+  /** Every key that is valid now; more than one during a rotation. */
+  readonly signatureKeys: readonly string[]
+  /** The origin of the API. */
+  readonly apiBase: string
+  /** For all calls together that one request needs. */
+  readonly timeoutMs: number
+}
+
+export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
+  const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs } = options
+  const api = createApi({ account: { apiLoginId, transactionKey }, apiBase })
+  return {
+    id: 'authorize-net',
+    checkAmount,
+    isTestMethod: () => false,
+
+    createIntent: (request) => createIntent(api, timeoutMs, request),
+    retrieveIntent: (intent) => retrieveIntent(api, timeoutMs, intent),
+    // The invoice number is the intent's id and follows from the payment's: there is nothing to look for.
+    findIntents: null,
+    // A token that nobody uses expires within minutes, and one that is used is captured at once.
+    cancelIntent: null,
+    captureIntent: null,
+
+    createSetupIntent: null,
+    methods: createMethods(api, timeoutMs),
+
+    async verifyNotification({ body, headers }) {
+      verifySignature(signatureKeys, headers['x-anet-signature'], body)
+    },
+    readNotification,
+    completeNotification: (notification) => completeNotification(api, timeoutMs, notification),
+
+    close: () => api.close(),
+  }
 }

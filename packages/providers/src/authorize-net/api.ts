@@ -1,0 +1,97 @@
+// One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
+import type { Static, TSchema } from 'typebox'
+import type { Validator } from 'typebox/compile'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
+import { ProviderError } from '../provider.ts'
+import { repeatLost } from '../repeatLost.ts'
+import { envelope } from './answers.ts'
+import { parseExactJson } from './exactJson.ts'
+import { Refusal } from './refusal.ts'
+
+export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
+
+/** The one clock of everything that is done for one request. */
+export type Deadline = { readonly leftMs: () => number }
+
+export function startDeadline(timeoutMs: number): Deadline {
+  const endsAt = performance.now() + timeoutMs
+  return { leftMs: () => endsAt - performance.now() }
+}
+
+export type Answer<Body> = {
+  readonly body: Body
+  /** By the gateway's clock, ISO 8601. */
+  readonly answered_at: string
+}
+
+export type Call<Schema extends TSchema> = {
+  /** The name without `Request`. */
+  readonly method: string
+  /** In the order of the schema: the gateway refuses any other. */
+  readonly members: object
+  readonly answer: Validator<Record<never, never>, Schema>
+  readonly deadline: Deadline
+}
+
+export type Api = {
+  /** Sends a call once. @throws Refusal, ProviderError */
+  once<Schema extends TSchema>(call: Call<Schema>): Promise<Answer<Static<Schema>>>
+  /** Sends a call again when its answer is lost, which only suits calls that may be made twice. */
+  repeatable<Schema extends TSchema>(call: Call<Schema>): Promise<Answer<Static<Schema>>>
+  close(): Promise<void>
+}
+
+/** A page of a list has up to a thousand lines. */
+const maxAnswerBytes = 4 * 1024 * 1024
+
+export function createApi({ account, apiBase }: { readonly account: Account; readonly apiBase: string }): Api {
+  const http = createHttpClient({ origin: apiBase, maxBytes: maxAnswerBytes })
+  const send = <Schema extends TSchema>(call: Call<Schema>, timeoutMs: number) =>
+    exchange(http, account, call, timeoutMs)
+  return {
+    once: (call) => send(call, call.deadline.leftMs()),
+    repeatable: (call) => repeatLost(call.deadline.leftMs(), (remainingMs) => send(call, remainingMs)),
+    close: () => http.close(),
+  }
+}
+
+async function exchange<Schema extends TSchema>(
+  http: HttpClient,
+  { apiLoginId, transactionKey }: Account,
+  { method, members, answer: validator }: Call<Schema>,
+  timeoutMs: number,
+): Promise<Answer<Static<Schema>>> {
+  const merchantAuthentication = { name: apiLoginId, transactionKey }
+  const answer = await http.send({
+    method: 'POST',
+    path: '/xml/v1/request.api',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ [`${method}Request`]: { merchantAuthentication, ...members } }),
+    timeoutMs,
+  })
+  if (answer.status !== 200) throw unusual(answer)
+  const body = parseExactJson(answer.text)
+  if (!envelope.Check(body)) throw unreadable()
+  const { resultCode, message } = body.messages
+  const [first] = message
+  if (resultCode === 'Error' && first) throw new Refusal({ ...first, answer: body })
+  if (!validator.Check(body)) throw unreadable()
+  return { body, answered_at: timeOf(answer) }
+}
+
+/** Any other status than 200 does not come from the API itself, but from what stands in front of it. */
+function unusual({ status }: HttpAnswer): ProviderError {
+  if (status === 400) return new ProviderError('rejected', 'http_400', 'Authorize.Net refused the request')
+  if (status >= 500 || status < 300 || status === 408)
+    return new ProviderError('unknown', `http_${status}`, 'Authorize.Net did not answer properly')
+  return new ProviderError('unavailable', `http_${status}`, 'Authorize.Net is not available')
+}
+
+export function unreadable(): ProviderError {
+  return new ProviderError('unknown', 'unreadable_answer', 'Authorize.Net answered something that cannot be read')
+}
+
+function timeOf({ headers }: HttpAnswer): string {
+  const time = Date.parse(headers.date ?? '')
+  return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
+}

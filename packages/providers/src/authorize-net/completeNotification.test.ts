@@ -1,0 +1,202 @@
+// Notifications about transactions, completed by what the gateway knows about them.
+import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import t, { type Test } from 'tap'
+import type { Provider, ProviderError } from '../provider.ts'
+import { connect, open, sampleInvoice, startGateway } from './testGateway.ts'
+
+/** The latest notification as it is received: verified, read and completed. */
+async function receive(fake: FakeAuthorizeNet, provider: Provider) {
+  const event = fake.events.at(-1)
+  if (!event) throw new Error('nothing was sent')
+  const { headers, body } = fake.signed(event)
+  await provider.verifyNotification({ body: Buffer.from(body), headers, now: new Date() })
+  return complete(provider, provider.readNotification(Buffer.from(body)))
+}
+
+async function complete(provider: Provider, notification: ReturnType<Provider['readNotification']>) {
+  const completed = await provider.completeNotification?.(notification)
+  if (!completed) throw new Error('not completed')
+  return { notification, completed }
+}
+
+async function paid(t: Test, payment: Parameters<FakeAuthorizeNet['pay']>[1] = {}) {
+  const gateway = await startGateway(t)
+  const { transId } = gateway.fake.pay(await open(gateway.provider), payment)
+  return { ...gateway, transId }
+}
+
+t.test('a payment is told with its invoice, its exact amount and its customer', async (t) => {
+  const { fake, provider, transId } = await paid(t, { email: 'ada@example.com' })
+  const { notification, completed } = await receive(fake, provider)
+  t.match(completed, {
+    ...notification,
+    generic_type: 'payment_intent.succeeded',
+    object_id: transId,
+    amount_cents: 2599,
+    currency: null,
+    status: 'capturedpendingsettlement',
+    customer_email: 'ada@example.com',
+    claimed_payment_id: null,
+    statement: {
+      about: 'status',
+      status: 'succeeded',
+      provider_event_id: notification.provider_event_id,
+      provider_intent_id: sampleInvoice,
+      provider_payment_id: transId,
+      amount_cents: 2599,
+      currency: null,
+    },
+    subscription: null,
+  })
+})
+
+t.test('the statement is of the time at which the gateway made it', async (t) => {
+  const { fake, provider } = await paid(t)
+  fake.advance(3 * 60 * 60 * 1000)
+  const { notification, completed } = await receive(fake, provider)
+  t.ok(Math.abs(Date.parse(completed.statement?.provider_time ?? '') - fake.now()) < 5000)
+  t.ok(Date.parse(notification.occurred_at) < fake.now() - 60 * 60 * 1000)
+  t.equal(completed.occurred_at, notification.occurred_at)
+})
+
+t.test('every step of a payment leads to its status', async (t) => {
+  const { fake, provider, transId } = await paid(t, { authOnly: true })
+  const statement = async () => (await receive(fake, provider)).completed.statement
+  t.match(await statement(), { about: 'status', status: 'processing', provider_payment_id: transId })
+  fake.capture(transId, 1999)
+  t.match(await statement(), { about: 'status', status: 'succeeded', amount_cents: 1999 })
+  fake.voidTransaction(transId)
+  t.match(await statement(), { about: 'status', status: 'canceled', provider_intent_id: sampleInvoice })
+})
+
+t.test('what is held for review is decided later', async (t) => {
+  for (const [decide, status, generic] of [
+    ['approveHeld', 'succeeded', 'payment_intent.succeeded'],
+    ['declineHeld', 'failed', 'payment_intent.failed'],
+  ] as const) {
+    const { fake, provider, transId } = await paid(t, { outcome: 'held' })
+    const held = (await receive(fake, provider)).completed
+    t.match(held, { generic_type: 'payment_intent.processing', statement: { status: 'processing' } })
+    fake[decide](transId)
+    const { completed } = await receive(fake, provider)
+    t.match(completed, { generic_type: generic, statement: { about: 'status', status, provider_payment_id: transId } })
+  }
+})
+
+t.test('a void is final, whatever else the details still say', async (t) => {
+  const { fake, provider, transId } = await paid(t)
+  fake.notify('payment.void.created', { responseCode: 1, authAmount: 25.99, entityName: 'transaction', id: transId })
+  t.match((await receive(fake, provider)).completed.statement, { about: 'status', status: 'canceled' })
+})
+
+t.test('a refund is a fact about the payment that it gives back', async (t) => {
+  const { fake, provider, transId } = await paid(t)
+  fake.settle()
+  for (const invoiceNumber of [null, 'something else', sampleInvoice]) {
+    const refund = fake.refund(transId, 72, { invoiceNumber })
+    const { notification, completed } = await receive(fake, provider)
+    t.match(completed, { generic_type: null, amount_cents: 72, object_id: refund.transId })
+    t.match(completed.statement, {
+      about: 'refund',
+      provider_event_id: notification.provider_event_id,
+      provider_intent_id: sampleInvoice,
+      provider_payment_id: transId,
+      refund_id: refund.transId,
+      refunded_cents: 72,
+    })
+  }
+})
+
+t.test('a refund that was called back gave nothing back', async (t) => {
+  const { fake, provider, transId } = await paid(t)
+  fake.settle()
+  const refund = fake.refund(transId, 72)
+  fake.voidTransaction(refund.transId)
+  const { completed } = await receive(fake, provider)
+  t.match(completed, { generic_type: null, statement: null }, 'and its payment is not canceled')
+})
+
+t.test('a payment of another system has no intent of ours', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const invoiceNumber of ['INV-1', null, sampleInvoice.toUpperCase(), `${sampleInvoice}0`]) {
+    const { transId } = fake.pay({ invoiceNumber, amount_cents: 725 })
+    const { completed } = await receive(fake, provider)
+    t.match(completed, { generic_type: 'payment_intent.succeeded', amount_cents: 725, object_id: transId })
+    t.match(completed.statement, { provider_intent_id: null, provider_payment_id: transId })
+  }
+})
+
+t.test('the payment of a subscription is its invoice, and no payment besides', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const payNum of [1, 2]) {
+    const { transId } = fake.pay(
+      { invoiceNumber: sampleInvoice, amount_cents: 1155 + payNum },
+      { subscription: { id: 4415473, payNum }, email: 'ada@example.com' },
+    )
+    const { completed } = await receive(fake, provider)
+    t.match(completed, {
+      generic_type: 'invoice.payment_succeeded',
+      object_id: transId,
+      amount_cents: 1155 + payNum,
+      customer_email: 'ada@example.com',
+      statement: null,
+      subscription: {
+        subscription_id: '4415473',
+        current_period_end: null,
+        status_changed: false,
+        is_first_invoice: payNum === 1,
+      },
+    })
+    fake.settle()
+    fake.refund(transId)
+    t.match((await receive(fake, provider)).completed.statement, { about: 'refund' }, 'its refund is one')
+  }
+})
+
+t.test('a payment that only the notification ties to a subscription is no payment of ours either', async (t) => {
+  const { fake, provider, transId } = await paid(t)
+  const subscription = { id: 4415473, payNum: 2 }
+  fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 25.99, id: transId, subscription })
+  const { completed } = await receive(fake, provider)
+  t.match(completed, { generic_type: 'invoice.payment_succeeded', amount_cents: 2599, statement: null })
+  t.match(completed.subscription, { subscription_id: '4415473', is_first_invoice: false })
+})
+
+t.test('a transaction that the gateway does not know stays as it was', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const id of ['1', 'no number', '0']) {
+    fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, entityName: 'transaction', id })
+    const { notification, completed } = await receive(fake, provider)
+    t.same(completed, notification, id)
+    t.equal(completed.statement, null)
+  }
+})
+
+t.test('nothing is asked about what is no transaction', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.notify('customer.created', { entityName: 'customerProfile', id: '394' })
+  const { notification, completed } = await receive(fake, provider)
+  t.same(completed, notification)
+  t.equal(fake.calls.length, 0)
+})
+
+t.test('when the gateway does not answer, the notification has to wait', async (t) => {
+  const { fake } = await paid(t)
+  const hasty = connect(t, fake, { timeoutMs: 600 })
+  for (const fault of [
+    { kind: 'hang', commits: false },
+    { kind: 'drop', commits: false },
+    { kind: 'garbage', commits: false },
+    { kind: 'status', status: 500, commits: false },
+  ] as const) {
+    fake.readFaults.always(fault)
+    await t.rejects(
+      receive(fake, hasty),
+      { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>,
+      fault.kind,
+    )
+  }
+  fake.readFaults.always(undefined)
+  fake.readFaults.next({ kind: 'drop', commits: false })
+  t.match((await receive(fake, hasty)).completed.statement, { status: 'succeeded' }, 'one lost answer is no matter')
+})

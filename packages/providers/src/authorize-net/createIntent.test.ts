@@ -1,0 +1,179 @@
+// Tokens for the hosted form, and what happens to a call that the gateway refuses, loses or never gets.
+import { freePort } from '@paylog/testing/processes'
+import t from 'tap'
+import type { ProviderError } from '../provider.ts'
+import { connect, open, sampleIntent, sampleInvoice, startGateway } from './testGateway.ts'
+
+const unknown = { name: 'ProviderError', kind: 'unknown' }
+const unavailable = { name: 'ProviderError', kind: 'unavailable' }
+
+t.test('asks for a token over the exact amount, under an invoice number of 20 digits', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const intent = await provider.createIntent(sampleIntent)
+  t.equal(intent.provider_intent_id, sampleInvoice)
+  t.ok(intent.client_secret)
+  t.same(fake.calls, [
+    {
+      method: 'getHostedPaymentPage',
+      request: {
+        merchantAuthentication: { name: 'fake-login', transactionKey: 'fake-key' },
+        refId: sampleInvoice,
+        transactionRequest: {
+          transactionType: 'authCaptureTransaction',
+          amount: '25.99',
+          currencyCode: 'USD',
+          order: { invoiceNumber: sampleInvoice, description: 'Two tickets' },
+          transactionSettings: { setting: [{ settingName: 'duplicateWindow', settingValue: '28800' }] },
+        },
+        hostedPaymentSettings: {
+          setting: [
+            { settingName: 'hostedPaymentButtonOptions', settingValue: '{"text":"Pay"}' },
+            { settingName: 'hostedPaymentOrderOptions', settingValue: '{"show":false}' },
+          ],
+        },
+      },
+    },
+  ])
+})
+
+t.test('a description is cut to what the gateway takes', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  await open(provider, { description: `a\u0007b\n${'é'.repeat(300)}` })
+  await open(provider, { description: `${'a'.repeat(254)}😀` })
+  await open(provider, { description: null })
+  const orders = fake.calls.map(({ request }) => request.transactionRequest)
+  t.match(orders[0], { order: { description: `a b ${'é'.repeat(251)}` } })
+  t.match(orders[1], { order: { description: `${'a'.repeat(254)}\ufffd` } })
+  t.notMatch(orders[2], { order: { description: String } })
+})
+
+t.test('a repeated call gives another token for the same invoice', async (t) => {
+  const { provider } = await startGateway(t)
+  const first = await provider.createIntent(sampleIntent)
+  const second = await provider.createIntent(sampleIntent)
+  t.equal(second.provider_intent_id, first.provider_intent_id)
+  t.not(second.client_secret, first.client_secret)
+})
+
+t.test('two tokens of a payment charge a card only once', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const [first, second] = [await open(provider), await open(provider)]
+  t.match(fake.pay(first), { responseCode: 1 })
+  fake.advance(10 * 60 * 1000)
+  t.match(fake.pay(second), { responseCode: 3, responseReasonCode: 11 }, 'even after the usual two minutes')
+  t.equal(fake.ledger.charges.length, 1)
+})
+
+t.test('answers are read with and without a byte order mark', async (t) => {
+  for (const byteOrderMark of [true, false]) {
+    const { provider } = await startGateway(t, { byteOrderMark })
+    t.ok(await open(provider))
+  }
+})
+
+t.test('a lost call is made again', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const commits of [false, true]) {
+    fake.faults.next({ kind: 'drop', commits })
+    t.ok(await open(provider), 'dropped')
+    fake.faults.next({ kind: 'status', status: 500, commits })
+    t.ok(await open(provider), 'HTTP 500')
+    fake.faults.next({ kind: 'garbage', commits })
+    t.ok(await open(provider), 'garbage')
+  }
+  fake.faults.next({ kind: 'slow', ms: 100 })
+  t.ok(await open(provider), 'slow')
+  t.equal(fake.ledger.charges.length, 0)
+})
+
+t.test('when no answer comes nobody knows, and that within the time limit', async (t) => {
+  const { fake, provider } = await startGateway(t, { timeoutMs: 700 })
+  for (const fault of [
+    { kind: 'drop', commits: true },
+    { kind: 'hang', commits: true },
+    { kind: 'status', status: 503, commits: false },
+    { kind: 'garbage', commits: true },
+    { kind: 'slow', ms: 2000 },
+  ] as const) {
+    fake.faults.always(fault)
+    const startedAt = performance.now()
+    await t.rejects(open(provider), unknown, fault.kind)
+    t.ok(performance.now() - startedAt < 1500, `${fault.kind} is over in time`)
+  }
+})
+
+t.test('an answer of another shape is no answer', async (t) => {
+  const { fake, provider } = await startGateway(t, { timeoutMs: 500 })
+  for (const status of [201, 408, 502]) {
+    fake.faults.always({ kind: 'status', status, commits: false })
+    await t.rejects(open(provider), { ...unknown, code: `http_${status}` })
+  }
+  fake.faults.always({ kind: 'status', status: 200, commits: false })
+  await t.rejects(open(provider), { ...unknown, code: 'unreadable_answer' }, 'a page of HTML')
+})
+
+t.test('what stands in front of the gateway refuses before anything is done', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const status of [301, 403, 404, 429]) {
+    fake.faults.next({ kind: 'status', status, commits: false })
+    await t.rejects(open(provider), unavailable, String(status))
+  }
+  fake.faults.next({ kind: 'status', status: 400, commits: false })
+  await t.rejects(open(provider), { name: 'ProviderError', kind: 'rejected' } satisfies Partial<ProviderError>)
+})
+
+t.test('a refused connection did nothing', async (t) => {
+  const provider = connect(t, { origin: `http://127.0.0.1:${await freePort()}`, signatureKey: 'key' })
+  await t.rejects(open(provider), unavailable)
+})
+
+t.test('refused credentials did nothing', async (t) => {
+  const { fake } = await startGateway(t)
+  const stranger = connect(t, fake, { transactionKey: 'other' })
+  await t.rejects(open(stranger), { ...unavailable, code: 'E00007' })
+})
+
+t.test('every code of the gateway has its meaning, and its words are not passed on', async (t) => {
+  const { fake, provider } = await startGateway(t, { timeoutMs: 500 })
+  const codes = {
+    unavailable: [
+      'E00005',
+      'E00006',
+      'E00007',
+      'E00008',
+      'E00009',
+      'E00010',
+      'E00011',
+      'E00053',
+      'E00059',
+      'E00104',
+      'E00124',
+    ],
+    rejected: ['E00003', 'E00004', 'E00013', 'E00014', 'E00015', 'E00099'],
+    declined: ['E00027'],
+  }
+  for (const [kind, list] of Object.entries(codes))
+    for (const code of list) {
+      fake.refuse(code, { text: 'Words of the provider' })
+      const error = await open(provider).catch((thrown: unknown) => thrown)
+      t.match(error, { name: 'ProviderError', kind, code })
+      t.notMatch(error, { message: /Words/ })
+    }
+  for (let tries = 0; tries < 3; tries++) fake.refuse('E00001')
+  await t.rejects(open(provider), { ...unknown, code: 'E00001' })
+})
+
+t.test('a currency that the account does not take is told as that', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const code of ['E00013', 'E00027']) {
+    fake.refuse(code, {
+      text: 'The supplied currency code is either invalid, not supported or not allowed for this merchant.',
+    })
+    await t.rejects(open(provider), { kind: 'currency', code })
+  }
+})
+
+t.test('has no ids for trying things out', async (t) => {
+  const { provider } = await startGateway(t)
+  t.notOk(provider.isTestMethod('pm_card_visa'))
+})

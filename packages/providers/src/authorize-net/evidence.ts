@@ -1,0 +1,50 @@
+// A transaction's details, as a statement about the payment that it belongs to.
+import type { Evidence } from '@paylog/domain/payments/evidence'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import { centsOf } from './amounts.ts'
+import type { Transaction } from './answers.ts'
+import { unreadable } from './api.ts'
+import { isInvoiceNumber } from './invoiceNumber.ts'
+
+/** What is said beside the status and the amount. */
+export type Said = Pick<Evidence, 'provider_time' | 'provider_event_id'>
+
+/**
+ * @param status of the payment by this transaction
+ * @throws ProviderError when the amount cannot be told in cents
+ */
+export function evidenceOf(transaction: Transaction, status: PaymentStatus, said: Said): Evidence {
+  return {
+    ...said,
+    status,
+    provider_intent_id: ownInvoiceOf(transaction),
+    provider_payment_id: transaction.transId,
+    amount_cents: amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    // The account has one, and no answer names it.
+    currency: null,
+    ...(status === 'failed' ? failureOf(transaction) : {}),
+  }
+}
+
+/**
+ * Which amount matters depends on what happened: `settleAmount` is the money that moves.
+ * @throws ProviderError when it is not a whole number of cents: «not said» would count as «the right amount»
+ */
+export function amountOf(transaction: Transaction, which: 'settleAmount' | 'authAmount'): number {
+  const cents = centsOf(transaction[which])
+  if (cents === null) throw unreadable()
+  return cents
+}
+
+/** The invoice number, if it has the form of ours. */
+export function ownInvoiceOf({ order }: Transaction): string | null {
+  const invoiceNumber = order?.invoiceNumber ?? ''
+  return isInvoiceNumber(invoiceNumber) ? invoiceNumber : null
+}
+
+function failureOf({ responseCode, responseReasonCode, transactionStatus }: Transaction) {
+  return {
+    failure_code: responseReasonCode ?? transactionStatus,
+    failure_message: responseCode === '2' ? 'The payment was declined' : 'The payment failed at Authorize.Net',
+  }
+}

@@ -1,0 +1,147 @@
+// Customers and their saved methods.
+import t, { type Test } from 'tap'
+import type { ProviderError } from '../provider.ts'
+import { startGateway } from './testGateway.ts'
+
+const card = { card: 'made-up-card-0015', expirationDate: '2031-08', cardType: 'MasterCard' }
+const lost = { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>
+const owner = { idempotency_key: 'k', user_id: 'user-1', email: 'ada@example.com', name: 'Ada' }
+
+async function start(t: Test, options: { timeoutMs?: number } = {}) {
+  const { fake, provider } = await startGateway(t, options)
+  const { methods } = provider
+  if (!methods) throw new Error('no methods')
+  const attach = (provider_customer_id: string | null, token = fake.profiles.tokenise(card)) =>
+    methods.attachMethod({ idempotency_key: 'k', token, user_id: 'user-1', provider_customer_id })
+  const customer = async () => {
+    const id = await methods.createCustomer(owner)
+    if (id === null) throw new Error('no customer')
+    return id
+  }
+  return { fake, methods, attach, customer }
+}
+
+t.test('a customer is made with an id of at most 20 characters, an e-mail and a name', async (t) => {
+  const { fake, methods } = await start(t)
+  await methods.createCustomer({ ...owner, user_id: `user-${'1'.repeat(200)}` })
+  await methods.createCustomer({ ...owner, email: null, name: null })
+  const profiles = fake.calls.map(({ request }) => request.profile)
+  t.match(profiles[0], { merchantCustomerId: /^[0-9a-f]{20}$/, description: 'Ada', email: 'ada@example.com' })
+  t.same(Object.keys(Object(profiles[1])), ['merchantCustomerId'])
+})
+
+t.test('the same customer is made only once, also when the answer is lost', async (t) => {
+  const { fake, methods, customer } = await start(t)
+  const first = await customer()
+  t.equal(await customer(), first)
+  fake.faults.next({ kind: 'drop', commits: true })
+  const other = await methods.createCustomer({ ...owner, user_id: 'user-2' })
+  t.ok(other)
+  t.equal(await methods.createCustomer({ ...owner, user_id: 'user-2' }), other)
+  t.equal(fake.profiles.customers.size, 2)
+})
+
+t.test('a duplicate that the gateway does not name is refused', async (t) => {
+  const { fake, methods } = await start(t)
+  fake.refuse('E00039', { text: 'A duplicate record already exists.' })
+  await t.rejects(methods.createCustomer(owner), { kind: 'rejected', code: 'E00039' })
+})
+
+t.test('a method is kept and read back', async (t) => {
+  const { fake, attach, customer } = await start(t)
+  const provider_customer_id = await customer()
+  const attached = await attach(provider_customer_id)
+  t.match(attached, {
+    provider_customer_id,
+    provider_method_id: /^\d+$/,
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'MasterCard',
+    last_four: '0015',
+    expiry_month: '08',
+    expiry_year: '2031',
+  })
+  t.match(fake.calls.find(({ method }) => method === 'createCustomerPaymentProfile')?.request, {
+    paymentProfile: { payment: { opaqueData: { dataDescriptor: 'COMMON.ACCEPT.INAPP.PAYMENT' } } },
+    validationMode: 'none',
+  })
+})
+
+t.test('the same card once more is the method that there is', async (t) => {
+  const { attach, customer } = await start(t)
+  const provider_customer_id = await customer()
+  t.same(await attach(provider_customer_id), await attach(provider_customer_id))
+})
+
+t.test('a lost call is not made again with a token that may be used up; a new token finds the method', async (t) => {
+  const { fake, attach, customer } = await start(t, { timeoutMs: 1000 })
+  const provider_customer_id = await customer()
+  for (const fault of [
+    { kind: 'drop', commits: true },
+    { kind: 'garbage', commits: true },
+    { kind: 'hang', commits: true },
+  ] as const) {
+    fake.faults.next(fault)
+    const before = fake.calls.length
+    await t.rejects(attach(provider_customer_id), lost, fault.kind)
+    t.equal(fake.calls.length, before + 1)
+  }
+  const attached = await attach(provider_customer_id)
+  t.same([...(fake.profiles.customers.get(provider_customer_id)?.methods.keys() ?? [])], [attached.provider_method_id])
+})
+
+t.test('a method that was kept but not read back is an error, and is found the next time', async (t) => {
+  const { fake, attach, customer } = await start(t, { timeoutMs: 700 })
+  const provider_customer_id = await customer()
+  fake.readFaults.always({ kind: 'status', status: 500, commits: false })
+  await t.rejects(attach(provider_customer_id), lost)
+  fake.readFaults.always(undefined)
+  t.match(await attach(provider_customer_id), { last_four: '0015' })
+})
+
+t.test('a token that is used up, malformed, or without a customer is refused', async (t) => {
+  const { fake, attach, customer } = await start(t)
+  const provider_customer_id = await customer()
+  const token = fake.profiles.tokenise(card)
+  await attach(provider_customer_id, token)
+  const refused = (code: string) => ({ name: 'ProviderError', kind: 'rejected', code })
+  await t.rejects(attach(provider_customer_id, token), refused('E00114'))
+  for (const malformed of ['', 'tok_visa', ':', 'COMMON.ACCEPT.INAPP.PAYMENT:', 'COMMON.X:with space', ':value'])
+    await t.rejects(attach(provider_customer_id, malformed), refused('malformed_token'), malformed)
+  await t.rejects(attach(null), refused('no_customer'))
+  await t.rejects(attach('1'), refused('E00040'), 'a customer that is not there')
+})
+
+t.test('of a token alone only the wallet can be told, and it is not kept', async (t) => {
+  const { fake, methods } = await start(t)
+  const unknown = {
+    payment_type: null,
+    wallet_type: null,
+    card_brand: null,
+    last_four: null,
+    expiry_month: null,
+    expiry_year: null,
+  }
+  const token = fake.profiles.tokenise(card)
+  const read = await methods.readMethod(token)
+  t.match(read, unknown)
+  t.notOk(read.provider_method_id.includes(token.slice(-10)))
+  t.equal((await methods.readMethod(token)).provider_method_id, read.provider_method_id)
+  t.not((await methods.readMethod(`${token}A`)).provider_method_id, read.provider_method_id)
+  t.equal((await methods.readMethod('COMMON.APPLE.INAPP.PAYMENT:abc')).wallet_type, 'apple_pay')
+  t.equal((await methods.readMethod('COMMON.GOOGLE.INAPP.PAYMENT:abc')).wallet_type, 'google_pay')
+  await t.rejects(methods.readMethod('tok_visa'), { code: 'malformed_token' })
+  t.equal(fake.calls.length, 0)
+})
+
+t.test('a method is forgotten once, and then counts as forgotten', async (t) => {
+  const { fake, methods, attach, customer } = await start(t)
+  const method = await attach(await customer())
+  fake.faults.next({ kind: 'drop', commits: true })
+  await methods.detachMethod(method)
+  await methods.detachMethod(method)
+  await methods.detachMethod({ provider_customer_id: '1', provider_method_id: '2' })
+  t.equal(fake.profiles.customers.get(method.provider_customer_id)?.methods.size, 0)
+  fake.refuse('E00007')
+  await t.rejects(methods.detachMethod(method), { kind: 'unavailable', code: 'E00007' })
+})

@@ -1,0 +1,124 @@
+// Customers and their saved methods: customer profiles and payment profiles.
+//
+// A client's token is what Accept.js hands out, in one string: `<dataDescriptor>:<dataValue>`, for instance
+// `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It is good for one use within 15 minutes.
+import { createHash } from 'node:crypto'
+import { ProviderError, type ProviderMethods } from '../provider.ts'
+import { createdPaymentProfile, createdProfile, nothing } from './answers.ts'
+import { type Api, type Deadline, startDeadline, unreadable } from './api.ts'
+import { readPaymentProfile } from './paymentProfile.ts'
+import { plainText } from './plainText.ts'
+import { Refusal } from './refusal.ts'
+
+const maxEmailLength = 255
+
+/** @param timeoutMs for all that one of these does */
+export function createMethods(api: Api, timeoutMs: number): ProviderMethods {
+  return {
+    createCustomer: ({ user_id, email, name }) =>
+      createCustomer(api, startDeadline(timeoutMs), { user_id, email, name }),
+
+    async attachMethod({ token, provider_customer_id }) {
+      if (provider_customer_id === null)
+        throw new ProviderError('rejected', 'no_customer', 'A method cannot be saved without a customer')
+      const deadline = startDeadline(timeoutMs)
+      const customerProfileId = provider_customer_id
+      const customerPaymentProfileId = await createPaymentProfile(api, deadline, customerProfileId, token)
+      const details = await readPaymentProfile(api, deadline, { customerProfileId, customerPaymentProfileId })
+      return { ...details, provider_customer_id }
+    },
+
+    async readMethod(token) {
+      const { dataDescriptor } = opaqueDataOf(token)
+      return {
+        // The token itself could still be used, and is to be kept by nobody.
+        provider_method_id: `token-${createHash('sha256').update(token).digest('hex').slice(0, 32)}`,
+        payment_type: null,
+        wallet_type: wallets[dataDescriptor] ?? null,
+        card_brand: null,
+        last_four: null,
+        expiry_month: null,
+        expiry_year: null,
+      }
+    },
+
+    async detachMethod({ provider_customer_id, provider_method_id }) {
+      const members = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
+      const deadline = startDeadline(timeoutMs)
+      try {
+        await api.repeatable({ method: 'deleteCustomerPaymentProfile', members, answer: nothing, deadline })
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'E00040')) throw error
+      }
+    },
+  }
+}
+
+type Owner = { readonly user_id: string; readonly email: string | null; readonly name: string | null }
+
+/** The gateway takes two profiles with the same id, description and e-mail for one, so that a repeated call makes none. */
+async function createCustomer(api: Api, deadline: Deadline, owner: Owner): Promise<string> {
+  const profile = {
+    merchantCustomerId: merchantCustomerId(owner.user_id),
+    ...(owner.name === null ? {} : { description: plainText(owner.name) }),
+    ...(owner.email === null || owner.email.length > maxEmailLength ? {} : { email: owner.email }),
+  }
+  try {
+    const { body } = await api.repeatable({
+      method: 'createCustomerProfile',
+      members: { profile },
+      answer: createdProfile,
+      deadline,
+    })
+    return body.customerProfileId
+  } catch (error) {
+    // The id of the one that exists stands in nothing but the message.
+    const [, existing] =
+      error instanceof Refusal && error.code === 'E00039' ? (/\bID (\d{1,20})\b/.exec(error.text) ?? []) : []
+    if (existing === undefined) throw error
+    return existing
+  }
+}
+
+/** The gateway's limit is 20 characters. */
+function merchantCustomerId(user_id: string): string {
+  return createHash('sha256').update(user_id).digest('hex').slice(0, 20)
+}
+
+/**
+ * Sent once: a token whose call was lost is used up or not, and nobody knows. With a new token for the same card the
+ * gateway answers with the profile that exists.
+ */
+async function createPaymentProfile(api: Api, deadline: Deadline, customerProfileId: string, token: string) {
+  try {
+    const { body } = await api.once({
+      method: 'createCustomerPaymentProfile',
+      members: {
+        customerProfileId,
+        paymentProfile: { payment: { opaqueData: opaqueDataOf(token) } },
+        // Anything else would put a transaction through.
+        validationMode: 'none',
+      },
+      answer: createdPaymentProfile,
+      deadline,
+    })
+    return body.customerPaymentProfileId
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'E00039')) throw error
+    if (!createdPaymentProfile.Check(error.answer)) throw unreadable()
+    return error.answer.customerPaymentProfileId
+  }
+}
+
+const wallets: Readonly<Record<string, string>> = {
+  'COMMON.APPLE.INAPP.PAYMENT': 'apple_pay',
+  'COMMON.GOOGLE.INAPP.PAYMENT': 'google_pay',
+}
+
+/** @throws ProviderError `rejected` */
+function opaqueDataOf(token: string): { readonly dataDescriptor: string; readonly dataValue: string } {
+  const [, dataDescriptor, dataValue] = /^([A-Z0-9._]{1,100}):([\x21-\x7e]{1,8000})$/.exec(token) ?? []
+  if (!dataDescriptor || !dataValue)
+    throw new ProviderError('rejected', 'malformed_token', 'The token is not of the form <dataDescriptor>:<dataValue>')
+  return { dataDescriptor, dataValue }
+}

@@ -1,0 +1,117 @@
+// What the text of a notification says by itself: little more than what happened to which object.
+import { DomainError } from '@paylog/domain/errors'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { ProviderNotification } from '../provider.ts'
+import { centsOf } from './amounts.ts'
+import { genericTypeOf, isAboutTransaction, isRead } from './eventTypes.ts'
+import { parseExactJson } from './exactJson.ts'
+
+/** Printable ASCII: ids and codes end in stream names, tables and webhooks, where control characters do harm. */
+const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
+const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+const Envelope = Type.Object({
+  notificationId: Code,
+  eventType: Code,
+  eventDate: Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)?$',
+  }),
+  payload: Type.Optional(Type.Unknown()),
+})
+const envelope = Compile(Envelope)
+
+/** Numbers are text here, because `parseExactJson` reads them. */
+const Payload = Type.Object({
+  id: maybe(Code),
+  responseCode: maybe(Code),
+  authAmount: maybe(Code),
+  amount: maybe(Code),
+  status: maybe(Code),
+  customerProfileId: maybe(Code),
+  profile: maybe(Type.Object({ customerProfileId: maybe(Code) })),
+  subscription: maybe(Type.Object({ id: maybe(Code), payNum: maybe(Code) })),
+})
+type Payload = Static<typeof Payload>
+const payloadSchema = Compile(Payload)
+
+/**
+ * @param body the bytes as they came
+ * @throws DomainError `invalid_request`
+ */
+export function readNotification(body: Buffer): ProviderNotification {
+  const { notificationId, eventType, eventDate, payload } = parse(body)
+  const subscription = subscriptionOf(eventType, payload)
+  const generic_type = genericTypeOf(eventType, payload.responseCode ?? null)
+  return {
+    provider_event_id: notificationId,
+    provider_type: eventType,
+    // What pays a subscription's invoice is not told as a payment as well.
+    generic_type:
+      generic_type === 'payment_intent.succeeded' && subscription ? 'invoice.payment_succeeded' : generic_type,
+    occurred_at: timeOf(eventDate),
+    object_id: payload.id ?? null,
+    amount_cents: centsOf(payload.authAmount ?? payload.amount ?? ''),
+    currency: null,
+    status: statusOf(eventType, payload),
+    customer_id: customerOf(eventType, payload),
+    customer_email: null,
+    claimed_payment_id: null,
+    // A transaction's text has no invoice number.
+    statement: null,
+    subscription,
+  }
+}
+
+function parse(body: Buffer): Static<typeof Envelope> & { readonly payload: Payload } {
+  const parsed = parseExactJson(decode(body))
+  if (!envelope.Check(parsed)) throw misshapen(envelope.Errors(parsed))
+  const { payload } = parsed
+  if (payloadSchema.Check(payload)) return { ...parsed, payload }
+  if (isRead(parsed.eventType)) throw misshapen(payloadSchema.Errors(payload))
+  // The payload of an event that we do not know may have any shape; the event is kept all the same.
+  return { ...parsed, payload: {} }
+}
+
+function misshapen([first]: ReturnType<typeof envelope.Errors>): DomainError {
+  return invalid(`${first?.instancePath} ${first?.message}`)
+}
+
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (cause) {
+    throw invalid('it is not UTF-8', cause)
+  }
+}
+
+function invalid(why: string, cause?: unknown): DomainError {
+  return new DomainError('invalid_request', `The notification is not valid: ${why}`, undefined, { cause })
+}
+
+/** Seven fractional digits, and in UTC even where it does not say so. */
+function timeOf(eventDate: string): string {
+  const time = new Date(/(Z|[+-]\d\d:\d\d)$/.test(eventDate) ? eventDate : `${eventDate}Z`)
+  if (Number.isNaN(time.getTime())) throw invalid('eventDate is no time')
+  return time.toISOString()
+}
+
+const isAboutSubscription = (eventType: string) => eventType.startsWith('net.authorize.customer.subscription.')
+const isSuspension = (eventType: string) => eventType === 'net.authorize.customer.subscription.suspended'
+
+function statusOf(eventType: string, { status }: Payload): string | null {
+  return status?.toLowerCase() ?? (isSuspension(eventType) ? 'suspended' : null)
+}
+
+function customerOf(eventType: string, { id, profile, customerProfileId }: Payload): string | null {
+  const isAboutCustomer = /^net\.authorize\.customer\.[a-z]+$/.test(eventType)
+  return (isAboutCustomer ? id : (profile?.customerProfileId ?? customerProfileId)) ?? null
+}
+
+function subscriptionOf(eventType: string, payload: Payload): ProviderNotification['subscription'] {
+  const common = { current_period_end: null, status_changed: isSuspension(eventType) }
+  if (isAboutSubscription(eventType)) return { ...common, subscription_id: payload.id ?? null, is_first_invoice: false }
+  const { subscription } = payload
+  if (!isAboutTransaction(eventType) || !subscription) return null
+  return { ...common, subscription_id: subscription.id ?? null, is_first_invoice: subscription.payNum === '1' }
+}

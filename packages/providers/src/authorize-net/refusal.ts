@@ -1,0 +1,52 @@
+// What Authorize.Net's error codes mean for a call.
+import { ProviderError, type ProviderErrorKind } from '../provider.ts'
+
+/** The gateway answered, and the answer is no. */
+export class Refusal extends ProviderError {
+  /** The whole answer, since some refusals carry what was asked for. */
+  readonly answer: unknown
+  /** The gateway's own words: to be read by us, never to be shown. */
+  readonly text: string
+
+  constructor({ code, text, answer }: { readonly code: string; readonly text: string; readonly answer: unknown }) {
+    const kind = kindOf(code, text)
+    super(kind, code, messages[kind])
+    this.answer = answer
+    this.text = text
+  }
+}
+
+/** What is not listed is a refusal of the request itself. */
+const kinds: Readonly<Record<string, ProviderErrorKind>> = {
+  /** «An error occurred during processing. Please try again.» */
+  E00001: 'unknown',
+  // Who we are was not accepted, or may not do this (yet).
+  E00005: 'unavailable',
+  E00006: 'unavailable',
+  E00007: 'unavailable',
+  E00008: 'unavailable',
+  E00009: 'unavailable',
+  E00010: 'unavailable',
+  E00011: 'unavailable',
+  E00059: 'unavailable',
+  E00124: 'unavailable',
+  // Too busy, and in maintenance.
+  E00053: 'unavailable',
+  E00104: 'unavailable',
+  /** «The transaction was unsuccessful.» */
+  E00027: 'declined',
+}
+
+/** There is no code for a currency that the merchant account does not take; only the words tell. */
+function kindOf(code: string, text: string): ProviderErrorKind {
+  const kind = kinds[code] ?? 'rejected'
+  return (kind === 'rejected' || kind === 'declined') && /currency/i.test(text) ? 'currency' : kind
+}
+
+const messages: Readonly<Record<ProviderErrorKind, string>> = {
+  declined: 'Authorize.Net declined',
+  rejected: 'Authorize.Net refused the request',
+  currency: 'The merchant account at Authorize.Net does not take this currency',
+  unavailable: 'Authorize.Net is not available',
+  unknown: 'Authorize.Net reported an error of its own',
+}

@@ -1,0 +1,288 @@
+// What became of a payment, found by its transaction or by its invoice number.
+import t from 'tap'
+import type { ProviderError } from '../provider.ts'
+import { open, retrieve, sampleIntent, sampleInvoice, sampleRef, startGateway } from './testGateway.ts'
+
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+/** What the fake does happens now; only the payment is older. */
+const ago = (ms: number) => Date.now() - ms
+
+t.test('a payment without a transaction is pending, and never missing', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  await open(provider)
+  fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
+  const { evidence, ...rest } = await retrieve(provider, sampleRef(ago(1000)))
+  t.same(rest, { further_charges: [], awaits_capture: false })
+  t.match(evidence, {
+    status: 'pending',
+    provider_event_id: null,
+    provider_intent_id: sampleInvoice,
+    provider_payment_id: null,
+    amount_cents: null,
+    currency: null,
+  })
+})
+
+t.test('the time of a snapshot is by the clock of the gateway', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-dayMs)
+  const since = fake.now()
+  const { transId } = fake.pay(await open(provider))
+  for (const provider_payment_id of [null, transId]) {
+    const { evidence } = await retrieve(provider, sampleRef(since, { provider_payment_id }))
+    t.ok(Math.abs(Date.parse(evidence.provider_time) - fake.now()) < 5000, evidence.provider_time)
+  }
+  fake.advance(dayMs / 2)
+  const unpaid = await retrieve(provider, sampleRef(since, { provider_intent_id: '0123456789abcdef0123' }))
+  t.equal(unpaid.evidence.status, 'pending')
+  t.ok(Math.abs(Date.parse(unpaid.evidence.provider_time) - fake.now()) < 5000)
+})
+
+t.test('every outcome is found by the invoice number, and by the transaction when that is known', async (t) => {
+  const outcomes = [
+    ['approved', 'succeeded'],
+    ['held', 'processing'],
+    ['declined', 'failed'],
+    ['error', 'failed'],
+  ] as const
+  for (const [outcome, status] of outcomes) {
+    const { fake, provider } = await startGateway(t)
+    const { transId } = fake.pay(await open(provider), { outcome })
+    for (const provider_payment_id of [null, transId]) {
+      const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
+      t.match(evidence, { status, provider_payment_id: transId, amount_cents: 2599, currency: null }, outcome)
+    }
+  }
+})
+
+t.test('a refused attempt says why', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.pay(await open(provider), { outcome: 'declined' })
+  const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
+  t.match(evidence, { failure_code: '2', failure_message: 'The payment was declined' })
+})
+
+t.test('a known transaction is asked for alone', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const { transId } = fake.pay(await open(provider))
+  await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: transId }))
+  t.same(
+    fake.calls.map(({ method }) => method),
+    ['getHostedPaymentPage', 'getTransactionDetails'],
+  )
+})
+
+t.test('a known attempt that failed may have been followed by a good one', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const token = await open(provider)
+  const { transId: declined } = fake.pay(token, { outcome: 'declined' })
+  const { transId } = fake.pay(token)
+  const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: declined }))
+  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
+})
+
+t.test('a known attempt that failed stays what is known when there is no other', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const { transId } = fake.pay(await open(provider), { outcome: 'declined' })
+  const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: transId }))
+  t.match(evidence, { status: 'failed', provider_payment_id: transId })
+})
+
+t.test('a transaction that the gateway does not know is searched for', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const { transId } = fake.pay(await open(provider))
+  const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' }))
+  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
+})
+
+t.test(
+  'a transaction on record that is nowhere to be found is missing, and does not mean that nobody has paid',
+  async (t) => {
+    const { provider } = await startGateway(t)
+    t.equal(await provider.retrieveIntent?.(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
+  },
+)
+
+t.test('a transaction that is listed and has no details says nothing', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.pay(await open(provider))
+  fake.refuse('E00040', { method: 'getTransactionDetails' })
+  await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unknown', code: 'transaction_not_found' })
+})
+
+t.test('of several attempts the best one counts', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const token = await open(provider)
+  const status = async () => (await retrieve(provider, sampleRef(ago(1000)))).evidence.status
+  const voided = fake.pay(token, { card: 'card-1', authOnly: true })
+  fake.voidTransaction(voided.transId)
+  t.equal(await status(), 'canceled')
+  fake.pay(token, { card: 'card-2', outcome: 'declined' })
+  t.equal(await status(), 'failed')
+  fake.pay(token, { card: 'card-3', outcome: 'held' })
+  t.equal(await status(), 'processing')
+  fake.pay(token, { card: 'card-4' })
+  t.equal(await status(), 'succeeded')
+})
+
+t.test('money that was taken twice is told', async (t) => {
+  const { fake, provider } = await startGateway(t, { allowDouble: true })
+  const token = await open(provider)
+  fake.pay(token, { outcome: 'declined', card: 'card-0' })
+  const [first, second, third] = [1, 2, 3].map((n) => fake.pay(token, { card: `card-${n}` }).transId)
+  fake.settle()
+  const { evidence, further_charges } = await retrieve(provider, sampleRef(ago(1000)))
+  t.match(evidence, { status: 'succeeded', provider_payment_id: first })
+  t.same(further_charges, [second, third])
+})
+
+t.test('a refund is not the payment', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const { transId } = fake.pay(await open(provider))
+  fake.settle()
+  fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
+  t.match(await retrieve(provider, sampleRef(ago(1000))), {
+    evidence: { status: 'succeeded', provider_payment_id: transId, amount_cents: 2599 },
+    further_charges: [],
+  })
+  t.equal(fake.calls.filter(({ method }) => method === 'getTransactionDetails').length, 1, 'and is not looked at')
+})
+
+t.test('nor is a refund that was called back', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const { transId } = fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
+  fake.settle()
+  fake.voidTransaction(fake.refund(transId, 100, { invoiceNumber: sampleInvoice }).transId)
+  t.equal((await retrieve(provider, sampleRef(ago(1000)))).evidence.status, 'pending')
+})
+
+t.test('what was captured is the amount, and not what was authorized', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const { transId } = fake.pay(await open(provider), { authOnly: true })
+  t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'processing', amount_cents: 2599 })
+  fake.capture(transId, 1999)
+  t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'succeeded', amount_cents: 1999 })
+})
+
+t.test('finds what was settled in any batch within 31 days', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-40 * dayMs)
+  const createdAt = fake.now()
+  fake.settle()
+  const token = await open(provider)
+  fake.advance(60_000)
+  const { transId } = fake.pay(token)
+  for (let day = 1; day <= 30; day++) {
+    fake.advance(dayMs)
+    fake.pay({ invoiceNumber: `other-${day}`, amount_cents: 100 })
+    if (day !== 1) fake.settle()
+  }
+  const { evidence } = await retrieve(provider, sampleRef(createdAt))
+  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
+  const lists = fake.calls.filter(({ method }) => method === 'getSettledBatchList')
+  t.same(
+    lists.map(({ request }) => [request.firstSettlementDate, request.lastSettlementDate]),
+    [
+      [createdAt - hourMs, createdAt - hourMs + 31 * dayMs].map(
+        (time) => `${new Date(time).toISOString().slice(0, 19)}Z`,
+      ),
+    ],
+  )
+})
+
+t.test('reads lists page by page, and no further than they are of use', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-dayMs)
+  for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `older-${n}`, amount_cents: 100 })
+  fake.advance(dayMs / 2)
+  const since = fake.now()
+  const { transId } = fake.pay(await open(provider))
+  for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `newer-${n}`, amount_cents: 100 })
+  const pages = () => fake.calls.filter(({ method }) => method === 'getUnsettledTransactionList')
+  t.match((await retrieve(provider, sampleRef(since))).evidence, { provider_payment_id: transId })
+  t.same(
+    pages().map(({ request }) => request.paging),
+    [1, 2].map((offset) => ({ limit: 1000, offset })),
+  )
+})
+
+t.test('a search that cannot be finished says nothing', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const since = fake.now()
+  await open(provider)
+  for (let n = 0; n < 201; n++) fake.settle()
+  await t.rejects(retrieve(provider, sampleRef(since - 1000)), { kind: 'unknown', code: 'search_too_large' })
+})
+
+t.test('a search that has failed asks for nothing more', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (let n = 0; n < 40; n++) fake.settle()
+  const notFaulty = [undefined, undefined]
+  fake.readFaults.next(...notFaulty, { kind: 'status', status: 403, commits: false })
+  await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'http_403' })
+  await retrieve(provider, sampleRef(ago(1000)))
+  const lists = fake.calls.filter(({ method }) => method === 'getTransactionList').length
+  t.ok(lists <= 50, `${lists} lists were read`)
+})
+
+t.test('many refused attempts do not hide a good one', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const token = await open(provider)
+  for (let n = 0; n < 30; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
+  const { transId } = fake.pay(token, { card: 'card-30' })
+  for (let n = 31; n < 60; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
+  t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, {
+    status: 'succeeded',
+    provider_payment_id: transId,
+  })
+  t.ok(fake.calls.filter(({ method }) => method === 'getTransactionDetails').length <= 8)
+})
+
+t.test('lost answers are asked for again, whichever of the questions they belong to', async (t) => {
+  for (const kind of ['drop', 'garbage'] as const)
+    for (let answered = 0; answered < 4; answered++) {
+      const { fake, provider } = await startGateway(t)
+      const { transId } = fake.pay(await open(provider))
+      fake.settle()
+      fake.readFaults.next(...Array.from({ length: answered }, () => undefined), { kind, commits: false })
+      const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
+      t.match(evidence, { status: 'succeeded', provider_payment_id: transId }, `${kind} after ${answered}`)
+    }
+})
+
+t.test('all questions together keep to one time limit', async (t) => {
+  const { fake, provider } = await startGateway(t, { timeoutMs: 800 })
+  fake.pay(await open(provider))
+  for (let n = 0; n < 40; n++) fake.settle()
+  for (const fault of [
+    { kind: 'slow', ms: 150 },
+    { kind: 'hang', commits: false },
+    { kind: 'status', status: 500, commits: false },
+  ] as const) {
+    fake.readFaults.always(fault)
+    const startedAt = performance.now()
+    const asked = retrieve(provider, sampleRef(ago(1000)))
+    await t.rejects(asked, { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>, fault.kind)
+    t.ok(performance.now() - startedAt < 1600, `${fault.kind} is over in time`)
+  }
+})
+
+t.test('refused credentials say nothing about the payment', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.refuse('E00007')
+  await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'E00007' })
+  fake.refuse('E00007')
+  await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' })), {
+    kind: 'unavailable',
+    code: 'E00007',
+  })
+})
+
+t.test('the amounts of a payment are exact', async (t) => {
+  for (const amount_cents of [1, 29, 100, 1990, 435, 999_999_999]) {
+    const { fake, provider } = await startGateway(t)
+    fake.pay(await open(provider, { ...sampleIntent, amount_cents }))
+    t.equal((await retrieve(provider, sampleRef(ago(1000)))).evidence.amount_cents, amount_cents)
+  }
+})

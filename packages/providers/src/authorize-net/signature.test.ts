@@ -1,0 +1,80 @@
+// The signature over the bytes, with the key as text.
+import { createHmac } from 'node:crypto'
+import t from 'tap'
+import { createAuthorizeNet } from './authorizeNet.ts'
+
+/** The published vector. */
+const key =
+  '52CB4A002C634B84E397DC8A218E1A160BA7CAB7CBE4C05B35E9CBB05E14FE4A2385812E980CCF97D177F17863CE214D1BE6CE8E1E894487AACF3609C1A5FE17'
+const body =
+  '{"notificationId":"182cbbff-cab2-4080-931d-80e5d818f23a","eventType":"net.authorize.payment.authcapture.created","eventDate":"2017-08-18T20:40:52.7722007Z","webhookId":"849eb87e-078a-4169-a34b-c0bded5019a8","payload":{"responseCode":0,"authCode":"Z3PV5H","avsResponse":"Y","authAmount":0.0,"entityName":"transaction","id":"40005915599"}}'
+const digest =
+  'A1E0CC0F8A7B6274E0951CAC5EB63579F70FC6B7B15384B146DCE02B98DEE3954A5A8E331661B51DE953E141E88994DFA7D267FFB8428BE0660511B6EFB94960'
+
+const otherKey = '00112233445566778899AABBCCDDEEFF'.repeat(4)
+const sign = (by: string | Buffer, text = body) =>
+  `sha512=${createHmac('sha512', by).update(text).digest('hex').toUpperCase()}`
+
+function verify(signatureKeys: readonly string[], header: string | string[] | undefined, text = body) {
+  const provider = createAuthorizeNet({
+    apiLoginId: 'login',
+    transactionKey: 'key',
+    signatureKeys,
+    apiBase: 'http://127.0.0.1:9',
+    timeoutMs: 1000,
+  })
+  const headers = { 'x-anet-signature': header }
+  return provider.verifyNotification({ body: Buffer.from(text), headers, now: new Date() })
+}
+
+const refused = { name: 'DomainError', code: 'invalid_signature' }
+
+t.test('the published vector is valid, in upper and lower case', async (t) => {
+  await t.resolves(verify([key], `sha512=${digest}`))
+  await t.resolves(verify([key], `sha512=${digest.toLowerCase()}`))
+  await t.resolves(verify([key], `SHA512=${digest}`))
+})
+
+t.test('a key that was noted down in lower case is the same key', async (t) => {
+  await t.resolves(verify([key.toLowerCase()], `sha512=${digest}`))
+  await t.rejects(verify([key.toLowerCase()], sign(key.toLowerCase())), refused, 'as text it is in upper case')
+})
+
+t.test('a key that is not of the usual form is taken as it is', async (t) => {
+  await t.resolves(verify(['a made-up Key'], sign('a made-up Key')))
+  await t.rejects(verify(['a made-up Key'], sign('A MADE-UP KEY')), refused)
+})
+
+t.test('either key is valid during a rotation, and no other', async (t) => {
+  await t.resolves(verify([otherKey, key], `sha512=${digest}`))
+  await t.resolves(verify([otherKey, key], sign(otherKey)))
+  await t.rejects(verify([otherKey], `sha512=${digest}`), refused)
+  await t.rejects(verify([], `sha512=${digest}`), refused)
+})
+
+t.test('the digits of the key are text, and not bytes', async (t) => {
+  await t.rejects(verify([key], sign(Buffer.from(key, 'hex'))), refused)
+})
+
+t.test('any other bytes have another signature', async (t) => {
+  await t.rejects(verify([key], `sha512=${digest}`, JSON.stringify(JSON.parse(body))), refused, '0.0 has become 0')
+  await t.rejects(verify([key], `sha512=${digest}`, `${body} `), refused)
+  await t.rejects(verify([key], `sha512=${digest}`, body.replace('40005915599', '40005915598')), refused)
+})
+
+t.test('a header that is none is refused', async (t) => {
+  const forged = `sha512=${digest.slice(0, -1)}${digest.endsWith('0') ? '1' : '0'}`
+  for (const header of [
+    undefined,
+    '',
+    digest,
+    'sha512=',
+    `sha256=${digest}`,
+    `sha512=${digest.slice(1)}`,
+    `sha512=${digest}00`,
+    `sha512=${digest.slice(0, -1)}g`,
+    forged,
+  ])
+    await t.rejects(verify([key], header), refused, String(header))
+  await t.rejects(verify([key], [`sha512=${digest}`, `sha512=${digest}`]), refused, 'two headers')
+})

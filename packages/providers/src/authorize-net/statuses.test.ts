@@ -1,0 +1,70 @@
+// The gateway's words and codes, and our statuses.
+import t from 'tap'
+import { isRefund, statusOf } from './statuses.ts'
+
+const authCapture = 'authCaptureTransaction'
+
+t.test('every word of the gateway has its status', async (t) => {
+  const words = {
+    processing: [
+      'authorizedPendingCapture',
+      'authorizedPendingRelease',
+      'FDSPendingReview',
+      'FDSAuthorizedPendingReview',
+      'underReview',
+    ],
+    succeeded: [
+      'capturedPendingSettlement',
+      'pendingSettlement',
+      'updatingSettlement',
+      'pendingFinalSettlement',
+      'settledSuccessfully',
+      'chargeback',
+      'chargebackReversal',
+    ],
+    failed: [
+      'declined',
+      'expired',
+      'failedReview',
+      'communicationError',
+      'generalError',
+      'settlementError',
+      'returnedItem',
+    ],
+    canceled: ['voided'],
+  }
+  for (const [status, transactionStatuses] of Object.entries(words))
+    for (const transactionStatus of transactionStatuses)
+      t.equal(
+        statusOf({ transactionType: authCapture, transactionStatus, responseCode: '1' }),
+        status,
+        transactionStatus,
+      )
+})
+
+t.test('where the word says nothing, the response code and the kind of transaction do', async (t) => {
+  const cases = [
+    [authCapture, '1', 'succeeded'],
+    ['captureOnlyTransaction', '1', 'succeeded'],
+    ['priorAuthCaptureTransaction', '1', 'succeeded'],
+    ['authOnlyTransaction', '1', 'processing'],
+    [authCapture, '4', 'processing'],
+    [authCapture, '0', 'processing'],
+    [authCapture, '2', 'failed'],
+    [authCapture, '3', 'failed'],
+  ] as const
+  for (const [transactionType, responseCode, status] of cases)
+    for (const transactionStatus of ['approvedReview', 'somethingNew'])
+      t.equal(
+        statusOf({ transactionType, transactionStatus, responseCode }),
+        status,
+        `${transactionType} ${responseCode}`,
+      )
+})
+
+t.test('a refund is told by its type or by its word', async (t) => {
+  t.ok(isRefund({ transactionStatus: 'refundPendingSettlement' }))
+  t.ok(isRefund({ transactionStatus: 'refundSettledSuccessfully' }))
+  t.ok(isRefund({ transactionType: 'refundTransaction', transactionStatus: 'voided' }))
+  t.notOk(isRefund({ transactionType: authCapture, transactionStatus: 'settledSuccessfully' }))
+})

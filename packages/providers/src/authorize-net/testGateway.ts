@@ -1,0 +1,64 @@
+// What the tests of this folder start from: the adapter, connected to a fake of the gateway.
+import { type FakeOptions, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import type { Test } from 'tap'
+import type { CreateIntent, IntentRef, Provider } from '../provider.ts'
+import { createAuthorizeNet } from './authorizeNet.ts'
+
+export const sampleIntent: CreateIntent = {
+  payment_id: '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b',
+  idempotency_key: '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b',
+  amount_cents: 2599,
+  currency: 'USD',
+  description: 'Two tickets',
+  payment_method_id: null,
+}
+
+export const sampleInvoice = '7e6f8a9b0c1d2e3f4a5b'
+
+/** @param options `timeoutMs` of the adapter, and what the fake is told */
+export async function startGateway(t: Test, options: FakeOptions & { readonly timeoutMs?: number } = {}) {
+  const fake = await startFakeAuthorizeNet(t, options)
+  return { fake, provider: connect(t, fake, options) }
+}
+
+export function connect(
+  t: Test,
+  fake: { readonly origin: string; readonly signatureKey: string },
+  {
+    timeoutMs = 5000,
+    transactionKey = 'fake-key',
+  }: { readonly timeoutMs?: number; readonly transactionKey?: string } = {},
+): Provider {
+  const provider = createAuthorizeNet({
+    apiLoginId: 'fake-login',
+    transactionKey,
+    signatureKeys: [fake.signatureKey],
+    apiBase: fake.origin,
+    timeoutMs,
+  })
+  t.teardown(() => provider.close())
+  return provider
+}
+
+/** Opens the sample payment. @returns the token that its payer gets */
+export async function open(provider: Provider, more: Partial<CreateIntent> = {}): Promise<{ token: string }> {
+  const { client_secret } = await provider.createIntent({ ...sampleIntent, ...more })
+  if (client_secret === null) throw new Error('no token')
+  return { token: client_secret }
+}
+
+/** @param created_at by the fake's clock, since it may run ahead */
+export const sampleRef = (created_at: number, more: Partial<IntentRef> = {}): IntentRef => ({
+  payment_id: sampleIntent.payment_id,
+  provider_intent_id: sampleInvoice,
+  provider_payment_id: null,
+  currency: 'USD',
+  created_at: new Date(created_at).toISOString(),
+  ...more,
+})
+
+export async function retrieve(provider: Provider, ref: IntentRef) {
+  const snapshot = await provider.retrieveIntent?.(ref)
+  if (!snapshot) throw new Error('no snapshot')
+  return snapshot
+}

@@ -1,0 +1,97 @@
+// Authorize.Net over HTTP, with its state in memory: hosted forms, transactions, batches, profiles and notifications.
+import { createServer } from 'node:http'
+import type { Test } from 'tap'
+import { createFaultPlan, createLedger } from '../fakeProvider.ts'
+import { listen } from '../httpServer.ts'
+import { answer, type Exchange, type RecordedCall } from './exchange.ts'
+import { merchantOf } from './merchant.ts'
+import { methodsOf } from './methods.ts'
+import { createEvent, type Delivery, deliverEvents, type FakeEvent, signEvent } from './notifications.ts'
+import { createProfiles } from './profiles.ts'
+import { createTransactions, type Transaction } from './transactions.ts'
+
+export type FakeOptions = {
+  readonly apiLoginId?: string
+  readonly transactionKey?: string
+  readonly signatureKey?: string
+  readonly byteOrderMark?: boolean
+  /** For a test that charges twice on purpose. */
+  readonly allowDouble?: boolean
+}
+
+export type FakeAuthorizeNet = Awaited<ReturnType<typeof startFakeAuthorizeNet>>
+
+/** Made up; 128 hexadecimal digits in upper case, as the merchant interface shows them. */
+const sampleSignatureKey = 'A1B2C3D4E5F60718'.repeat(8)
+
+/**
+ * Starts one that goes away with the test. What payers and merchants do is a method here; what the service does comes
+ * over HTTP. Every charge stands in the ledger, and a payment that was charged twice fails the test.
+ */
+export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) {
+  const {
+    apiLoginId = 'fake-login',
+    transactionKey = 'fake-key',
+    signatureKey = sampleSignatureKey,
+    byteOrderMark = true,
+    allowDouble = false,
+  } = options
+  let aheadMs = 0
+  const now = () => Date.now() + aheadMs
+  const transactions = createTransactions(now)
+  const profiles = createProfiles()
+  const events: FakeEvent[] = []
+  const calls: RecordedCall[] = []
+  const refusals: Exchange['refusals'] = []
+  const exchange: Exchange = {
+    methods: methodsOf(transactions, profiles),
+    login: { name: apiLoginId, transactionKey },
+    faults: createFaultPlan(),
+    readFaults: createFaultPlan(),
+    refusals,
+    calls,
+    now,
+    byteOrderMark,
+  }
+  const server = createServer((request, response) => {
+    answer(exchange, request, response).catch(() => response.destroy())
+  })
+  const notify = (eventType: string, payload: object) => {
+    const event = createEvent(`net.authorize.${eventType}`, payload, now())
+    events.push(event)
+    return event
+  }
+  return {
+    origin: await listen(t, server),
+    apiLoginId,
+    transactionKey,
+    signatureKey,
+    /** All calls that came in, refused ones included. */
+    calls: calls as readonly RecordedCall[],
+    faults: exchange.faults,
+    readFaults: exchange.readFaults,
+    transactions: transactions.all as readonly Transaction[],
+    profiles,
+    /** Every notification so far, in order. */
+    events: events as readonly FakeEvent[],
+    now,
+    /** Moves the provider's clock. */
+    advance(ms: number) {
+      aheadMs += ms
+    },
+    /** The next call is refused, or the next one of a method. */
+    refuse(
+      code: string,
+      { text = 'Refused on order.', method }: { readonly text?: string; readonly method?: string } = {},
+    ) {
+      refusals.push({ code, text, method })
+    },
+    ...merchantOf(transactions, createLedger(t, { allowDouble }), notify),
+    /** A notification about anything else, `customer.created` for instance. */
+    notify,
+    signed: (event: Pick<FakeEvent, 'body'>, { key = signatureKey }: { readonly key?: string } = {}) =>
+      signEvent(event, key),
+    deliver: (url: string, sent: readonly FakeEvent[] = events, delivery: Delivery = {}) =>
+      deliverEvents(url, sent, signatureKey, delivery),
+  }
+}

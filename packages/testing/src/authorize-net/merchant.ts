@@ -1,0 +1,88 @@
+// What payers and the merchant do, with the notifications and the charges that come of it.
+import type { Ledger } from '../fakeProvider.ts'
+import type { ChargeSource } from './hostedTokens.ts'
+import { type FakeEvent, transactionPayload } from './notifications.ts'
+import type { Attempt, Payment, Transaction, Transactions } from './transactions.ts'
+
+type Notify = (eventType: string, payload: object) => FakeEvent
+
+const eventOfPayment: Readonly<Record<string, string>> = {
+  capturedPendingSettlement: 'payment.authcapture.created',
+  authorizedPendingCapture: 'payment.authorization.created',
+  FDSPendingReview: 'payment.fraud.held',
+}
+
+export function merchantOf(transactions: Transactions, ledger: Ledger, notify: Notify) {
+  const tell = (eventType: string, transaction: Transaction) => notify(eventType, transactionPayload(transaction))
+
+  function charge({ transId, invoiceNumber, settleCents, currency, subscription }: Transaction): void {
+    const isOfAPayment = invoiceNumber !== null && subscription === null
+    ledger.add({
+      charge_id: transId,
+      intent_id: invoiceNumber ?? transId,
+      // The invoice number is all that the provider knows of a payment.
+      payment_id: isOfAPayment ? invoiceNumber : null,
+      amount_cents: settleCents,
+      currency,
+    })
+  }
+
+  function review(transId: string, transactionStatus: string, responseCode: 1 | 2): Transaction {
+    const held = transactions.find(transId)
+    if (held.transactionStatus !== 'FDSPendingReview') throw new Error(`${transId} is not held`)
+    return Object.assign(held, { transactionStatus, responseCode, responseReasonCode: responseCode })
+  }
+
+  return {
+    ledger,
+
+    /** A payer submits the form, or the merchant charges without one. A refused attempt is told to nobody. */
+    pay(source: ChargeSource, payment: Payment = {}): Attempt {
+      const { attempt, transaction } = transactions.pay(source, payment)
+      if (!transaction) return attempt
+      if (transaction.transactionStatus === 'capturedPendingSettlement') charge(transaction)
+      const eventType = eventOfPayment[transaction.transactionStatus]
+      if (eventType) tell(eventType, transaction)
+      return attempt
+    },
+
+    /** Takes what was only authorized. */
+    capture(transId: string, cents = transactions.find(transId).authCents): void {
+      const transaction = transactions.find(transId)
+      if (transaction.transactionStatus !== 'authorizedPendingCapture') throw new Error(`${transId} is not authorized`)
+      Object.assign(transaction, { transactionStatus: 'capturedPendingSettlement', settleCents: cents })
+      charge(transaction)
+      tell('payment.priorAuthCapture.created', transaction)
+    },
+
+    approveHeld(transId: string): void {
+      const transaction = review(transId, 'capturedPendingSettlement', 1)
+      charge(transaction)
+      tell('payment.fraud.approved', transaction)
+    },
+
+    declineHeld(transId: string): void {
+      tell('payment.fraud.declined', review(transId, 'failedReview', 2))
+    },
+
+    /** Undoes what is not settled yet. */
+    voidTransaction(transId: string): void {
+      const transaction = transactions.find(transId)
+      if (transaction.batchId !== null) throw new Error(`${transId} is settled`)
+      tell('payment.void.created', Object.assign(transaction, { transactionStatus: 'voided', settleCents: 0 }))
+    },
+
+    /** @param options `invoiceNumber`: whoever refunds may give one; the form does not ask for it */
+    refund(
+      transId: string,
+      cents = transactions.find(transId).settleCents,
+      { invoiceNumber = null }: { readonly invoiceNumber?: string | null } = {},
+    ): Transaction {
+      const refund = transactions.refund(transactions.find(transId), cents, invoiceNumber)
+      tell('payment.refund.created', refund)
+      return refund
+    },
+
+    settle: () => transactions.settle(),
+  }
+}

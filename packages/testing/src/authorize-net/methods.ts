@@ -1,0 +1,53 @@
+// The methods of the JSON API.
+import { CallRefused } from './callRefused.ts'
+import type { Method } from './exchange.ts'
+import type { Profiles } from './profiles.ts'
+import { batchTransactions, settledBatches, transactionDetails, unsettledTransactions } from './reporting.ts'
+import { at, textAt } from './requestMembers.ts'
+import type { Transactions } from './transactions.ts'
+
+export function methodsOf(transactions: Transactions, profiles: Profiles): Readonly<Record<string, Method>> {
+  const changing = (act: Method['act']): Method => ({ changes: true, act })
+  const reading = (act: Method['act']): Method => ({ changes: false, act })
+  return {
+    getHostedPaymentPage: changing((request) => ({ token: transactions.tokens.create(hostedRequestOf(request)) })),
+    getTransactionDetails: reading(({ transId }) => transactionDetails(transactions, transId)),
+    getUnsettledTransactionList: reading((request) => unsettledTransactions(transactions, request)),
+    getTransactionList: reading((request) => batchTransactions(transactions, request.batchId, request)),
+    getSettledBatchList: reading((request) =>
+      settledBatches(transactions, request.firstSettlementDate, request.lastSettlementDate),
+    ),
+    createCustomerProfile: changing((request) => profiles.createCustomer(at(request, 'profile'))),
+    createCustomerPaymentProfile: changing((request) =>
+      profiles.createMethod(
+        textAt(request, 'customerProfileId'),
+        textAt(request, 'paymentProfile', 'payment', 'opaqueData', 'dataValue'),
+      ),
+    ),
+    getCustomerPaymentProfile: reading((request) =>
+      profiles.readMethod(
+        textAt(request, 'customerProfileId'),
+        textAt(request, 'customerPaymentProfileId'),
+        request.unmaskExpirationDate,
+      ),
+    ),
+    deleteCustomerPaymentProfile: changing((request) =>
+      profiles.deleteMethod(textAt(request, 'customerProfileId'), textAt(request, 'customerPaymentProfileId')),
+    ),
+  }
+}
+
+function hostedRequestOf(request: unknown) {
+  const amount = /^(\d+)\.(\d\d)$/.exec(textAt(request, 'transactionRequest', 'amount'))
+  if (!amount) throw new CallRefused('E00003', "The 'amount' element is invalid.")
+  const settings = at(request, 'transactionRequest', 'transactionSettings', 'setting')
+  const duplicateWindow = Array.isArray(settings)
+    ? settings.find((setting) => at(setting, 'settingName') === 'duplicateWindow')
+    : undefined
+  return {
+    invoiceNumber: textAt(request, 'transactionRequest', 'order', 'invoiceNumber') || null,
+    amountCents: Number(`${amount[1]}${amount[2]}`),
+    currency: textAt(request, 'transactionRequest', 'currencyCode') || 'USD',
+    duplicateWindowSeconds: duplicateWindow ? Number(at(duplicateWindow, 'settingValue')) : null,
+  }
+}

@@ -1,0 +1,63 @@
+// Authorize.Net's notifications: short bodies, signed with the text of the signature key, sent as often as one likes.
+import { createHmac, randomUUID } from 'node:crypto'
+import { decimal, toJson } from './decimals.ts'
+import type { Transaction } from './transactions.ts'
+
+export type FakeEvent = {
+  readonly notificationId: string
+  readonly eventType: string
+  /** The bytes that are signed and sent. */
+  readonly body: string
+}
+
+export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+
+/** The signature counts the key as text; a copy of the event with other bytes has another signature. */
+export function signEvent({ body }: Pick<FakeEvent, 'body'>, key: string): SignedEvent {
+  const digest = createHmac('sha512', key).update(body).digest('hex').toUpperCase()
+  return { headers: { 'content-type': 'application/json', 'x-anet-signature': `sha512=${digest}` }, body }
+}
+
+export function createEvent(eventType: string, payload: object, at: number): FakeEvent {
+  const notificationId = randomUUID()
+  const body = toJson({
+    notificationId,
+    eventType,
+    // The provider's clock is finer than ours.
+    eventDate: new Date(at).toISOString().replace('Z', '2007Z'),
+    webhookId: '849eb87e-078a-4169-a34b-c0bded5019a8',
+    payload,
+  })
+  return { notificationId, eventType, body }
+}
+
+/** No invoice number, no currency: whoever wants more has to ask. */
+export function transactionPayload({ responseCode, authCents, transId }: Transaction) {
+  return {
+    responseCode,
+    authCode: 'Z3PV5H',
+    avsResponse: 'Y',
+    authAmount: decimal(authCents, 1),
+    entityName: 'transaction',
+    id: transId,
+  }
+}
+
+export type Delivery = { readonly times?: number; readonly order?: 'as_sent' | 'reversed' }
+
+/** Posts events one after the other. @returns the status of every answer */
+export async function deliverEvents(
+  url: string,
+  events: readonly FakeEvent[],
+  key: string,
+  { times = 1, order = 'as_sent' }: Delivery = {},
+): Promise<number[]> {
+  const repeated = Array.from({ length: times }, () => events).flat()
+  const statuses: number[] = []
+  for (const event of order === 'reversed' ? repeated.toReversed() : repeated) {
+    const response = await fetch(url, { method: 'POST', ...signEvent(event, key) })
+    await response.arrayBuffer()
+    statuses.push(response.status)
+  }
+  return statuses
+}

@@ -1,0 +1,148 @@
+// The transactions of a merchant account: what was charged, held, refused, given back and settled.
+import { type ChargeSource, createTokens, type HostedRequest } from './hostedTokens.ts'
+
+export type Transaction = {
+  readonly transId: string
+  readonly transactionType: 'authCaptureTransaction' | 'authOnlyTransaction' | 'refundTransaction'
+  transactionStatus: string
+  responseCode: 1 | 2 | 3 | 4
+  responseReasonCode: number
+  readonly invoiceNumber: string | null
+  readonly card: string
+  readonly currency: string
+  readonly authCents: number
+  settleCents: number
+  readonly submittedAt: number
+  readonly refTransId: string | null
+  readonly subscription: { readonly id: number; readonly payNum: number } | null
+  readonly email: string | null
+  readonly customerProfileId: string | null
+  batchId: string | null
+}
+
+export type Batch = { readonly batchId: string; readonly settledAt: number }
+
+export type Payment = {
+  /** `error` is a failure of the processor, not a refusal. */
+  readonly outcome?: 'approved' | 'declined' | 'held' | 'error'
+  /** Whatever tells one card from another. */
+  readonly card?: string
+  readonly authOnly?: boolean
+  readonly email?: string
+  readonly subscription?: { readonly id: number; readonly payNum: number }
+}
+
+/** How a payer's attempt ended. A duplicate leaves no transaction, hence no id. */
+export type Attempt = Pick<Transaction, 'responseCode' | 'responseReasonCode'> & { readonly transId: string }
+
+/** The account's own default; a request may set another. */
+const defaultDuplicateWindowSeconds = 120
+
+const outcomes = {
+  approved: { transactionStatus: 'capturedPendingSettlement', responseCode: 1, responseReasonCode: 1 },
+  declined: { transactionStatus: 'declined', responseCode: 2, responseReasonCode: 2 },
+  held: { transactionStatus: 'FDSPendingReview', responseCode: 4, responseReasonCode: 252 },
+  error: { transactionStatus: 'generalError', responseCode: 3, responseReasonCode: 19 },
+} as const
+
+const settledWords: Readonly<Record<string, string>> = {
+  capturedPendingSettlement: 'settledSuccessfully',
+  refundPendingSettlement: 'refundSettledSuccessfully',
+  declined: 'declined',
+  generalError: 'generalError',
+  voided: 'voided',
+}
+
+/** The same card, amount and invoice once more within the window. */
+function isDuplicate(all: readonly Transaction[], request: HostedRequest, card: string, now: number): boolean {
+  const windowMs = (request.duplicateWindowSeconds ?? defaultDuplicateWindowSeconds) * 1000
+  return all.some(
+    (earlier) =>
+      earlier.responseCode === 1 &&
+      earlier.transactionType !== 'refundTransaction' &&
+      earlier.transactionStatus !== 'voided' &&
+      earlier.card === card &&
+      earlier.authCents === request.amountCents &&
+      earlier.invoiceNumber === request.invoiceNumber &&
+      now - earlier.submittedAt < windowMs,
+  )
+}
+
+/** @param now in ms since 1970 */
+export function createTransactions(now: () => number) {
+  const all: Transaction[] = []
+  const batches: Batch[] = []
+  const tokens = createTokens(now)
+  let lastId = 60_000_000_000
+  const nextId = () => String(++lastId)
+
+  function find(transId: string): Transaction {
+    const found = all.find((transaction) => transaction.transId === transId)
+    if (!found) throw new Error(`There is no transaction ${transId}`)
+    return found
+  }
+
+  function add(transaction: Omit<Transaction, 'transId' | 'submittedAt' | 'batchId'>): Transaction {
+    const added = { ...transaction, transId: nextId(), submittedAt: now(), batchId: null }
+    all.push(added)
+    return added
+  }
+
+  return {
+    all,
+    batches,
+    tokens,
+    find,
+
+    /** A payer submits the form. */
+    pay(source: ChargeSource, payment: Payment): { readonly attempt: Attempt; readonly transaction?: Transaction } {
+      const { outcome = 'approved', card = 'card-1', authOnly = false } = payment
+      const request = tokens.requestOf(source)
+      if (outcome === 'approved' && isDuplicate(all, request, card, now()))
+        return { attempt: { responseCode: 3, responseReasonCode: 11, transId: '0' } }
+      const transaction = add({
+        transactionType: authOnly ? 'authOnlyTransaction' : 'authCaptureTransaction',
+        ...outcomes[outcome],
+        ...(authOnly && outcome === 'approved' ? { transactionStatus: 'authorizedPendingCapture' } : {}),
+        invoiceNumber: request.invoiceNumber,
+        card,
+        currency: request.currency,
+        authCents: request.amountCents,
+        settleCents: outcome === 'approved' || outcome === 'held' ? request.amountCents : 0,
+        refTransId: null,
+        subscription: payment.subscription ?? null,
+        email: payment.email ?? null,
+        customerProfileId: null,
+      })
+      return { attempt: transaction, transaction }
+    },
+
+    /** Money goes back by a transaction of its own. */
+    refund(original: Transaction, cents: number, invoiceNumber: string | null): Transaction {
+      return add({
+        ...original,
+        transactionType: 'refundTransaction',
+        transactionStatus: 'refundPendingSettlement',
+        authCents: cents,
+        settleCents: cents,
+        refTransId: original.transId,
+        invoiceNumber,
+      })
+    },
+
+    /** Closes a batch over all that can be settled. */
+    settle(): Batch {
+      const batch = { batchId: nextId(), settledAt: now() }
+      for (const transaction of all) {
+        const settled = settledWords[transaction.transactionStatus]
+        if (transaction.batchId !== null || settled === undefined) continue
+        transaction.transactionStatus = settled
+        transaction.batchId = batch.batchId
+      }
+      batches.push(batch)
+      return batch
+    },
+  }
+}
+
+export type Transactions = ReturnType<typeof createTransactions>
