@@ -1,6 +1,7 @@
 // What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/moneyBack'
+import type { StatementSource } from '@paylog/domain/payments/statement'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
 
@@ -179,6 +180,8 @@ export type ProviderNotification = {
 type Said<Command> = Omit<Command, 'occurred_at' | 'vouched' | 'source'>
 
 export type Statement =
+  /** It is about this payment and says nothing that is kept; another notification does. */
+  | ({ readonly about: 'mention' } & StatementSource)
   | ({ readonly about: 'status' } & Said<Evidence>)
   | ({ readonly about: 'refund' } & Said<RecordRefund>)
   | ({ readonly about: 'dispute' } & Said<RecordDispute>)

@@ -13,6 +13,8 @@ export type TcpProxy = {
   heal(): void
   /** From now on nothing passes on the connections there are, either way, and nobody is told; new ones work. */
   freezeConnections(): void
+  /** Resolves as soon as something that the client sent met a frozen connection. */
+  stuck(): Promise<void>
   /** Resolves as soon as something that the server sent was swallowed. */
   swallowed(): Promise<void>
 }
@@ -22,6 +24,7 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
   const frozen = new WeakSet<Socket>()
   let swallowing = false
   const lost = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1')
     for (const socket of [client, upstream]) {
@@ -35,7 +38,8 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
         })
     }
     client.on('data', (chunk) => {
-      if (!frozen.has(client)) upstream.write(chunk)
+      if (frozen.has(client)) held.resolve()
+      else upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
       if (frozen.has(upstream)) return
@@ -64,6 +68,7 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
     freezeConnections() {
       for (const socket of sockets) frozen.add(socket)
     },
+    stuck: () => held.promise,
     swallowed: () => lost.promise,
   }
 }

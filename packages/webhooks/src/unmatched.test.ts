@@ -89,11 +89,18 @@ t.test('messages about an invoice name it as the payment, and its subscription b
   }
 })
 
+t.test('an invoice of no subscription neither extends nor endangers a membership', async (t) => {
+  for (const generic_type of ['invoice.payment_succeeded', 'invoice.payment_failed'])
+    t.strictSame(translated({ generic_type, subscription: { ...changed, subscription_id: null } }), [])
+})
+
 t.test('what is not known is left out', async (t) => {
   const unknown = { ...changed, subscription_id: null, current_period_end: null }
-  for (const generic_type of ['subscription.updated', 'invoice.payment_failed']) {
-    const money = { amount_cents: null, currency: null }
-    const nothing = { generic_type, ...money, object_id: null, customer_id: null, subscription: unknown }
+  const money = { amount_cents: null, currency: null, object_id: null, customer_id: null }
+  for (const nothing of [
+    { generic_type: 'subscription.updated', ...money, subscription: unknown },
+    { generic_type: 'invoice.payment_failed', ...money },
+  ]) {
     const [message] = translated(nothing)
     t.strictSame(Object.keys(message.data), ['payment_id', 'amount', 'currency', 'status', 'user', 'project'])
     t.match(message.data, { payment_id: null, amount: null, currency: null, status: null })

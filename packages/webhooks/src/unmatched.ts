@@ -29,8 +29,8 @@ const rules: Readonly<Record<string, Translation>> = {
   ],
   // The first invoice comes with the subscription, whose own message tells that it is active.
   'invoice.payment_succeeded': (data) =>
-    data.subscription?.is_first_invoice ? [] : [invoice(data, 'membership.extended')],
-  'invoice.payment_failed': (data) => [invoice(data, 'membership.pending')],
+    data.subscription?.is_first_invoice ? [] : invoice(data, 'membership.extended'),
+  'invoice.payment_failed': (data) => invoice(data, 'membership.pending'),
   'customer.created': (data) => [customer(data, 'customer.created', data.status)],
   'customer.updated': (data) => [customer(data, 'customer.updated', data.status)],
   'customer.deleted': (data) => [customer(data, 'customer.updated', 'deleted')],
@@ -69,15 +69,19 @@ function subscription(data: Unmatched, name: CanonicalName, status: string | nul
 }
 
 /** The invoice is the payment that extends or endangers a membership. Some providers report on the subscription alone. */
-function invoice(data: Unmatched, name: CanonicalName): CanonicalMessage {
+function invoice(data: Unmatched, name: CanonicalName): readonly CanonicalMessage[] {
+  // A provider that says which subscription its invoices are of has others as well, and those extend nothing.
+  if (data.subscription?.subscription_id === null) return []
   const id = data.subscription?.subscription_id ?? null
   const payment_id = data.object_id === id ? null : data.object_id
-  return {
-    ...message(data, name, data.status),
-    payment_id,
-    ...subscriptionFacts(data, id),
-    ...customerId(data.customer_id),
-  }
+  return [
+    {
+      ...message(data, name, data.status),
+      payment_id,
+      ...subscriptionFacts(data, id),
+      ...customerId(data.customer_id),
+    },
+  ]
 }
 
 function subscriptionFacts({ subscription }: Unmatched, subscription_id: string | null) {

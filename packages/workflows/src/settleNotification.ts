@@ -1,8 +1,10 @@
 // From the inbox to the payment that a notification is about. Every step can be repeated.
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordDispute, recordEvidence, recordRefund } from '@paylog/domain/payments/evidence'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordDispute, recordRefund } from '@paylog/domain/payments/moneyBack'
 import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { isForeignIntent } from '@paylog/domain/payments/statement'
 import {
   intentOwnerFold,
   type Notification,
@@ -83,14 +85,15 @@ async function applyToPayment(
   const stream = paymentStream(paymentId)
   const known: Loaded<PaymentState> = await workflow.store.load(stream, paymentFold)
   if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
-  const { provider_payment_id } = statement
+  const occurred_at = workflow.now().toISOString()
+  const heard = { ...statement, occurred_at, vouched: owner !== null }
   // Refunds and disputes may name the charge alone.
-  if (provider_payment_id !== null && provider_payment_id !== statement.provider_intent_id && isOurs(statement, known))
-    await ownProviderId(workflow, known.state, provider_payment_id, metadata)
+  const charge = newCharge(heard, known.state)
+  if (charge !== null) await ownProviderId(workflow, known.state, charge, metadata)
   const { state } = await workflow.store.handle<PaymentState, PaymentEvent>({
     stream,
     fold: paymentFold,
-    decide: (payment) => decide(workflow, provider, statement, owner !== null, payment),
+    decide: (payment) => decide(provider, heard, payment),
     metadata,
     known,
   })
@@ -107,27 +110,27 @@ async function ownerOf({ store }: Workflow, provider: Provider, statement: State
   return null
 }
 
-function isOurs({ provider_intent_id }: Statement, { state }: Loaded<PaymentState>): boolean {
-  return state.status !== 'none' && provider_intent_id !== null && state.provider_intent_id === provider_intent_id
+type Heard = Statement & { readonly occurred_at: string; readonly vouched: boolean }
+
+/** The charge that the statement names, if it is the payment's and the payment does not know it yet. */
+function newCharge(heard: Heard, payment: Payment): string | null {
+  const { provider_payment_id: charge, provider_intent_id } = heard
+  if (charge === null || charge === provider_intent_id || charge === payment.provider_payment_id) return null
+  return isForeignIntent(heard, payment) ? null : charge
 }
 
-function decide(
-  { now }: Workflow,
-  provider: Provider,
-  statement: Statement,
-  vouched: boolean,
-  payment: PaymentState,
-): PaymentEvent[] {
-  const occurred_at = now().toISOString()
-  switch (statement.about) {
+function decide(provider: Provider, heard: Heard, payment: PaymentState): PaymentEvent[] {
+  switch (heard.about) {
     case 'status': {
       const source = provider.retrieveIntent ? 'askable_notification' : 'notification'
-      return recordEvidence({ ...statement, occurred_at, vouched, source }, payment)
+      return recordEvidence({ ...heard, source }, payment)
     }
+    case 'mention':
+      return []
     case 'refund':
-      return recordRefund({ ...statement, occurred_at, vouched }, payment)
+      return recordRefund(heard, payment)
     case 'dispute':
-      return recordDispute({ ...statement, occurred_at, vouched }, payment)
+      return recordDispute(heard, payment)
   }
 }
 

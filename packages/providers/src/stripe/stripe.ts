@@ -1,5 +1,46 @@
-// Skeleton.
+// Stripe. https://docs.stripe.com/api
 import type { Provider } from '../provider.ts'
-export function createStripe(_options: Readonly<Record<string, unknown>>): Provider {
-  throw new Error('not there yet')
+import { checkStripeAmount } from './amounts.ts'
+import { createStripeApi } from './api.ts'
+import { cancelIntent, createIntent, findIntents, retrieveIntent } from './intentCalls.ts'
+import { createMethods } from './methods.ts'
+import { readNotification } from './notification.ts'
+import { createSetupIntent } from './setupIntents.ts'
+import { verifyStripeSignature } from './signature.ts'
+
+/**
+ * @param options `secretKey` secret or restricted, live or test; `webhookSecrets` of the notifications' signature, several
+ *   during a rotation; `apiBase` an origin; `timeoutMs` for all tries of a call together
+ */
+export function createStripe(options: {
+  readonly secretKey: string
+  readonly webhookSecrets: readonly string[]
+  readonly apiBase: string
+  readonly timeoutMs: number
+}): Provider {
+  const api = createStripeApi(options)
+  const isTestKey = /^[sr]k_test_/.test(options.secretKey)
+  return {
+    id: 'stripe',
+    checkAmount: checkStripeAmount,
+    isTestMethod: (paymentMethodId) => isTestKey && /^pm_card_\w+$/.test(paymentMethodId),
+
+    createIntent: async (request) => createIntent(api, request),
+    retrieveIntent: ({ provider_intent_id }) => retrieveIntent(api, provider_intent_id),
+    findIntents: (paymentId) => findIntents(api, paymentId),
+    cancelIntent: (provider_intent_id) => cancelIntent(api, provider_intent_id),
+    // Stripe takes the money by itself once the payer has confirmed.
+    captureIntent: null,
+
+    createSetupIntent: (request) => createSetupIntent(api, request),
+    methods: createMethods(api),
+
+    async verifyNotification({ body, headers, now }) {
+      verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)
+    },
+    readNotification,
+    // A notification holds the whole object.
+    completeNotification: null,
+    close: () => api.close(),
+  }
 }

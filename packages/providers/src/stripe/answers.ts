@@ -1,0 +1,17 @@
+// Answers of Stripe's are used in the shape that is expected and in no other.
+import type { Static, TSchema } from 'typebox'
+import type { Validator } from 'typebox/compile'
+import { ProviderError } from '../provider.ts'
+
+/** @throws ProviderError `unknown`: the provider did something, and nobody can tell what */
+export function checked<Schema extends TSchema>(
+  validator: Validator<Record<never, never>, Schema>,
+  answer: unknown,
+): Static<Schema> {
+  if (validator.Check(answer)) return answer
+  throw unreadable('unreadable_answer')
+}
+
+export function unreadable(code: string): ProviderError {
+  return new ProviderError('unknown', code, 'The provider answered something that cannot be read')
+}

@@ -1,0 +1,92 @@
+// The `stripe` package on our own HTTP client: one limit of time for all tries of a call, and known whether one was sent.
+import Stripe from 'stripe'
+import { createHttpClient, type HttpAnswer, type HttpClient, parseJson } from '../http.ts'
+import { ProviderError } from '../provider.ts'
+import { repeatLost } from '../repeatLost.ts'
+import { isBusyOrClosed, refusalOf } from './errors.ts'
+
+/** To be spread into the options of every request of one question. */
+export type TimeLeft = () => { readonly timeout: number }
+
+export type StripeApi = {
+  /**
+   * Asks, and asks again when the answer was lost: the same requests, so those that change something carry keys.
+   * @throws ProviderError
+   */
+  ask<Answer>(question: (stripe: Stripe, timeLeft: TimeLeft) => Promise<Answer>): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** @param options `timeoutMs` is for all tries and all requests of one question together */
+export function createStripeApi(options: {
+  readonly secretKey: string
+  readonly apiBase: string
+  readonly timeoutMs: number
+}): StripeApi {
+  const http = createHttpClient({ origin: options.apiBase })
+  // What repeats a call is below, and only that.
+  const stripe = new Stripe(options.secretKey, { httpClient: onOurs(http), maxNetworkRetries: 0, telemetry: false })
+  return {
+    ask: (question) =>
+      repeatLost(options.timeoutMs, async (remainingMs) => {
+        const giveUpAt = performance.now() + remainingMs
+        try {
+          return await question(stripe, () => ({ timeout: Math.max(1, Math.floor(giveUpAt - performance.now())) }))
+        } catch (error) {
+          throw refusalOf(error)
+        }
+      }),
+    close: () => http.close(),
+  }
+}
+
+/**
+ * The package's own client limits only the silence on a connection, waits for a connection without limit, and makes a
+ * call again by itself when its connection was reset, so that nobody could tell whether the first try was sent.
+ */
+function onOurs(http: HttpClient): Stripe.HttpClient {
+  return {
+    getClientName: () => 'undici',
+    async makeRequest(_host, _port, path, method, headers, body, _protocol, timeoutMs) {
+      const answer = await notRepeated(() =>
+        http.send({
+          method: method === 'POST' ? 'POST' : 'GET',
+          path,
+          headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+          ...(body === '' ? {} : { body }),
+          timeoutMs,
+        }),
+      )
+      const parsed = await notRepeated(async () => readable(answer))
+      return {
+        getStatusCode: () => answer.status,
+        getHeaders: () => Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, `${value}`])),
+        getRawResponse: () => ({ headers: answer.headers, statusCode: answer.status }),
+        toStream: () => undefined,
+        toJSON: async () => parsed,
+      }
+    },
+  }
+}
+
+/** The package looks at the code of what is thrown here, and repeats a call for some of them. Without a code it does not. */
+async function notRepeated<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act()
+  } catch (cause) {
+    throw new Error('Not answered', { cause })
+  }
+}
+
+/** The package takes any JSON without an `error` for a success, whatever the status is. */
+function readable({ status, text }: HttpAnswer): unknown {
+  const parsed = parseJson(text)
+  if (isObject(parsed) && ('error' in parsed ? isObject(parsed.error) : status < 300)) return parsed
+  if (isBusyOrClosed(status))
+    throw new ProviderError('unavailable', `http_${status}`, 'The provider does not take requests at the moment')
+  throw new ProviderError('unknown', 'unreadable_answer', 'The provider answered something that cannot be read')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

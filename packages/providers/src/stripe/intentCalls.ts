@@ -1,0 +1,138 @@
+// Creating, looking at, finding and canceling payment intents. https://docs.stripe.com/api/payment_intents
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import Stripe from 'stripe'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import {
+  type CreateIntent,
+  type FoundIntent,
+  type IntentSnapshot,
+  ProviderError,
+  type ProviderIntent,
+} from '../provider.ts'
+import { toStripeAmount } from './amounts.ts'
+import { checked, unreadable } from './answers.ts'
+import type { StripeApi } from './api.ts'
+import { isMissing } from './errors.ts'
+import { Code } from './fields.ts'
+import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
+
+const paymentIntent = Compile(PaymentIntent)
+const searchResult = Compile(
+  Type.Object({
+    data: Type.Array(PaymentIntent),
+    has_more: Type.Boolean(),
+    next_page: Type.Optional(Type.Union([Code, Type.Null()])),
+  }),
+)
+
+/** A payment has one intent, or a few when answers were lost. */
+const maxPages = 5
+const pageSize = 100
+
+/** @throws ProviderError */
+export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
+  const { payment_id, description, payment_method_id } = request
+  const amount = toStripeAmount(request.amount_cents, request.currency)
+  if (amount === null)
+    throw new ProviderError(
+      'currency',
+      'amount_not_writable',
+      'The provider does not take this amount in this currency',
+    )
+  const currency = request.currency.toLowerCase()
+  return api.ask(async (stripe, timeLeft) => {
+    const answer = await stripe.paymentIntents.create(
+      {
+        amount,
+        currency,
+        automatic_payment_methods: { enabled: true },
+        metadata: { payment_id },
+        // An empty text would be an order to clear what is not there.
+        ...(description ? { description } : {}),
+        ...(payment_method_id ? { payment_method: payment_method_id } : {}),
+      },
+      { ...timeLeft(), idempotencyKey: request.idempotency_key },
+    )
+    const intent = checked(paymentIntent, answer)
+    // An intent for anything else is not the answer to this question, and nobody shall pay it as if it were.
+    if (intent.amount !== amount || intent.currency !== currency || intent.metadata?.payment_id !== payment_id)
+      throw unreadable('another_intent')
+    return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
+  })
+}
+
+/** @throws ProviderError */
+export function retrieveIntent(api: StripeApi, provider_intent_id: string): Promise<IntentSnapshot | null> {
+  return api.ask(async (stripe, timeLeft) => {
+    const answer = await stripe.paymentIntents.retrieve(provider_intent_id, {}, timeLeft()).catch(nullIfMissing)
+    if (answer === null) return null
+    const intent = checked(paymentIntent, answer)
+    if (intent.id !== provider_intent_id) throw unreadable('another_intent')
+    const said = { provider_event_id: null, provider_time: timeOf(answer.lastResponse.headers.date) }
+    const evidence = evidenceOf(intent, knownStatusOf(intent), said)
+    if (evidence === null) throw unreadable('another_amount')
+    return { evidence, further_charges: [], awaits_capture: false }
+  })
+}
+
+/**
+ * Searches for the intents that name a payment. Stripe's search lags behind, by a minute as a rule.
+ * @throws ProviderError
+ */
+export function findIntents(api: StripeApi, paymentId: string): Promise<readonly FoundIntent[]> {
+  return api.ask(async (stripe, timeLeft) => {
+    const found: PaymentIntent[] = []
+    let page: string | undefined
+    for (let pages = 0; pages < maxPages; pages++) {
+      const query = `metadata['payment_id']:'${paymentId}'`
+      const answer = await stripe.paymentIntents.search(
+        { query, limit: pageSize, ...(page === undefined ? {} : { page }) },
+        timeLeft(),
+      )
+      const { data, has_more, next_page } = checked(searchResult, answer)
+      found.push(...data.filter(({ metadata }) => metadata?.payment_id === paymentId))
+      if (!has_more || !next_page) break
+      page = next_page
+    }
+    return found.map((intent) => ({
+      provider_intent_id: intent.id,
+      client_secret: intent.client_secret ?? null,
+      status: knownStatusOf(intent),
+    }))
+  })
+}
+
+/** @throws ProviderError when it is not known to be canceled, and could be */
+export function cancelIntent(api: StripeApi, provider_intent_id: string): Promise<void> {
+  return api.ask(async (stripe, timeLeft) => {
+    try {
+      const options = { ...timeLeft(), idempotencyKey: `${provider_intent_id}-cancel` }
+      const { status } = checked(paymentIntent, await stripe.paymentIntents.cancel(provider_intent_id, {}, options))
+      if (status !== 'canceled') throw unreadable('not_canceled')
+    } catch (error) {
+      if (!isMissing(error) && !isBeyondCanceling(error)) throw error
+    }
+  })
+}
+
+function isBeyondCanceling(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'payment_intent_unexpected_state'
+}
+
+function nullIfMissing(error: unknown): null {
+  if (isMissing(error)) return null
+  throw error
+}
+
+function knownStatusOf(intent: PaymentIntent): PaymentStatus {
+  const status = statusOf(intent)
+  if (status === undefined) throw unreadable('another_status')
+  return status
+}
+
+/** The provider's clock when it answered. */
+function timeOf(date: string | undefined): string {
+  const time = date === undefined ? Number.NaN : Date.parse(date)
+  return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
+}

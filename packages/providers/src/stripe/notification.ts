@@ -1,0 +1,93 @@
+// Stripe's notifications in our words. https://docs.stripe.com/api/events
+import { DomainError } from '@paylog/domain/errors'
+import { ClientObject } from '@paylog/domain/fields'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { ProviderNotification } from '../provider.ts'
+import { Code, codeIn, idIn, isoTime, Maybe, UnixTime } from './fields.ts'
+import { type Details, kinds } from './notificationKinds.ts'
+
+const stripeEvent = Compile(
+  Type.Object({
+    id: Code,
+    type: Code,
+    created: UnixTime,
+    data: Type.Object({ object: ClientObject(), previous_attributes: Maybe(ClientObject()) }),
+  }),
+)
+
+/** The second generation of events names its object and does not hold it. None of them is about what we keep. */
+const thinEvent = Compile(
+  Type.Object({
+    id: Code,
+    object: Type.Literal('v2.core.event'),
+    type: Code,
+    created: Type.String({ format: 'date-time' }),
+    related_object: Maybe(Type.Object({ id: Code })),
+  }),
+)
+
+/**
+ * What a notification says. Types that we do not know are kept all the same.
+ * @throws DomainError `invalid_request` when it is no event of Stripe's, or one about a payment without an amount
+ */
+export function readNotification(body: Buffer): ProviderNotification {
+  const event = parse(body)
+  if (thinEvent.Check(event)) {
+    const { id, type, created, related_object } = event
+    const occurred_at = new Date(created).toISOString()
+    return notification({ id, type, occurred_at, generic: null }, { object_id: related_object?.id ?? null })
+  }
+  if (!stripeEvent.Check(event)) {
+    const [first] = stripeEvent.Errors(event)
+    throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
+  }
+  const { id, type, created, data } = event
+  const occurred_at = isoTime(created)
+  const kind = kinds.get(type)
+  const previous = data.previous_attributes ?? {}
+  return notification(
+    { id, type, occurred_at, generic: kind?.generic ?? null },
+    {
+      object_id: idIn(data.object),
+      status: codeIn(data.object.status)?.toLowerCase() ?? null,
+      customer_id: idIn(data.object.customer),
+      ...kind?.details?.({ id, occurred_at, object: data.object, previous }),
+    },
+  )
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
+  } catch (cause) {
+    throw new DomainError('invalid_request', 'The body is not JSON', undefined, { cause })
+  }
+}
+
+function notification(
+  event: {
+    readonly id: string
+    readonly type: string
+    readonly occurred_at: string
+    readonly generic: string | null
+  },
+  details: Partial<Details>,
+): ProviderNotification {
+  return {
+    provider_event_id: event.id,
+    provider_type: event.type,
+    generic_type: event.generic,
+    occurred_at: event.occurred_at,
+    object_id: null,
+    amount_cents: null,
+    currency: null,
+    status: null,
+    customer_id: null,
+    customer_email: null,
+    claimed_payment_id: null,
+    statement: null,
+    subscription: null,
+    ...details,
+  }
+}

@@ -1,0 +1,76 @@
+// A payment intent of Stripe's, and what it says about a payment. https://docs.stripe.com/api/payment_intents/object
+import type { Evidence } from '@paylog/domain/payments/evidence'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import { type Static, Type } from 'typebox'
+import { fromStripeAmount } from './amounts.ts'
+import { Amount, Code, CurrencyCode, idIn, Maybe, Reference } from './fields.ts'
+
+/** As much as we read of one, in answers and in notifications. */
+export const PaymentIntent = Type.Object({
+  id: Code,
+  amount: Amount,
+  amount_received: Maybe(Amount),
+  currency: CurrencyCode,
+  status: Maybe(Code),
+  client_secret: Maybe(Type.String({ minLength: 1, maxLength: 500 })),
+  metadata: Maybe(Type.Object({ payment_id: Type.Optional(Type.String()) })),
+  customer: Maybe(Reference),
+  receipt_email: Maybe(Type.String()),
+  latest_charge: Maybe(Reference),
+  last_payment_error: Maybe(
+    Type.Object({ type: Maybe(Code), code: Maybe(Code), decline_code: Maybe(Code), charge: Maybe(Reference) }),
+  ),
+  cancellation_reason: Maybe(Code),
+})
+export type PaymentIntent = Static<typeof PaymentIntent>
+
+/** @returns `undefined` for a status that Stripe did not have when this was written */
+export function statusOf({ status, last_payment_error }: PaymentIntent): PaymentStatus | undefined {
+  // The attempt failed, and the intent waits for another one.
+  if (status === 'requires_payment_method' && last_payment_error) return 'failed'
+  return statuses.get(status)
+}
+
+const statuses: ReadonlyMap<unknown, PaymentStatus> = new Map([
+  ['requires_payment_method', 'pending'],
+  ['requires_confirmation', 'pending'],
+  ['requires_action', 'pending'],
+  ['processing', 'processing'],
+  ['requires_capture', 'processing'],
+  ['succeeded', 'succeeded'],
+  ['canceled', 'canceled'],
+])
+
+/**
+ * The intent's own statement that its payment has a status.
+ * @param said when and how Stripe said so
+ * @returns `null` when the amount is none that we can write
+ */
+export function evidenceOf(
+  intent: PaymentIntent,
+  status: PaymentStatus,
+  said: Pick<Evidence, 'provider_time' | 'provider_event_id'>,
+): Evidence | null {
+  const { id, amount, amount_received, currency, latest_charge, last_payment_error, cancellation_reason } = intent
+  const amount_cents = fromStripeAmount(status === 'succeeded' ? (amount_received ?? amount) : amount, currency)
+  if (amount_cents === null) return null
+  return {
+    ...said,
+    status,
+    provider_intent_id: id,
+    // An attempt can fail before there is a charge; the latest one is then an earlier attempt's.
+    provider_payment_id: idIn(status === 'failed' ? last_payment_error?.charge : latest_charge),
+    amount_cents,
+    currency: currency.toUpperCase(),
+    ...(status === 'failed' ? failureOf(last_payment_error) : {}),
+    ...(status === 'canceled' && cancellation_reason ? { reason: cancellation_reason } : {}),
+  }
+}
+
+/** The bank's own code, where it was the bank that said no. */
+function failureOf(error: PaymentIntent['last_payment_error']) {
+  return {
+    failure_code: error?.decline_code ?? error?.code ?? error?.type ?? 'failed',
+    failure_message: 'The payment was declined',
+  }
+}

@@ -1,0 +1,39 @@
+// Setup intents, by which a user's device saves a card or a wallet. https://docs.stripe.com/api/setup_intents
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { CreateSetupIntent, ProviderSetupIntent } from '../provider.ts'
+import { checked } from './answers.ts'
+import type { StripeApi } from './api.ts'
+import { isMissing } from './errors.ts'
+import { Code } from './fields.ts'
+
+const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
+
+/** @throws ProviderError */
+export function createSetupIntent(
+  api: StripeApi,
+  { idempotency_key, provider_customer_id }: CreateSetupIntent,
+): Promise<ProviderSetupIntent> {
+  return api.ask(async (stripe, timeLeft) => {
+    const create = async (customer: string | null, idempotencyKey: string) => {
+      const answer = await stripe.setupIntents.create(
+        {
+          usage: 'off_session',
+          // The sheet of a phone's wallet has no place for ways to pay that lead away from the app.
+          automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+          ...(customer === null ? {} : { customer }),
+        },
+        { ...timeLeft(), idempotencyKey },
+      )
+      const { id, client_secret } = checked(setupIntent, answer)
+      return { provider_setup_intent_id: id, client_secret }
+    }
+    try {
+      return await create(provider_customer_id, idempotency_key)
+    } catch (error) {
+      if (provider_customer_id === null || !isMissing(error, 'customer')) throw error
+      // The refusal is kept under the first key.
+      return create(null, `${idempotency_key}-without-customer`)
+    }
+  })
+}

@@ -1,0 +1,65 @@
+// The Stripe adapter beside the fake Stripe, for tests.
+import { createServer, type RequestListener } from 'node:http'
+import { listen } from '@paylog/testing/httpServer'
+import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Test } from 'tap'
+import type { CreateIntent, Provider } from '../provider.ts'
+import { createStripe } from './stripe.ts'
+
+export const payment_id = '018f0000-0000-7000-8000-000000000001'
+
+export const request: CreateIntent = {
+  payment_id,
+  idempotency_key: payment_id,
+  amount_cents: 2599,
+  currency: 'EUR',
+  description: null,
+  payment_method_id: null,
+}
+
+type Capability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'
+/** What other providers may lack, Stripe has. */
+export type StripeUnderTest = Provider & { readonly [Name in Capability]: NonNullable<Provider[Name]> }
+
+type Options = { readonly timeoutMs?: number; readonly secretKey?: string; readonly now?: () => Date }
+
+export async function stripeUnderTest(
+  t: Test,
+  { timeoutMs = 5000, secretKey = 'sk_test_example', now = () => new Date() }: Options = {},
+): Promise<{ readonly fake: FakeStripe; readonly stripe: StripeUnderTest }> {
+  const fake = await startFakeStripe(t, { now })
+  return { fake, stripe: stripeAt(t, fake.origin, { timeoutMs, secretKey }) }
+}
+
+/** The adapter beside a server that answers whatever it likes. */
+export async function stripeBeside(
+  t: Test,
+  listener: RequestListener,
+  options: Options = {},
+): Promise<StripeUnderTest> {
+  return stripeAt(t, await listen(t, createServer(listener)), options)
+}
+
+export function stripeAt(
+  t: Test,
+  apiBase: string,
+  { timeoutMs = 5000, secretKey = 'sk_test_example' }: Options = {},
+): StripeUnderTest {
+  const stripe = createStripe({ secretKey, webhookSecrets: ['whsec_example'], apiBase, timeoutMs })
+  t.teardown(() => stripe.close())
+  const { retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods } = stripe
+  if (!retrieveIntent || !findIntents || !cancelIntent || !createSetupIntent || !methods)
+    throw new Error('Stripe lacks something')
+  return { ...stripe, retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods }
+}
+
+/** What a payment knows of an intent. */
+export function refOf(provider_intent_id: string) {
+  return {
+    payment_id,
+    provider_intent_id,
+    provider_payment_id: null,
+    currency: 'EUR',
+    created_at: '2026-01-01T12:00:00.000Z',
+  }
+}

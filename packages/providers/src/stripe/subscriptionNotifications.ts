@@ -1,0 +1,61 @@
+// What Stripe's events about subscriptions, their invoices, customers and saved methods say.
+import { fromStripeAmount } from './amounts.ts'
+import { amountIn, codeIn, currencyIn, emailIn, idIn, objectIn, type StripeObject, timeIn } from './fields.ts'
+import type { Details, Said } from './notificationKinds.ts'
+
+/** @param changed whether the type alone says that the status is another one than before */
+export function subscriptionDetails({ object, previous }: Said, changed: boolean): Partial<Details> {
+  return {
+    currency: currencyIn(object.currency),
+    subscription: {
+      subscription_id: idIn(object.id),
+      current_period_end: periodEndIn(object),
+      status_changed: changed || codeIn(previous.status) !== null,
+      is_first_invoice: false,
+    },
+  }
+}
+
+/** Versions of the API since 2025 have the period on the items, which may differ; we read the first one. */
+function periodEndIn(subscription: StripeObject): string | null {
+  const { data } = objectIn(subscription.items)
+  const [first]: readonly unknown[] = Array.isArray(data) ? data : []
+  return timeIn(objectIn(first).current_period_end) ?? timeIn(subscription.current_period_end)
+}
+
+/**
+ * An invoice of Stripe's says which subscription it is of, if any; in the interface's own shape it says only what was paid.
+ * @param paid the field that holds what was, or was to be, paid
+ */
+export function invoiceDetails({ object }: Said, paid: 'amount_paid' | 'amount_due'): Partial<Details> {
+  const [amount, currency] = [amountIn(object[paid] ?? object.amount), currencyIn(object.currency)]
+  const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
+  return {
+    amount_cents: amount === null || currency === null ? null : fromStripeAmount(amount, currency),
+    currency,
+    customer_email: emailIn(object.customer_email),
+    subscription:
+      subscription_id === null && object.object !== 'invoice'
+        ? null
+        : {
+            subscription_id,
+            current_period_end: null,
+            status_changed: false,
+            is_first_invoice: object.billing_reason === 'subscription_create',
+          },
+  }
+}
+
+/** Versions of the API since 2025 have it here. */
+function subscriptionOf(invoice: StripeObject): unknown {
+  return objectIn(objectIn(invoice.parent).subscription_details).subscription
+}
+
+export function customerDetails({ object }: Said): Partial<Details> {
+  return { customer_id: idIn(object.id), customer_email: emailIn(object.email) }
+}
+
+/** A method that was detached no longer says from whom, but what changed does. */
+export function methodDetails({ object, previous }: Said): Partial<Details> {
+  return { customer_id: idIn(object.customer) ?? idIn(previous.customer) }
+}

@@ -1,0 +1,99 @@
+// The fakes of all real providers, seen as one kind of thing: for stories that are the same for each of them.
+import type { Test } from 'tap'
+import { startFakeAuthorizeNet } from './authorize-net/fakeAuthorizeNet.ts'
+import type { FaultPlan } from './fakeProvider.ts'
+import { startFakePaypal } from './paypal/fakePaypal.ts'
+import { startFakeStripe } from './stripe/fakeStripe.ts'
+
+export type ProviderFake = {
+  readonly id: string
+  /** What makes the apps use it. */
+  readonly env: Readonly<Record<string, string>>
+  /** Of calls that change something. */
+  readonly faults: FaultPlan
+  /** How many calls have asked for an intent. */
+  creations(): number
+  /** How many different intents there are for a payment. */
+  intentsOf(paymentId: string): number
+  /**
+   * The payer does what the client secret lets a payer do.
+   * @param intent as the payment knows it
+   * @returns what the provider then has to tell
+   */
+  pay(intent: { readonly provider_intent_id: string; readonly client_secret: string }): void
+  /** Sends the notifications there are to a receiver, oldest first. @returns the statuses of the answers */
+  deliver(url: string): Promise<readonly number[]>
+  /** How much was taken of a payment, once per charge. */
+  chargesOf(paymentId: string): readonly number[]
+}
+
+/** Each fails its test if a payment was charged twice. */
+export async function startFakeProviders(t: Test): Promise<readonly ProviderFake[]> {
+  const [stripe, paypal, authorizeNet] = await Promise.all([stripeFake(t), paypalFake(t), authorizeNetFake(t)])
+  return [stripe, paypal, authorizeNet]
+}
+
+async function stripeFake(t: Test): Promise<ProviderFake> {
+  const fake = await startFakeStripe(t)
+  return {
+    id: 'stripe',
+    env: {
+      STRIPE_SECRET_KEY: fake.secretKey,
+      STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
+      STRIPE_API_BASE: fake.origin,
+    },
+    faults: fake.faults,
+    creations: () =>
+      fake.calls.filter(({ method, path }) => method === 'POST' && path === '/v1/payment_intents').length,
+    intentsOf: (paymentId) => fake.intents().filter(({ metadata }) => metadata.payment_id === paymentId).length,
+    pay: ({ provider_intent_id }) => void fake.pay(provider_intent_id, 'succeeded'),
+    deliver: (url) => fake.deliver(url, fake.events),
+    chargesOf: (paymentId) => amounts(fake.ledger.charges, paymentId),
+  }
+}
+
+async function paypalFake(t: Test): Promise<ProviderFake> {
+  const fake = await startFakePaypal(t)
+  return {
+    id: 'paypal',
+    env: fake.env,
+    faults: fake.faults,
+    creations: () => fake.callsTo(/^\/v2\/checkout\/orders$/).length,
+    intentsOf: (paymentId) => [...fake.orders.values()].filter(({ unit }) => unit.custom_id === paymentId).length,
+    pay: ({ provider_intent_id }) => void fake.approve(provider_intent_id),
+    deliver: (url) => fake.deliver(url, fake.events),
+    chargesOf: (paymentId) => amounts(fake.charges, paymentId),
+  }
+}
+
+async function authorizeNetFake(t: Test): Promise<ProviderFake> {
+  const fake = await startFakeAuthorizeNet(t)
+  const invoiceOf = (paymentId: string) => paymentId.replaceAll('-', '').slice(-20)
+  return {
+    id: 'authorize-net',
+    env: {
+      AUTHORIZE_NET_API_LOGIN_ID: fake.apiLoginId,
+      AUTHORIZE_NET_TRANSACTION_KEY: fake.transactionKey,
+      AUTHORIZE_NET_SIGNATURE_KEY: fake.signatureKey,
+      AUTHORIZE_NET_API_BASE: fake.origin,
+    },
+    faults: fake.faults,
+    creations: () => fake.calls.filter(({ method }) => method === 'getHostedPaymentPage').length,
+    // Tokens charge nothing; what counts is that all of a payment carry one invoice number.
+    intentsOf: (paymentId) =>
+      new Set(
+        fake.calls
+          .map(({ request }) => JSON.stringify(request).match(/"invoiceNumber":"(\w+)"/)?.[1])
+          .filter((invoice) => invoice === invoiceOf(paymentId)),
+      ).size,
+    pay: ({ client_secret }) => void fake.pay({ token: client_secret }),
+    deliver: (url) => fake.deliver(url),
+    chargesOf: (paymentId) => amounts(fake.ledger.charges, invoiceOf(paymentId)),
+  }
+}
+
+function amounts(charges: FakeCharges, paymentId: string): number[] {
+  return charges.filter(({ payment_id }) => payment_id === paymentId).map(({ amount_cents }) => amount_cents)
+}
+
+type FakeCharges = readonly { readonly payment_id: string | null; readonly amount_cents: number }[]

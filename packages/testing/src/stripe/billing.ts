@@ -1,0 +1,172 @@
+// Subscriptions and invoices of the fake Stripe, which exist in its events alone.
+import { stripeId } from './ids.ts'
+
+/** Since 2025 the period of a subscription, and the subscription of an invoice, stand elsewhere. */
+export type Shape = 'since_2025' | 'before_2025'
+
+const monthSeconds = 30 * 24 * 60 * 60
+
+export type SubscriptionFacts = {
+  readonly id?: string
+  readonly status?: string
+  readonly customer?: string
+  readonly created?: number
+  readonly current_period_end?: number
+  readonly shape?: Shape
+}
+
+export function subscriptionBody(facts: SubscriptionFacts = {}) {
+  const id = facts.id ?? stripeId('sub')
+  const created = facts.created ?? 1_767_268_800
+  const period = {
+    current_period_end: facts.current_period_end ?? created + monthSeconds,
+    current_period_start: created,
+  }
+  const isOld = facts.shape === 'before_2025'
+  return {
+    id,
+    object: 'subscription',
+    application: null,
+    application_fee_percent: null,
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+    billing_cycle_anchor: created,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    canceled_at: null,
+    cancellation_details: { comment: null, feedback: null, reason: null },
+    collection_method: 'charge_automatically',
+    created,
+    currency: 'usd',
+    ...(isOld ? period : {}),
+    customer: facts.customer ?? stripeId('cus'),
+    days_until_due: null,
+    default_payment_method: null,
+    default_source: null,
+    default_tax_rates: [],
+    description: null,
+    discounts: [],
+    ended_at: null,
+    items: {
+      object: 'list',
+      data: [
+        {
+          id: stripeId('si'),
+          object: 'subscription_item',
+          created,
+          ...(isOld ? {} : period),
+          discounts: [],
+          metadata: {},
+          price: { ...price, created },
+          quantity: 1,
+          subscription: id,
+          tax_rates: [],
+        },
+      ],
+      has_more: false,
+      url: `/v1/subscription_items?subscription=${id}`,
+    },
+    latest_invoice: stripeId('in'),
+    livemode: false,
+    metadata: {},
+    on_behalf_of: null,
+    pause_collection: null,
+    schedule: null,
+    start_date: created,
+    status: facts.status ?? 'active',
+    test_clock: null,
+    trial_end: null,
+    trial_start: null,
+  }
+}
+
+const price = {
+  id: 'price_example',
+  object: 'price',
+  active: true,
+  billing_scheme: 'per_unit',
+  currency: 'usd',
+  livemode: false,
+  metadata: {},
+  product: 'prod_example',
+  recurring: { interval: 'month', interval_count: 1, meter: null, usage_type: 'licensed' },
+  type: 'recurring',
+  unit_amount: 2000,
+  unit_amount_decimal: '2000',
+}
+
+export type InvoiceFacts = {
+  readonly subscription?: string | null
+  readonly customer?: string
+  readonly customer_email?: string | null
+  readonly amount?: number
+  readonly paid?: boolean
+  readonly billing_reason?: string
+  readonly created?: number
+  readonly shape?: Shape
+}
+
+export function invoiceBody(facts: InvoiceFacts = {}) {
+  const id = stripeId('in')
+  const created = facts.created ?? 1_767_268_800
+  const amount = facts.amount ?? 2000
+  const paid = facts.paid ?? true
+  const subscription = facts.subscription === undefined ? stripeId('sub') : facts.subscription
+  const isOld = facts.shape === 'before_2025'
+  const parent =
+    subscription === null
+      ? null
+      : {
+          quote_details: null,
+          subscription_details: { metadata: {}, subscription },
+          type: 'subscription_details',
+        }
+  return {
+    id,
+    object: 'invoice',
+    account_country: 'US',
+    account_name: 'Example',
+    amount_due: amount,
+    amount_overpaid: 0,
+    amount_paid: paid ? amount : 0,
+    amount_remaining: paid ? 0 : amount,
+    amount_shipping: 0,
+    attempt_count: 1,
+    attempted: true,
+    auto_advance: !paid,
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+    billing_reason: facts.billing_reason ?? (subscription === null ? 'manual' : 'subscription_cycle'),
+    collection_method: 'charge_automatically',
+    created,
+    currency: 'usd',
+    customer: facts.customer ?? stripeId('cus'),
+    customer_email: facts.customer_email ?? null,
+    default_payment_method: null,
+    default_source: null,
+    default_tax_rates: [],
+    description: null,
+    discounts: [],
+    due_date: null,
+    ending_balance: 0,
+    lines: { object: 'list', data: [], has_more: false, url: `/v1/invoices/${id}/lines` },
+    livemode: false,
+    metadata: {},
+    next_payment_attempt: paid ? null : created + 86_400,
+    number: 'EXAMPLE-0001',
+    ...(isOld ? { paid, paid_out_of_band: false, subscription, total_tax_amounts: [] } : { parent, total_taxes: [] }),
+    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+    period_end: created,
+    period_start: created - monthSeconds,
+    post_payment_credit_notes_amount: 0,
+    pre_payment_credit_notes_amount: 0,
+    starting_balance: 0,
+    status: paid ? 'paid' : 'open',
+    status_transitions: {
+      finalized_at: created,
+      marked_uncollectible_at: null,
+      paid_at: paid ? created : null,
+      voided_at: null,
+    },
+    subtotal: amount,
+    total: amount,
+  }
+}

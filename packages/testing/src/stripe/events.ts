@@ -1,0 +1,70 @@
+// The fake Stripe's notifications: made, signed as Stripe signs them, and delivered.
+import { createHmac } from 'node:crypto'
+import { apiVersion, stripeId } from './ids.ts'
+
+export type StripeEvent = {
+  readonly id: string
+  readonly object: 'event'
+  readonly api_version: string
+  readonly created: number
+  readonly data: { readonly object: object; readonly previous_attributes?: object }
+  readonly livemode: false
+  readonly pending_webhooks: number
+  readonly request: { readonly id: string | null; readonly idempotency_key: string | null }
+  readonly type: string
+}
+
+/**
+ * @param object as it is after what happened; copied, so that what happens later does not show
+ * @param how `created` in Unix seconds; `previous` what changed, as it was before; `key` of the call that did it
+ */
+export function stripeEvent(
+  type: string,
+  object: object,
+  how: { readonly created: number; readonly previous?: object; readonly key?: string | null },
+): StripeEvent {
+  return {
+    id: stripeId('evt'),
+    object: 'event',
+    api_version: apiVersion,
+    created: how.created,
+    data: { object: structuredClone(object), ...(how.previous ? { previous_attributes: how.previous } : {}) },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: how.key ? stripeId('req') : null, idempotency_key: how.key ?? null },
+    type,
+  }
+}
+
+export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+
+/** @param by one signature each, as during a rotation; `at` is the time of the signature */
+export function signEvent(
+  event: object,
+  { secrets, at }: { readonly secrets: readonly string[]; readonly at: Date },
+): SignedEvent {
+  // Stripe's own bodies have line breaks, so a receiver that parses and writes them anew has other bytes.
+  const body = JSON.stringify(event, null, 2)
+  const t = Math.floor(at.getTime() / 1000)
+  const signatures = secrets.map((secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`)
+  return {
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+      // The scheme v0 is a leftover that says nothing.
+      'stripe-signature': [`t=${t}`, ...signatures, `v0=${'0'.repeat(64)}`].join(','),
+    },
+    body,
+  }
+}
+
+/** @returns the status of every answer, in the order of the events */
+export async function deliverEvents(url: string, signed: readonly SignedEvent[]): Promise<number[]> {
+  const statuses: number[] = []
+  for (const { headers, body } of signed) {
+    const response = await fetch(url, { method: 'POST', headers, body })
+    await response.arrayBuffer()
+    statuses.push(response.status)
+  }
+  return statuses
+}

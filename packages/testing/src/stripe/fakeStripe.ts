@@ -1,0 +1,138 @@
+// Stripe for tests: an HTTP server that keeps state, speaks its API, honours its keys, and signs its notifications.
+import { createServer } from 'node:http'
+import type { Test } from 'tap'
+import { createLedger, type FaultPlan, type Ledger } from '../fakeProvider.ts'
+import { listen } from '../httpServer.ts'
+import { deliverEvents, type SignedEvent, type StripeEvent, signEvent, stripeEvent } from './events.ts'
+import { stripeId } from './ids.ts'
+import { closeDispute, dispute, known, type PayOutcome, pay, refund } from './payer.ts'
+import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
+import type { StripeErrorBody } from './refusal.ts'
+import { createStripeServer, type StripeCall } from './server.ts'
+import { createStripeState } from './state.ts'
+import type { Card, StripeMethod } from './vaultBodies.ts'
+import { addMethod, confirmSetup } from './vaultPaths.ts'
+
+export type FakeStripe = {
+  readonly origin: string
+  readonly secretKey: string
+  readonly webhookSecret: string
+  /** Every call that came, also those that were refused. */
+  readonly calls: readonly StripeCall[]
+  /** Of calls that change something. */
+  readonly faults: FaultPlan
+  readonly readFaults: FaultPlan
+  /** Amounts are in Stripe's units, currencies in lower case. */
+  readonly ledger: Ledger
+  /** Everything that happened, in order. */
+  readonly events: readonly StripeEvent[]
+
+  /** The next calls are answered like this, before anything is done and without being kept under their keys. */
+  refuseNext(...refusals: readonly { readonly status: number; readonly error: StripeErrorBody }[]): void
+  /** The next call that changes something breaks inside Stripe: the 500 is kept under its key, as Stripe does. */
+  failInside(how: { readonly commits: boolean }): void
+  /** Until `catchUpSearch`, searches do not find the intents that come into being from now on. */
+  delaySearch(): void
+  catchUpSearch(): void
+  /** Refuses connections and drops those there are, until `open`. */
+  shut(): void
+  open(): Promise<void>
+
+  intent(id: string): StripeIntent
+  intents(): readonly StripeIntent[]
+  /** Another system opens an intent. */
+  openIntent(intent: NewIntent): StripeIntent
+  /** What the payer does with the intent's form. @returns the events that come of it, in order */
+  pay(intentId: string, outcome: PayOutcome): StripeEvent[]
+  /** @param amount without one, all that is left */
+  refund(intentId: string, amount?: number): StripeEvent[]
+  dispute(intentId: string, amount?: number): StripeEvent[]
+  closeDispute(disputeId: string, status: 'won' | 'lost'): StripeEvent[]
+
+  /** A method, or a token of the older forms, that a payer's device made. */
+  addMethod(card?: Card): StripeMethod
+  addToken(card?: Card): string
+  /** The payer's device confirms a setup intent, which attaches the method to the intent's customer. */
+  confirmSetup(setupIntentId: string, methodId: string): StripeEvent[]
+  deleteCustomer(id: string): StripeEvent[]
+
+  /** Any other event, of a body of `billing.ts` or a test's own. @param how `created` in Unix seconds */
+  event(type: string, object: object, how?: { readonly created?: number; readonly previous?: object }): StripeEvent
+  /** @param by `secret`: one, or several as during a rotation; `at`: the time of the signature */
+  signed(event: object, by?: { readonly secret?: string | readonly string[]; readonly at?: Date }): SignedEvent
+  /** Delivers in the order given, all of it `times` times over. @returns the statuses of the answers */
+  deliver(
+    url: string,
+    events: readonly object[],
+    how?: { readonly times?: number; readonly secret?: string; readonly at?: Date },
+  ): Promise<number[]>
+}
+
+/**
+ * Starts it. It is gone when the test is over, which fails if a payment was charged twice.
+ * @param options `now`: Stripe's clock; `allowDouble` for a test that charges twice on purpose
+ */
+export async function startFakeStripe(
+  t: Test,
+  options: {
+    readonly now?: () => Date
+    readonly secretKey?: string
+    readonly webhookSecret?: string
+    readonly allowDouble?: boolean
+  } = {},
+): Promise<FakeStripe> {
+  const now = options.now ?? (() => new Date())
+  const secretKey = options.secretKey ?? 'sk_test_example'
+  const webhookSecret = options.webhookSecret ?? 'whsec_example'
+  const ledger = createLedger(t, { allowDouble: options.allowDouble ?? false })
+  const state = createStripeState(ledger, now)
+  const { listener, ...controls } = createStripeServer({ state, secretKey, now })
+  const http = createServer(listener)
+  const origin = await listen(t, http)
+  const signed: FakeStripe['signed'] = (event, { secret = webhookSecret, at = now() } = {}) =>
+    signEvent(event, { secrets: typeof secret === 'string' ? [secret] : secret, at })
+  return {
+    origin,
+    secretKey,
+    webhookSecret,
+    ledger,
+    events: state.events,
+    ...controls,
+    shut() {
+      http.close()
+      http.closeAllConnections()
+    },
+    open: () => new Promise((resolve) => void http.listen(Number(new URL(origin).port), '127.0.0.1', resolve)),
+
+    intent: (id) => known(state.intents, id),
+    intents: () => [...state.intents.values()],
+    openIntent(intent) {
+      const opened = intentBody(intent, state.seconds())
+      state.intents.set(opened.id, opened)
+      state.tell('payment_intent.created', opened)
+      return opened
+    },
+    pay: (intentId, outcome) => pay(state, intentId, outcome),
+    refund: (intentId, amount) => refund(state, intentId, amount),
+    dispute: (intentId, amount) => dispute(state, intentId, amount),
+    closeDispute: (disputeId, status) => closeDispute(state, disputeId, status),
+
+    addMethod: (card = {}) => addMethod(state, card),
+    addToken(card = {}) {
+      const token = stripeId('tok')
+      state.tokens.set(token, { card, used: false })
+      return token
+    },
+    confirmSetup: (setupIntentId, methodId) => confirmSetup(state, setupIntentId, methodId),
+    deleteCustomer(id) {
+      const customer = known(state.customers, id)
+      state.customers.delete(id)
+      return [state.tell('customer.deleted', customer)]
+    },
+
+    event: (type, object, how = {}) => stripeEvent(type, object, { created: state.seconds(), ...how }),
+    signed,
+    deliver: (url, events, { times = 1, ...by } = {}) =>
+      deliverEvents(url, Array.from({ length: times }, () => events.map((event) => signed(event, by))).flat()),
+  }
+}

@@ -1,0 +1,161 @@
+// The fake Stripe's paths of payment intents.
+
+import { numberIn, textIn, textsIn } from './form.ts'
+import type { Path, PathCall } from './paths.ts'
+import { cancel as cancelNow, declined, pay } from './payer.ts'
+import { intentBody, type StripeIntent } from './paymentBodies.ts'
+import { invalid, noSuch, StripeRefusal } from './refusal.ts'
+import type { StripeState } from './state.ts'
+import { usableMethod } from './vaultPaths.ts'
+
+/** The test method to which every create call with it is declined. Stripe itself says so no sooner than at confirmation. */
+export const declinedMethod = 'pm_card_chargeDeclined'
+
+const presentment = new Set(
+  (
+    'aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd cad cdf chf clp cny ' +
+    'cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd hkd hnl htg huf idr ils inr isk jmd ' +
+    'jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl mad mdl mga mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ' +
+    'ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd std szl ' +
+    'thb tjs tnd top try ttd twd tzs uah ugx usd uyu uzs vnd vuv wst xaf xcd xof xpf yer zar zmw'
+  ).split(' '),
+)
+const minimums: Readonly<Record<string, number>> = { aud: 50, cad: 50, chf: 50, eur: 50, gbp: 30, jpy: 50, usd: 50 }
+const wholeUnits = new Set(['isk', 'ugx'])
+const threeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
+/** What the reference of the API says. Other pages name longer ones for some ways to pay. */
+const maximum = 99_999_999
+
+export const intentPaths: readonly Path[] = [
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents$/,
+    params: {
+      amount: ['required', 'integer'],
+      currency: ['required', 'text'],
+      automatic_payment_methods: { enabled: ['required', 'boolean'], allow_redirects: 'text' },
+      customer: 'text',
+      description: 'text',
+      metadata: 'texts',
+      payment_method: 'text',
+      receipt_email: 'text',
+    },
+    act: create,
+  },
+  {
+    method: 'GET',
+    pattern: /^\/v1\/payment_intents\/search$/,
+    params: { query: ['required', 'text'], limit: 'integer', page: 'text' },
+    act: search,
+  },
+  {
+    method: 'GET',
+    pattern: /^\/v1\/payment_intents\/(\w+)$/,
+    params: {},
+    act: ({ state, id }) => intentAt(state, id),
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents\/(\w+)\/cancel$/,
+    params: { cancellation_reason: 'text' },
+    act: cancel,
+  },
+  {
+    method: 'POST',
+    pattern: /^\/v1\/payment_intents\/(\w+)\/confirm$/,
+    params: { payment_method: 'text', return_url: 'text' },
+    act: confirm,
+  },
+]
+
+function create({ state, values, key }: PathCall): StripeIntent {
+  const amount = numberIn(values, 'amount') ?? 0
+  const currency = textIn(values, 'currency') ?? ''
+  checkMoney(amount, currency)
+  const customer = textIn(values, 'customer')
+  if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
+  const asked = textIn(values, 'payment_method')
+  if (asked === declinedMethod) throw new StripeRefusal(402, { ...declined })
+  const method = asked === null ? null : usableMethod(state, asked, customer)
+  const intent = intentBody(
+    {
+      amount,
+      currency: currency.toLowerCase(),
+      customer,
+      description: textIn(values, 'description'),
+      metadata: textsIn(values, 'metadata'),
+      payment_method: method?.id ?? null,
+      receipt_email: textIn(values, 'receipt_email'),
+    },
+    state.seconds(),
+  )
+  state.intents.set(intent.id, intent)
+  state.tell('payment_intent.created', intent, { key })
+  return intent
+}
+
+function checkMoney(amount: number, currency: string): void {
+  if (!presentment.has(currency.toLowerCase()))
+    throw invalid(undefined, `Invalid currency: ${currency}. Stripe currently supports these currencies: …`, 'currency')
+  if (amount < 1) throw invalid('parameter_invalid_integer', 'This value must be greater than or equal to 1.', 'amount')
+  if (amount < (minimums[currency] ?? 1))
+    throw invalid('amount_too_small', 'Amount must convert to at least 50 cents.', 'amount')
+  if (amount > maximum && currency !== 'idr')
+    throw invalid('amount_too_large', 'Amount must be no more than 999,999.99.', 'amount')
+  if ((wholeUnits.has(currency) && amount % 100 !== 0) || (threeDecimals.has(currency) && amount % 10 !== 0))
+    throw invalid(undefined, `Invalid amount for ${currency}: ${amount}`, 'amount')
+}
+
+function search({ state, values, isSearchable }: PathCall) {
+  const query = textIn(values, 'query') ?? ''
+  const [, name, value] = /^metadata\['(\w+)'\]:'([^'"]*)'$/.exec(query) ?? []
+  if (name === undefined) throw invalid(undefined, `We were unable to parse your search query: ${query}`, 'query')
+  const matching = [...state.intents.values()].filter(
+    ({ id, metadata }) => metadata[name] === value && isSearchable(id),
+  )
+  const [from, limit] = [Number(textIn(values, 'page') ?? '0'), numberIn(values, 'limit') ?? 10]
+  const until = from + limit
+  return {
+    object: 'search_result',
+    data: matching.slice(from, until),
+    has_more: until < matching.length,
+    next_page: until < matching.length ? String(until) : null,
+    url: '/v1/payment_intents/search',
+  }
+}
+
+function cancel({ state, id, values, key }: PathCall): StripeIntent {
+  const intent = intentAt(state, id)
+  refuseIn(intent, ['succeeded', 'canceled', 'processing'])
+  cancelNow(state, intent, { reason: textIn(values, 'cancellation_reason'), key })
+  return intent
+}
+
+/** What the payer's form does. */
+function confirm({ state, id, values }: PathCall): StripeIntent {
+  const intent = intentAt(state, id)
+  refuseIn(intent, ['succeeded', 'canceled', 'processing'])
+  const method = textIn(values, 'payment_method')
+  if (method !== null) intent.payment_method = method
+  if (intent.payment_method === null)
+    throw invalid('payment_intent_unexpected_state', 'You cannot confirm this PaymentIntent without a method.')
+  pay(state, id, intent.payment_method === declinedMethod ? 'failed' : 'succeeded')
+  if (intent.last_payment_error) throw new StripeRefusal(402, { ...intent.last_payment_error, payment_intent: intent })
+  return intent
+}
+
+function refuseIn(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
+  if (!statuses.includes(intent.status)) return
+  throw new StripeRefusal(400, {
+    type: 'invalid_request_error',
+    code: 'payment_intent_unexpected_state',
+    message: `This PaymentIntent has a status of ${intent.status}.`,
+    payment_intent: intent,
+  })
+}
+
+function intentAt(state: StripeState, id: string): StripeIntent {
+  const intent = state.intents.get(id)
+  if (!intent) throw noSuch('payment_intent', id, 'intent', 404)
+  return intent
+}

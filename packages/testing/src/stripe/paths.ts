@@ -1,0 +1,21 @@
+// What a path of the fake Stripe is.
+import type { Spec, Values } from './form.ts'
+import type { StripeState } from './state.ts'
+
+export type Path = {
+  readonly method: 'GET' | 'POST'
+  /** Its first group is the id in the path. */
+  readonly pattern: RegExp
+  readonly params: Spec
+  /** Does it and returns the answer. @throws StripeRefusal */
+  readonly act: (call: PathCall) => object
+}
+
+export type PathCall = {
+  readonly state: StripeState
+  readonly id: string
+  readonly values: Values
+  readonly key: string | null
+  /** Whether a search finds the intent yet. */
+  readonly isSearchable: (intentId: string) => boolean
+}

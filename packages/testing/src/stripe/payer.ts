@@ -1,0 +1,166 @@
+// What happens at the fake Stripe without a call of ours: payers pay, fail and dispute, and merchants refund.
+
+import type { StripeEvent } from './events.ts'
+import {
+  type ChargeStatus,
+  chargeBody,
+  disputeBody,
+  type IntentStatus,
+  type PaymentError,
+  refundBody,
+  type StripeCharge,
+  type StripeIntent,
+} from './paymentBodies.ts'
+import type { StripeState } from './state.ts'
+
+export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
+
+/** What the bank says to a payment that fails. */
+export const declined = {
+  type: 'card_error',
+  code: 'card_declined',
+  decline_code: 'insufficient_funds',
+  message: 'Your card has insufficient funds.',
+} as const satisfies PaymentError
+
+/**
+ * The payer is through with the intent's form, or was not.
+ * @returns the events that Stripe sends of it, in order
+ */
+export function pay(state: StripeState, intentId: string, outcome: PayOutcome): StripeEvent[] {
+  const intent = known(state.intents, intentId)
+  if (intent.status === 'succeeded' || intent.status === 'canceled')
+    throw new Error(`The intent ${intentId} is ${intent.status} for good`)
+  const before = state.events.length
+  intent.payment_method ??= 'pm_example'
+  switch (outcome) {
+    case 'succeeded':
+      succeed(state, intent)
+      break
+    case 'failed':
+      fail(state, intent)
+      break
+    case 'processing':
+      charge(state, intent, 'pending', 'charge.pending')
+      move(state, intent, 'processing', 'payment_intent.processing')
+      break
+    case 'requires_capture':
+      intent.amount_capturable = intent.amount
+      charge(state, intent, 'succeeded', 'charge.succeeded')
+      move(state, intent, 'requires_capture', 'payment_intent.amount_capturable_updated')
+      break
+    case 'requires_action':
+      intent.next_action = { type: 'use_stripe_sdk', use_stripe_sdk: {} }
+      move(state, intent, 'requires_action', 'payment_intent.requires_action')
+      break
+    case 'canceled':
+      cancel(state, intent, { reason: 'abandoned' })
+  }
+  return state.events.slice(before)
+}
+
+export function cancel(
+  state: StripeState,
+  intent: StripeIntent,
+  { reason, key }: { readonly reason: string | null; readonly key?: string | null },
+): void {
+  intent.canceled_at = state.seconds()
+  intent.cancellation_reason = reason
+  intent.next_action = null
+  move(state, intent, 'canceled', 'payment_intent.canceled', key)
+}
+
+function succeed(state: StripeState, intent: StripeIntent): void {
+  const paid = charge(state, intent, 'succeeded', 'charge.succeeded')
+  intent.amount_received = intent.amount
+  intent.amount_capturable = 0
+  intent.last_payment_error = null
+  intent.next_action = null
+  state.ledger.add({
+    charge_id: paid.id,
+    intent_id: intent.id,
+    payment_id: intent.metadata.payment_id ?? null,
+    amount_cents: paid.amount,
+    currency: paid.currency,
+  })
+  move(state, intent, 'succeeded', 'payment_intent.succeeded')
+}
+
+/** A failed attempt takes its method with it, and the intent waits for another one. */
+function fail(state: StripeState, intent: StripeIntent): void {
+  const failed = charge(state, intent, 'failed', 'charge.failed')
+  intent.last_payment_error = { ...declined, charge: failed.id }
+  intent.payment_method = null
+  intent.next_action = null
+  move(state, intent, 'requires_payment_method', 'payment_intent.payment_failed')
+}
+
+/** One attempt is one charge, whatever becomes of it. */
+function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, type: string): StripeCharge {
+  const open = intent.latest_charge === null ? undefined : state.charges.get(intent.latest_charge)
+  const current = open?.status === 'pending' ? open : chargeBody(intent, status, state.seconds())
+  current.status = status
+  current.captured = status === 'succeeded'
+  current.paid = status !== 'failed'
+  current.failure_code = status === 'failed' ? declined.code : null
+  current.failure_message = status === 'failed' ? declined.message : null
+  state.charges.set(current.id, current)
+  intent.latest_charge = current.id
+  state.tell(type, current)
+  return current
+}
+
+function move(
+  state: StripeState,
+  intent: StripeIntent,
+  status: IntentStatus,
+  type: string,
+  key: string | null = null,
+): void {
+  intent.status = status
+  state.tell(type, intent, { key })
+}
+
+/** @param amount without one, all that is left */
+export function refund(state: StripeState, intentId: string, amount?: number): StripeEvent[] {
+  const refunded = chargeOf(state, intentId)
+  const before = state.events.length
+  const previous = { amount_refunded: refunded.amount_refunded, refunded: refunded.refunded }
+  const back = amount ?? refunded.amount - refunded.amount_refunded
+  refunded.amount_refunded += back
+  refunded.refunded = refunded.amount_refunded === refunded.amount
+  state.tell('refund.created', refundBody(refunded, back, state.seconds()))
+  state.tell('charge.refunded', refunded, { previous })
+  return state.events.slice(before)
+}
+
+export function dispute(state: StripeState, intentId: string, amount?: number): StripeEvent[] {
+  const disputed = chargeOf(state, intentId)
+  const before = state.events.length
+  const opened = disputeBody(disputed, amount ?? disputed.amount, state.seconds())
+  disputed.disputed = true
+  state.disputes.set(opened.id, opened)
+  state.tell('charge.dispute.created', opened)
+  state.tell('charge.dispute.funds_withdrawn', opened)
+  return state.events.slice(before)
+}
+
+export function closeDispute(state: StripeState, disputeId: string, status: 'won' | 'lost'): StripeEvent[] {
+  const closed = known(state.disputes, disputeId)
+  const before = state.events.length
+  const previous = { status: closed.status }
+  closed.status = status
+  state.tell('charge.dispute.closed', closed, { previous })
+  if (status === 'won') state.tell('charge.dispute.funds_reinstated', closed)
+  return state.events.slice(before)
+}
+
+function chargeOf(state: StripeState, intentId: string): StripeCharge {
+  return known(state.charges, known(state.intents, intentId).latest_charge ?? '')
+}
+
+export function known<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
+  const found = kept.get(id)
+  if (found === undefined) throw new Error(`Nothing has the id ${id}`)
+  return found
+}

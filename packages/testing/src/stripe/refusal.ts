@@ -1,0 +1,40 @@
+// A refusal in the fake Stripe's own form. https://docs.stripe.com/api/errors
+export type StripeErrorBody = {
+  readonly type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error'
+  readonly message: string
+  readonly code?: string
+  readonly decline_code?: string
+  readonly param?: string
+  readonly [more: string]: unknown
+}
+
+export class StripeRefusal extends Error {
+  override readonly name = 'StripeRefusal'
+  readonly status: number
+  readonly body: StripeErrorBody
+
+  constructor(status: number, body: StripeErrorBody) {
+    super(body.message)
+    this.status = status
+    this.body = body
+  }
+}
+
+/** @param status 400 for what stands in a parameter, 404 for what stands in the path */
+export function noSuch(what: string, id: string, param: string, status: 400 | 404): StripeRefusal {
+  return new StripeRefusal(status, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message: `No such ${what}: '${id}'`,
+    param,
+  })
+}
+
+export function invalid(code: string | undefined, message: string, param?: string): StripeRefusal {
+  return new StripeRefusal(400, {
+    type: 'invalid_request_error',
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+  })
+}

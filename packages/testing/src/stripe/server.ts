@@ -1,0 +1,187 @@
+// How the fake Stripe handles a request: who asks, is it well formed, was it asked before, and what comes of it.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { createFaultPlan, type FaultPlan } from '../fakeProvider.ts'
+import { checkParams, readForm } from './form.ts'
+import { createIdempotencyKeys, type Outcome } from './idempotency.ts'
+import { apiVersion, stripeId } from './ids.ts'
+import { intentPaths } from './intentPaths.ts'
+import type { Path } from './paths.ts'
+import { invalid, type StripeErrorBody, StripeRefusal } from './refusal.ts'
+import type { StripeState } from './state.ts'
+import { vaultPaths } from './vaultPaths.ts'
+
+export type StripeCall = {
+  readonly method: string
+  readonly path: string
+  /** The idempotency key. */
+  readonly key: string | null
+  /** As they were sent: `metadata[payment_id]`. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+type Received = StripeCall & { readonly form: string; readonly headers: IncomingMessage['headers'] }
+
+export type StripeControls = {
+  readonly calls: readonly StripeCall[]
+  readonly faults: FaultPlan
+  readonly readFaults: FaultPlan
+  refuseNext(...refusals: readonly { readonly status: number; readonly error: StripeErrorBody }[]): void
+  failInside(how: { readonly commits: boolean }): void
+  delaySearch(): void
+  catchUpSearch(): void
+}
+
+const paths = [...intentPaths, ...vaultPaths]
+
+export function createStripeServer({
+  state,
+  secretKey,
+  now,
+}: {
+  readonly state: StripeState
+  readonly secretKey: string
+  readonly now: () => Date
+}): StripeControls & { readonly listener: RequestListener } {
+  const calls: StripeCall[] = []
+  const [faults, readFaults] = [createFaultPlan(), createFaultPlan()]
+  const keys = createIdempotencyKeys(now)
+  const refusals: StripeRefusal[] = []
+  const breaks: { readonly commits: boolean }[] = []
+  let searchable: ReadonlySet<string> | null = null
+
+  const perform = (path: Path, call: Received, id: string): Outcome => {
+    const values = checkParams(readForm(call.form), path.params)
+    const isSearchable = (intentId: string) => searchable === null || searchable.has(intentId)
+    const act = () => outcomeOf(() => path.act({ state, id, values, key: call.key, isSearchable }))
+    const broken = path.method === 'POST' ? breaks.shift() : undefined
+    if (!broken) return act()
+    if (broken.commits) act()
+    return { status: 500, body: { error: { type: 'api_error', message: 'An unknown error occurred' } } }
+  }
+
+  const change = async (
+    path: Path,
+    call: Received,
+    id: string,
+    send: (outcome: Outcome) => void,
+    to: ServerResponse,
+  ) => {
+    const { key } = call
+    if (key === null) return faults.play(to, () => perform(path, call, id), send)
+    const request = `${call.path}?${call.form.split('&').sort().join('&')}`
+    const kept = keys.find(key, request)
+    keys.hold(key, request)
+    const act = () => {
+      if (kept) return kept
+      const outcome = perform(path, call, id)
+      keys.keep(key, request, outcome)
+      return outcome
+    }
+    await faults.play(to, act, send).finally(() => keys.release(key))
+  }
+
+  const serve = async (request: IncomingMessage, response: ServerResponse, body: string) => {
+    const call = received(request, body)
+    const { method, path, key, params } = call
+    calls.push({ method, path, key, params })
+    const send = (outcome: Outcome) => write(response, outcome, { call, date: now() })
+    try {
+      const refusal = refusals.shift()
+      if (refusal) throw refusal
+      checkHeaders(call, secretKey)
+      const [found, id] = pathOf(call)
+      if (method === 'POST') return await change(found, call, id, send, response)
+      await readFaults.play(response, () => perform(found, call, id), send)
+    } catch (error) {
+      if (!(error instanceof StripeRefusal)) throw error
+      send(refused(error))
+    }
+  }
+  return {
+    calls,
+    faults,
+    readFaults,
+    listener: (request, response) =>
+      void text(request).then(
+        (body) => serve(request, response, body),
+        // The caller was killed in the middle of it.
+        () => response.destroy(),
+      ),
+    refuseNext: (...all) => void refusals.push(...all.map(({ status, error }) => new StripeRefusal(status, error))),
+    failInside: (how) => void breaks.push(how),
+    delaySearch() {
+      searchable = new Set(state.intents.keys())
+    },
+    catchUpSearch() {
+      searchable = null
+    },
+  }
+}
+
+function outcomeOf(act: () => object): Outcome {
+  try {
+    // As it is now: what is kept for a key does not change with the object.
+    return { status: 200, body: structuredClone(act()) }
+  } catch (error) {
+    if (error instanceof StripeRefusal) return refused(error)
+    throw error
+  }
+}
+
+function refused({ status, body }: StripeRefusal): Outcome {
+  const doc_url = body.code === undefined ? {} : { doc_url: `https://stripe.com/docs/error-codes/${body.code}` }
+  return { status, body: { error: { ...body, ...doc_url } } }
+}
+
+function received({ method = '', url = '', headers }: IncomingMessage, body: string): Received {
+  const [path = '', query = ''] = url.split('?')
+  const form = method === 'GET' ? query : body
+  const key = headers['idempotency-key']
+  return {
+    method,
+    path,
+    form,
+    headers,
+    key: typeof key === 'string' ? key : null,
+    params: Object.fromEntries(new URLSearchParams(form)),
+  }
+}
+
+function checkHeaders({ method, key, headers }: Received, secretKey: string): void {
+  if (headers.authorization !== `Bearer ${secretKey}`)
+    throw new StripeRefusal(401, { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_****' })
+  const version = headers['stripe-version']
+  if (version !== undefined && version !== apiVersion)
+    throw invalid(undefined, `This stand-in speaks ${apiVersion} and not ${version}`)
+  if (method === 'POST' && headers['content-type'] !== 'application/x-www-form-urlencoded')
+    throw invalid(undefined, 'The body must be a form')
+  if (key !== null && (key === '' || key.length > 255)) throw invalid(undefined, 'Invalid Idempotency-Key')
+}
+
+function pathOf({ method, path }: Received): readonly [Path, string] {
+  for (const candidate of paths) {
+    const found = candidate.method === method ? candidate.pattern.exec(path) : null
+    if (found) return [candidate, found[1] ?? '']
+  }
+  throw new StripeRefusal(404, {
+    type: 'invalid_request_error',
+    message: `Unrecognized request URL (${method}: ${path}).`,
+  })
+}
+
+function write(
+  response: ServerResponse,
+  { status, body, replayed }: Outcome,
+  { call, date }: { readonly call: Received; readonly date: Date },
+): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    date: date.toUTCString(),
+    'request-id': stripeId('req'),
+    'stripe-version': apiVersion,
+    ...(call.key === null ? {} : { 'idempotency-key': call.key }),
+    ...(replayed ? { 'idempotent-replayed': 'true', 'original-request': stripeId('req') } : {}),
+  })
+  response.end(JSON.stringify(body, null, 2))
+}

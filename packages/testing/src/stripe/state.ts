@@ -1,0 +1,46 @@
+// What the fake Stripe knows, and the events that come of its changes.
+import type { Ledger } from '../fakeProvider.ts'
+import { type StripeEvent, stripeEvent } from './events.ts'
+import type { StripeCharge, StripeDispute, StripeIntent } from './paymentBodies.ts'
+import type { StripeCustomer, StripeMethod } from './vaultBodies.ts'
+
+export type StripeState = {
+  readonly intents: Map<string, StripeIntent>
+  readonly charges: Map<string, StripeCharge>
+  readonly disputes: Map<string, StripeDispute>
+  readonly customers: Map<string, StripeCustomer>
+  readonly methods: Map<string, StripeMethod>
+  readonly setupIntents: Map<string, { readonly id: string; readonly customer: string | null }>
+  /** Tokens of the older card forms, and whether each was used. */
+  readonly tokens: Map<string, { readonly card: object; used: boolean }>
+  /** Methods that were detached, which can never be attached again. */
+  readonly spentMethods: Set<string>
+  readonly events: StripeEvent[]
+  readonly ledger: Ledger
+  readonly seconds: () => number
+  /** Records that something happened. @param key of the call that did it */
+  tell(type: string, object: object, more?: { readonly previous?: object; readonly key?: string | null }): StripeEvent
+}
+
+export function createStripeState(ledger: Ledger, now: () => Date): StripeState {
+  const events: StripeEvent[] = []
+  const seconds = () => Math.floor(now().getTime() / 1000)
+  return {
+    intents: new Map(),
+    charges: new Map(),
+    disputes: new Map(),
+    customers: new Map(),
+    methods: new Map(),
+    setupIntents: new Map(),
+    tokens: new Map(),
+    spentMethods: new Set(),
+    events,
+    ledger,
+    seconds,
+    tell(type, object, more = {}) {
+      const event = stripeEvent(type, object, { created: seconds(), ...more })
+      events.push(event)
+      return event
+    },
+  }
+}
