@@ -209,11 +209,22 @@ t.test('bad variables are refused in one line that names all of them, before any
     EVENTSTORE_URL: 'http://127.0.0.1',
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: 'everywhere',
+    STRIPE_SECRET_KEY: 'sk_test_alone',
+    PAYMENT_RECONCILE_AFTER: 'soon',
   })
   t.equal(refused.code, 1)
   t.equal(lines(refused.stderr).length, 1)
-  for (const name of ['PORT', 'SANDBOX_PROVIDER', 'EVENTSTORE_URL', 'WEBHOOK_1_URL', 'WEBHOOK_ALLOWED_PRIVATE_CIDRS'])
+  for (const name of [
+    'PORT',
+    'SANDBOX_PROVIDER',
+    'EVENTSTORE_URL',
+    'WEBHOOK_1_URL',
+    'WEBHOOK_ALLOWED_PRIVATE_CIDRS',
+    'STRIPE_WEBHOOK_SECRET',
+    'PAYMENT_RECONCILE_AFTER',
+  ])
     t.match(refused.stderr, `${name} `)
+  t.notMatch(refused.stderr, 'sk_test_alone')
   t.notOk(existsSync(DATA_DIR))
 })
 

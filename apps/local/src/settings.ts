@@ -3,7 +3,7 @@ import { commandVariables } from '@paylog/command-api/config'
 import { queryVariables } from '@paylog/query-api/config'
 import { bool, ConfigError, commaList, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'
 import { logLevels } from '@paylog/runtime/lifecycle'
-import { loadWorkerConfig } from '@paylog/worker/config'
+import { loadWorkerConfig, workerVariables } from '@paylog/worker/config'
 import { type StaticDecode, Type } from 'typebox'
 
 /** Relative to where npm runs scripts: the root of the project. */
@@ -24,12 +24,17 @@ const localVariables = {
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: commaList(['127.0.0.0/8', '::1/128']),
 }
 
-/** The API's variables; where this room supplies what it requires, this room's own word holds. */
-const AllVariables = Type.Object({ ...commandVariables, ...queryVariables, ...localVariables })
+/** The apps' variables; where this room supplies what it requires, this room's own word holds. */
+const AllVariables = Type.Object({ ...commandVariables, ...queryVariables, ...workerVariables, ...localVariables })
 export type Settings = Readonly<StaticDecode<typeof AllVariables>>
 
 /** Stand in for what was checked already or what the parts that are started here will say: no app needs to miss it. */
-const supplied = { DATABASE_URL: 'postgres://127.0.0.1', EVENTSTORE_URL: 'esdb://127.0.0.1', REDIS_URL: '' }
+const supplied = {
+  DATABASE_URL: 'postgres://127.0.0.1',
+  EVENTSTORE_URL: 'esdb://127.0.0.1',
+  REDIS_URL: '',
+  SANDBOX_WEBHOOK_SECRET: 'supplied',
+}
 
 /**
  * Checks the variables of every app before any is started.

@@ -10,19 +10,23 @@ t.test('little is needed', async (t) => {
     PROJECT_ID: 'default',
     WEBHOOK_SUCCESS_STATUS: '200',
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: [],
+    PAYMENT_RECONCILE_AFTER: 3_600_000,
+    SANDBOX_PROVIDER: false,
+    PROVIDER_TIMEOUT_MS: 10_000,
   })
 })
 
-t.test('one message names every bad variable of the worker and of its nodes', async (t) => {
-  const refusal = (env: Record<string, string>) => {
-    try {
-      loadWorkerConfig(env)
-    } catch (error) {
-      t.ok(error instanceof ConfigError)
-      return error instanceof Error ? error.message : ''
-    }
-    return 'accepted'
+function refusal(env: Record<string, string>): string {
+  try {
+    loadWorkerConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
   }
+  return 'accepted'
+}
+
+t.test('one message names every bad variable of the worker and of its nodes', async (t) => {
   const message = refusal({ WEBHOOK_SUCCESS_STATUS: '204', WEBHOOK_1_ENABLED: 'true', WEBHOOK_2_ENABLED: 'yes' })
   for (const name of ['DATABASE_URL', 'EVENTSTORE_URL', 'WEBHOOK_SUCCESS_STATUS', 'WEBHOOK_1_URL', 'WEBHOOK_2_ENABLED'])
     t.match(message, name)
@@ -32,4 +36,33 @@ t.test('one message names every bad variable of the worker and of its nodes', as
     'Bad configuration: WEBHOOK_1_ENABLED must be true or false',
   )
   t.match(refusal({ ...needed, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.1' }), 'WEBHOOK_ALLOWED_PRIVATE_CIDRS')
+})
+
+t.test('and every credential that is missing beside others', async (t) => {
+  const message = refusal({
+    STRIPE_SECRET_KEY: 'sk_test_example',
+    STRIPE_API_BASE: 'nowhere',
+    PAYPAL_WEBHOOK_ID: 'id-1,id-2',
+    PAYPAL_CLIENT_ID: '',
+    SANDBOX_PROVIDER: 'true',
+    PROVIDER_TIMEOUT_MS: 'long',
+  })
+  const names = ['DATABASE_URL', 'STRIPE_WEBHOOK_SECRET is required', 'PAYPAL_CLIENT_ID is required', 'STRIPE_API_BASE']
+  for (const name of [...names, 'PAYPAL_CLIENT_SECRET', 'SANDBOX_WEBHOOK_SECRET', 'PROVIDER_TIMEOUT_MS'])
+    t.equal(message.split(name).length, 2, name)
+  t.notMatch(message, 'sk_test_example')
+  t.equal(refusal({ ...needed, STRIPE_SECRET_KEY: 'sk_test_example', STRIPE_WEBHOOK_SECRET: 'whsec' }), 'accepted')
+  t.equal(
+    refusal({ ...needed, SANDBOX_PROVIDER: 'maybe' }),
+    'Bad configuration: SANDBOX_PROVIDER must be true or false',
+  )
+})
+
+t.test('a payment is asked about after a second at the earliest', async (t) => {
+  const after = (PAYMENT_RECONCILE_AFTER: string) => refusal({ ...needed, PAYMENT_RECONCILE_AFTER })
+  t.equal(after('1s'), 'accepted')
+  t.equal(after('15m'), 'accepted')
+  for (const short of ['0', '999ms', '0h'])
+    t.equal(after(short), 'Bad configuration: PAYMENT_RECONCILE_AFTER must be at least 1s', short)
+  t.match(after('soon'), /^Bad configuration: PAYMENT_RECONCILE_AFTER must be a duration[^;]*$/)
 })

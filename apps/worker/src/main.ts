@@ -1,12 +1,13 @@
-// Wires the worker: the log is mapped to deliveries, and deliveries are sent.
+// Wires the worker: the log is mapped to deliveries, deliveries are sent, and what was left open is followed up.
 // biome-ignore-all lint/style/noProcessEnv: the nodes have no fixed list of variables, so all of them are handed over.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createPool } from '@paylog/runtime/postgres'
+import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import { loadWorkerConfig } from './config.ts'
 import { createDeliveries } from './deliveries/deliveries.ts'
-import { createDispatcher } from './dispatch/dispatcher.ts'
-import { runDispatcher } from './dispatch/runDispatcher.ts'
+import { createDispatcher, webhookSubscription } from './dispatch/dispatcher.ts'
+import { startFollowUps } from './follow-ups/startFollowUps.ts'
 import { installationId } from './queue/installation.ts'
 import { assertConnections, openQueueStore } from './queue/queueStore.ts'
 import { createQueues } from './queue/queues.ts'
@@ -14,6 +15,7 @@ import { createSweep } from './queue/sweep.ts'
 import { startWorkers } from './queue/workers.ts'
 import { createEndpointAgent } from './send/postWebhook.ts'
 import { createSender } from './send/sender.ts'
+import { runSoleSubscription } from './subscriptions/soleSubscription.ts'
 
 const maxConnections = 6
 
@@ -22,12 +24,25 @@ runApp('worker', async ({ log, lifecycle }) => {
   const { nodes, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   assertConnections({ nodes: nodes.length, redisUrl })
   const now = () => new Date()
+  const signal = lifecycle.stopping
+  const supervise = (name: string, subscription: Promise<void>) => {
+    lifecycle.add(name, () => subscription.catch(() => undefined))
+    subscription.catch((error: unknown) => lifecycle.fail(error))
+  }
 
   const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, log })
   lifecycle.add('database', () => pool.end())
   const deliveries = createDeliveries(pool)
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())
+
+  const providers = enabledProviders(config)
+  for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
+  const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
+  const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log }
+  const { reading, sweeping } = await startFollowUps(followed)
+  lifecycle.add('follow-ups', () => sweeping)
+  supervise('subscription of the follow-ups', reading)
 
   const installation = await installationId(pool)
   const queueStore = await openQueueStore({ databaseUrl, redisUrl, installation, workers: nodes.length, log })
@@ -43,13 +58,13 @@ runApp('worker', async ({ log, lifecycle }) => {
   const workers = await startWorkers({ store: queueStore.store, nodes, queues, send, log })
   lifecycle.add('workers', () => workers.close())
 
-  const sweeping = createSweep({ deliveries, queues, nodes, now, log }).run(lifecycle.stopping)
-  lifecycle.add('sweep', () => sweeping)
+  const requeueing = createSweep({ deliveries, queues, nodes, now, log }).run(signal)
+  lifecycle.add('sweep', () => requeueing)
 
   const dispatcher = createDispatcher({ deliveries, queues, nodes, projectId: config.PROJECT_ID, now, log })
   // Fails at start, not in the background, when the tables are not there.
   await dispatcher.start()
-  const dispatching = runDispatcher({ dispatcher, store, databaseUrl, signal: lifecycle.stopping, log })
-  lifecycle.add('subscription', () => dispatching.catch(() => undefined))
-  dispatching.catch((error: unknown) => lifecycle.fail(error))
+  const { start, handle } = dispatcher
+  const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle }
+  supervise('subscription of the webhooks', runSoleSubscription({ ...subscription, store, databaseUrl, signal, log }))
 })

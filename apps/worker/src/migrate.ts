@@ -1,8 +1,8 @@
-// Brings the tables of outgoing webhooks up to date.
+// Brings the worker's tables up to date.
 import { migrate } from '@paylog/runtime/postgres'
 import type { Pool } from 'pg'
 
-/** Applies what is missing in the schema `webhooks`. Safe to call from several processes at once. */
+/** Applies what is missing in the schema `webhooks`, which holds the follow-ups as well. Safe to call from several processes at once. */
 export function migrateWebhooks(pool: Pool): Promise<string[]> {
   return migrate(pool, { schema: 'webhooks', directory: new URL('./migrations/', import.meta.url) })
 }

@@ -70,14 +70,20 @@ const recipes: readonly Recipe[] = [
   },
 ]
 
-/**
- * The providers whose credentials are set, by their id.
- * @throws ConfigError naming every credential that is missing beside others
- */
-export function enabledProviders(config: ProviderConfig): ReadonlyMap<string, Provider> {
+/** One sentence for every credential that is missing beside others. */
+export function credentialProblems(config: ProviderConfig): readonly string[] {
   const problems = recipes.flatMap(({ credentials }) => missingBeside(config, credentials))
   if (config.SANDBOX_PROVIDER && !isSet(config.SANDBOX_WEBHOOK_SECRET))
     problems.push('SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true')
+  return problems
+}
+
+/**
+ * The providers whose credentials are set, by their id.
+ * @throws ConfigError with the `credentialProblems`
+ */
+export function enabledProviders(config: ProviderConfig): ReadonlyMap<string, Provider> {
+  const problems = credentialProblems(config)
   if (problems.length > 0) throw new ConfigError(problems)
   const providers = recipes
     .filter(({ credentials }) => credentials.every((name) => isSet(config[name])))

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
 import { batchOf, createRig, type Rig } from '../testing/rig.ts'
-import { graceMs, StaleCheckpointError } from './recordBatch.ts'
+import { graceMs } from './recordBatch.ts'
 
 const twoNodes = {
   WEBHOOK_1_ENABLED: 'true',

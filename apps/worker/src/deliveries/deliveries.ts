@@ -1,6 +1,6 @@
-// The deliveries table: what is to be sent, what was tried, and how far the log was mapped.
-import type { LogPosition } from '@paylog/event-store/codec'
+// The deliveries table: what is to be sent, and what was tried.
 import type { Pool } from 'pg'
+import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { graceMs, type MappedBatch, recordBatch } from './recordBatch.ts'
 import { storable } from './storable.ts'
 
@@ -27,14 +27,7 @@ const resweepMs = 15_000
 export function createDeliveries(pool: Pool) {
   return {
     /** The position up to which the log is mapped, if it ever was. */
-    async checkpoint(name: string): Promise<LogPosition | undefined> {
-      const { rows } = await pool.query<{ commit_position: bigint; prepare_position: bigint }>(
-        'select commit_position, prepare_position from webhooks.checkpoints where name = $1',
-        [name],
-      )
-      const [row] = rows
-      return row && { commit: BigInt(row.commit_position), prepare: BigInt(row.prepare_position) }
-    },
+    checkpoint: (name: string) => readCheckpoint(pool, name),
 
     record: (batch: MappedBatch) => recordBatch(pool, batch),
 

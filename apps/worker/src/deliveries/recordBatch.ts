@@ -1,62 +1,39 @@
 // The one transaction behind the promise that nothing is lost or told twice: rows and checkpoint together.
-import type { LogPosition } from '@paylog/event-store/codec'
 import type { Outbound } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
+import {
+  type CheckpointMove,
+  moveCheckpointSql,
+  moveParameters,
+  StaleCheckpointError,
+} from '../subscriptions/checkpoint.ts'
 import { storable } from './storable.ts'
 
-export type MappedBatch = {
-  /** The subscription whose checkpoint moves. */
-  readonly name: string
-  /** The checkpoint that this runner last saw. */
-  readonly from: LogPosition | undefined
-  readonly to: LogPosition
-  readonly messages: readonly Outbound[]
-  readonly at: Date
-}
+export type MappedBatch = CheckpointMove & { readonly messages: readonly Outbound[] }
 
 /** How long a job may stay unseen before its row counts as one that has none. */
 export const graceMs = 2_000
-
-/** Somebody else moved the checkpoint: this process is not the one active runner any more. */
-export class StaleCheckpointError extends Error {
-  override readonly name = 'StaleCheckpointError'
-}
 
 /**
  * Inserts what is new of a batch and moves the checkpoint, in one statement and so in one transaction.
  * @returns the messages that were not there before, in their order
  * @throws StaleCheckpointError, with nothing changed, when the checkpoint is not at `from`
  */
-export async function recordBatch(pool: Pool, { name, from, to, messages, at }: MappedBatch): Promise<Outbound[]> {
+export async function recordBatch(pool: Pool, batch: MappedBatch): Promise<Outbound[]> {
+  const { messages, at } = batch
   const { rows } = await pool.query<{ moved: number; inserted: string[] }>({
     name: 'record-deliveries',
     text: recordSql,
-    values: [
-      name,
-      to.commit.toString(),
-      to.prepare.toString(),
-      from?.commit.toString() ?? null,
-      from?.prepare.toString() ?? null,
-      at,
-      new Date(at.getTime() + graceMs),
-      JSON.stringify(messages.map(deliveryRow)),
-    ],
+    values: [...moveParameters(batch), new Date(at.getTime() + graceMs), JSON.stringify(messages.map(deliveryRow))],
   })
   const [result] = rows
-  if (result?.moved !== 1) throw new StaleCheckpointError(`The checkpoint ${name} was moved by another runner`)
+  if (result?.moved !== 1) throw new StaleCheckpointError(batch.name)
   const inserted = new Set(result.inserted)
   return messages.filter(({ id }) => inserted.has(id))
 }
 
 const recordSql = `
-with moved as (
-  insert into webhooks.checkpoints as c (name, commit_position, prepare_position, updated_at) values ($1, $2, $3, $6)
-  on conflict (name) do update
-    set commit_position = excluded.commit_position,
-        prepare_position = excluded.prepare_position,
-        updated_at = excluded.updated_at
-    where c.commit_position = $4::bigint and c.prepare_position = $5::bigint
-  returning 1
+with moved as (${moveCheckpointSql}
 ), inserted as (
   insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
     source_event_id, correlation_id, causation_id, payment_id, user_id, next_attempt_at, sweep_at, created_at)

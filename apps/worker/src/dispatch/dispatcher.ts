@@ -7,7 +7,6 @@ import type { Deliveries } from '../deliveries/deliveries.ts'
 import { enoughWaiting, type Queues } from '../queue/queues.ts'
 
 export const webhookSubscription = 'webhooks'
-export const webhookStreamPrefixes = ['payment-', 'providerEvent-'] as const
 
 /** How much text one statement may carry. A single event goes in whole, however much it is. */
 const sliceCharacters = 8 * 1024 * 1024

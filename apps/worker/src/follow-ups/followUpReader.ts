@@ -1,0 +1,40 @@
+// From the log to the worker's list: plans each batch and records it with its position.
+import type { Batch } from '@paylog/event-store/batches'
+import type { LogPosition } from '@paylog/event-store/codec'
+import type { FollowUps } from './followUps.ts'
+import { type PlanRules, planOf } from './plan.ts'
+
+export const followUpSubscription = 'follow-ups'
+
+export type FollowUpReader = {
+  /** The position to go on from. */
+  start(): Promise<LogPosition | undefined>
+  /** @throws StaleCheckpointError when another runner took over */
+  handle(batch: Batch): Promise<void>
+}
+
+/** @param deps `dueNow` is called when something became due that does not wait */
+export function createFollowUpReader(deps: {
+  readonly followUps: Pick<FollowUps, 'checkpoint' | 'record'>
+  readonly rules: PlanRules
+  readonly now: () => Date
+  readonly dueNow: () => void
+}): FollowUpReader {
+  const { followUps, rules, now, dueNow } = deps
+  let position: LogPosition | undefined
+  return {
+    async start() {
+      position = await followUps.checkpoint(followUpSubscription)
+      return position
+    },
+    async handle({ events, position: to }) {
+      const planned = events.flatMap((event) => {
+        const plan = planOf(event, rules)
+        return plan ? [{ event, plan }] : []
+      })
+      await followUps.record({ name: followUpSubscription, from: position, to, planned, at: now() })
+      position = to
+      if (planned.some(({ plan }) => plan.ask)) dueNow()
+    },
+  }
+}

@@ -1,0 +1,276 @@
+import { paymentStream } from '@paylog/event-store/streamName'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
+import { createTills, fails, passes } from '../testing/tills.ts'
+
+const second = 1_000
+const rig = await createFollowUpRig(t)
+
+const entryOf = (id: string) => rig.entry(paymentStream(id))
+const statusOf = async (id: string) => (await rig.payment(id)).status
+const succeeded = (id: string) =>
+  waitFor(async () => (await statusOf(id)) === 'succeeded', { what: `the success of ${id}` })
+const created = (id: string) =>
+  waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
+const offTheList = (id: string) =>
+  waitFor(async () => (await entryOf(id)) === undefined, { what: `the end of ${id} on the list` })
+const looked = (id: string) =>
+  waitFor(
+    async () => {
+      const entry = await entryOf(id)
+      return entry && entry.lease === null && entry.pauses > 0 && entry
+    },
+    { what: `a look at ${id}` },
+  )
+const fromNow = (time: Date | null | undefined) => Math.round(((time?.getTime() ?? 0) - rig.now().getTime()) / second)
+
+t.test('a call that a crash left open is finished, with the key of the request', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.initiate(tills)
+  t.ok(fromNow((await entryOf(id))?.finish) >= 28)
+  t.strictSame(tills.calls, [], 'whoever is at it gets his time')
+  rig.forward(31 * second)
+  await created(id)
+  t.equal(tills.calls[0], `create ${id}`)
+  t.strictSame(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+  const [first, last] = await rig.store.readStream(paymentStream(id))
+  t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
+  await waitFor(async () => (await entryOf(id))?.watch, { what: 'the watch' })
+  t.match(await entryOf(id), { finish: null, ask: null })
+})
+
+t.test('an unknown outcome becomes known by the same call, and a payment is charged once', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  tills.after = fails('unknown')
+  const id = await rig.open(tills)
+  t.match(await rig.payment(id), { intent_outcome: { kind: 'unknown' }, provider_intent_id: null })
+  t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
+  rig.forward(11 * second)
+  await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+  t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so after twice the time')
+  tills.after = passes
+  rig.forward(21 * second)
+  await created(id)
+  t.strictSame(new Set(tills.calls.slice(0, 3)), new Set([`create ${id}`]))
+  t.strictSame(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+})
+
+t.test('that a repeated call did not reach the provider says nothing about the first', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  tills.after = fails('unknown')
+  const id = await rig.open(tills)
+  tills.before = fails('unavailable')
+  rig.forward(11 * second)
+  await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+  t.match(await looked(id), { finish: Date })
+  t.match(await rig.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+})
+
+t.test('what the payer has approved is taken at once, and once, however many workers there are', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  await rig.startWorker(t, tills)
+  const ids = await Promise.all(Array.from({ length: 10 }, () => rig.open(tills)))
+  const before = performance.now()
+  for (const id of ids) {
+    tills.set(await rig.intentOf(id), 'approved')
+    await rig.notify(id, { status: 'processing' })
+  }
+  for (const id of ids) await succeeded(id)
+  t.comment(`taken after ${Math.round(performance.now() - before)} ms, ten of them`)
+  for (const id of ids) await offTheList(id)
+  t.equal(tills.charges.length, ids.length)
+  t.equal(tills.calls.filter((call) => call.startsWith('capture')).length, ids.length)
+})
+
+t.test('an approval that was recorded by a notification wakes the sweeper at once', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const tookMs = []
+  for (let round = 0; round < 10; round++) {
+    const id = await rig.open(tills)
+    await entryOf(id)
+    tills.set(await rig.intentOf(id), 'approved')
+    await rig.notify(id, { status: 'processing' })
+    const before = performance.now()
+    await succeeded(id)
+    tookMs.push(Math.round(performance.now() - before))
+  }
+  t.comment(`taken after ${tookMs.join(', ')} ms`)
+  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 3_000, 'sooner than by looking every second')
+})
+
+t.test('a capture that is declined is not made again and again', async (t) => {
+  const tills = createTills(t)
+  tills.captured = 'failed'
+  await rig.startWorker(t, tills)
+  const id = await rig.open(tills)
+  tills.set(await rig.intentOf(id), 'approved')
+  await rig.notify(id, { status: 'processing' })
+  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the decline' })
+  t.match(await looked(id), { finish: null, ask: null, watch: Date })
+  t.equal(tills.calls.filter((call) => call.startsWith('capture')).length, 1)
+})
+
+t.test('a capture without an answer is made again with the same key', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.open(tills)
+  tills.set(await rig.intentOf(id), 'approved')
+  tills.after = async () => {
+    if (tills.calls.at(-1)?.startsWith('capture')) await fails('unknown')()
+  }
+  await rig.notify(id, { status: 'processing' })
+  await waitFor(() => tills.charges.length === 1, { what: 'the lost answer' })
+  t.ok(Math.abs(fromNow((await looked(id)).ask) - 10) <= 1)
+  tills.after = passes
+  rig.forward(11 * second)
+  await succeeded(id)
+  t.equal(tills.charges.length, 1)
+})
+
+t.test('statements of the same time leave it to the provider', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.open(tills)
+  const intent = await rig.intentOf(id)
+  const provider_time = rig.now().toISOString()
+  await rig.notify(id, { status: 'pending', provider_time })
+  tills.set(intent, 'failed')
+  await rig.notify(id, { status: 'processing', provider_time })
+  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'what the provider says' })
+  t.strictSame((await rig.eventsOf(id)).slice(-2), ['ProviderEventIgnored', 'PaymentAttemptFailed'])
+  t.match(await looked(id), { ask: null, watch: Date })
+})
+
+t.test('a payment that nothing was heard of is asked about, then less and less often', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.open(tills)
+  await entryOf(id)
+  t.equal(tills.calls.length, 1)
+  rig.forward(reconcileAfterMs + second)
+  await waitFor(() => tills.calls.length === 2, { what: 'the first question' })
+  const hours = Math.round(fromNow((await looked(id)).watch) / 3600)
+  t.equal(hours, 2)
+  tills.set(await rig.intentOf(id), 'succeeded')
+  rig.forward(2 * reconcileAfterMs + second)
+  await succeeded(id)
+  await offTheList(id)
+  t.ok(rig.lines.some((line) => line.includes(id) && line.includes('"finding":"late"')))
+})
+
+t.test('a payment that is not paid for 90 days is left alone then, and that is said once', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.open(tills)
+  await entryOf(id)
+  rig.forward(91 * 24 * 3_600_000)
+  await offTheList(id)
+  t.equal(rig.lines.filter((line) => line.includes(id) && line.includes('any longer')).length, 1)
+})
+
+t.test('a provider that is away is asked again, and one that is back has the last word', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.open(tills)
+  tills.set(await rig.intentOf(id), 'succeeded')
+  tills.before = fails('unavailable')
+  rig.forward(reconcileAfterMs + second)
+  for (const [round, pause] of [10, 20, 40].entries()) {
+    await waitFor(() => tills.calls.length === round + 2, { what: `question ${round + 1}` })
+    const { ask, watch } = await looked(id)
+    t.ok(Math.abs(fromNow(ask) - pause) <= 1, `again in ${pause} s`)
+    t.equal(watch, null)
+    rig.forward((pause + 1) * second)
+  }
+  t.ok(rig.lines.some((line) => line.includes(id) && line.includes('"finding":"unreachable"')))
+  tills.before = passes
+  rig.forward(81 * second)
+  await succeeded(id)
+  await offTheList(id)
+})
+
+t.test('a provider that does not answer delays nobody else', async (t) => {
+  const silent = createTills(t)
+  const quick = createTills(t)
+  const silence = Promise.withResolvers<void>()
+  await rig.startWorker(t, silent, quick)
+  for (let n = 0; n < 20; n++) await rig.initiate(silent)
+  const id = await rig.initiate(quick)
+  silent.before = () => silence.promise
+  rig.forward(31 * second)
+  await created(id)
+  t.equal(silent.calls.length, 8, 'which holds no more than its share')
+  silent.before = passes
+  silence.resolve()
+  await waitFor(() => new Set(silent.calls.filter((call) => call.startsWith('create'))).size === 20, {
+    what: 'the others',
+  })
+})
+
+t.test('where nobody can be asked, a payment is off the list as soon as its intent is there', async (t) => {
+  const mute = createTills(t, { retrieveIntent: null })
+  await rig.startWorker(t, mute)
+  const open = await rig.initiate(mute)
+  const pending = await rig.open(mute)
+  t.equal(await entryOf(pending), undefined)
+  rig.forward(31 * second)
+  await created(open)
+  await offTheList(open)
+  t.equal(mute.calls.length, 2)
+})
+
+t.test('a payment of a provider that is not enabled waits until it is', async (t) => {
+  const tills = createTills(t)
+  const without = await rig.startWorker(t)
+  const id = await rig.initiate(tills)
+  t.match(await entryOf(id), { finish: Date })
+  rig.forward(31 * second)
+  await without.stop()
+  await rig.startWorker(t)
+  t.ok(rig.lines.some((line) => line.includes(tills.id) && line.includes('not enabled')))
+  await rig.startWorker(t, tills)
+  await created(id)
+})
+
+t.test('a payment that has ended is no question to its provider, though the list says so', async (t) => {
+  const tills = createTills(t)
+  const id = await rig.open(tills)
+  await rig.notify(id, { status: 'succeeded' })
+  const worker = await rig.startWorker(t)
+  t.equal(await entryOf(id), undefined)
+  await worker.stop()
+  await rig.pool.query(
+    `insert into webhooks.follow_ups (subject, provider_id, payment_id, ask_at, pauses, correlation_id, event_id)
+     values ($1, $2, $3, now(), 0, 'request-1', gen_random_uuid())`,
+    [paymentStream(id), tills.id, id],
+  )
+  await rig.startWorker(t, tills)
+  await offTheList(id)
+  t.equal(tills.calls.length, 1)
+})
+
+t.test('while the log is away nothing is decided, and afterwards everything', async (t) => {
+  const tills = createTills(t)
+  await rig.startWorker(t, tills)
+  const id = await rig.initiate(tills)
+  await entryOf(id)
+  await rig.node.kill()
+  rig.forward(31 * second)
+  await waitFor(() => rig.lines.some((line) => line.includes(id) && line.includes('broke off')), {
+    what: 'a failure',
+    timeoutMs: 30_000,
+  })
+  t.strictSame(tills.calls, [], 'what cannot be recorded is not begun')
+  await rig.node.start()
+  rig.forward(60 * second)
+  await waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', {
+    what: 'the intent',
+    timeoutMs: 30_000,
+  })
+})

@@ -1,0 +1,95 @@
+// What an event means for the worker's list: when somebody has to look at its payment or its notification.
+import type { Recorded } from '@paylog/event-store/codec'
+import type { Provider } from '@paylog/providers/provider'
+
+/**
+ * The times of a follow-up, one for each need; each is set and cleared by itself.
+ * `finish`: what was begun (a create call, the application of a notification) and has no known end.
+ * `ask`: what the provider said leaves something to decide, or to do.
+ * `watch`: nothing is known to be wrong, but nothing was heard for long.
+ */
+export type Times<Time> = { readonly finish: Time; readonly ask: Time; readonly watch: Time }
+
+/** What an event changes about the times; what it does not name stays. */
+export type Plan = Partial<Times<Date | null>>
+
+export type PlanRules = {
+  /** The enabled providers by their id; of one that is not enabled it is not known what it can be asked for. */
+  readonly providers: ReadonlyMap<string, Pick<Provider, 'retrieveIntent' | 'captureIntent'>>
+  /** How long nothing has to be heard of a payment before the provider is asked. */
+  readonly reconcileAfterMs: number
+}
+
+/** The time that whoever is at it has to finish by himself. */
+const openCallMs = 30_000
+export const unknownOutcomeMs = 10_000
+
+const nothingLeft: Plan = { finish: null, ask: null, watch: null }
+
+/**
+ * The times that an event leads to, by its own time, so that it leads to the same ones whenever it is read.
+ * @returns `null` when it changes nothing
+ */
+export function planOf(event: Recorded, rules: PlanRules): Plan | null {
+  switch (event.type) {
+    case 'PaymentInitiated':
+    case 'PaymentAttemptStarted':
+      return { finish: after(event.data, openCallMs) }
+    case 'ProviderEventReceived':
+      return { finish: after({ occurred_at: event.data.received_at }, openCallMs) }
+    case 'ProviderOutcomeUnknown':
+      return { finish: after(event.data, unknownOutcomeMs) }
+    case 'ProviderIntentCreated':
+      return canBeAsked(event.data, rules)
+        ? { finish: null, watch: after(event.data, rules.reconcileAfterMs) }
+        : nothingLeft
+    case 'PaymentProcessingStarted':
+      return rules.providers.get(event.data.provider_id)?.captureIntent ? capture(event.data) : heard(event.data, rules)
+    case 'PaymentActionRequired':
+      return heard(event.data, rules)
+    case 'PaymentAttemptFailed':
+      return event.data.refusal === null ? heard(event.data, rules) : nothingLeft
+    case 'PaymentAmountMismatch':
+      return canBeAsked(event.data, rules) ? { watch: after(event.data, rules.reconcileAfterMs) } : null
+    case 'ProviderEventIgnored': {
+      const isUndecided = event.data.reason === 'tie' || event.data.reason === 'regression'
+      return isUndecided && canBeAsked(event.data, rules) ? { ask: after(event.data, 0) } : null
+    }
+    case 'PaymentSucceeded':
+    case 'PaymentCanceled':
+    case 'ProviderEventApplied':
+    case 'ProviderEventUnmatched':
+      return nothingLeft
+    case 'PaymentConflictDetected':
+    case 'PaymentRefundRecorded':
+    case 'PaymentDisputeRecorded':
+    case 'ProviderIntentOwned':
+    case 'ProviderCustomerLinked':
+    case 'SetupIntentCreated':
+    case 'GuestTokenSeen':
+      return null
+  }
+}
+
+type Said = { readonly provider_id: string; readonly occurred_at: string }
+
+function canBeAsked({ provider_id }: Said, { providers }: PlanRules): boolean {
+  return providers.get(provider_id)?.retrieveIntent !== null
+}
+
+/** Something was heard that decides what was undecided; silence is counted from here. */
+function heard(said: Said, rules: PlanRules): Plan | null {
+  return canBeAsked(said, rules) ? { ask: null, watch: after(said, rules.reconcileAfterMs) } : null
+}
+
+/**
+ * The payer has approved. Who heard it as the answer to a question takes the money himself: to take it here at once as well
+ * could go on for ever, when it fails.
+ */
+function capture(said: Said & { readonly provider_event_id: string | null }): Plan {
+  return { ask: after(said, said.provider_event_id === null ? openCallMs : 0) }
+}
+
+function after({ occurred_at }: Pick<Said, 'occurred_at'>, ms: number): Date {
+  return new Date(Date.parse(occurred_at) + ms)
+}

@@ -1,0 +1,76 @@
+// The worker as a process: killed, stopped, and confronted with a log that it cannot read.
+import { randomUUID } from 'node:crypto'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { startProcess } from '@paylog/testing/processes'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { createFollowUpRig } from '../testing/followUpRig.ts'
+
+const script = new URL('../main.ts', import.meta.url)
+const sampleKey = 'sk_test_example'
+
+async function stripeAndLog(t: Test) {
+  const rig = await createFollowUpRig(t)
+  const fake = await startFakeStripe(t, { secretKey: sampleKey })
+  // What is opened here was opened an hour ago, so that a worker finds it due.
+  rig.forward(-3_600_000)
+  const env = {
+    DATABASE_URL: rig.databaseUrl,
+    EVENTSTORE_URL: rig.node.connectionString,
+    STRIPE_SECRET_KEY: sampleKey,
+    STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
+    STRIPE_API_BASE: fake.origin,
+    PROVIDER_TIMEOUT_MS: '3000',
+  }
+  return { rig, fake, start: () => startProcess(t, { script, env }) }
+}
+
+t.test('what a killed worker was at is finished by the next one, when its lease has run out', async (t) => {
+  const { rig, fake, start } = await stripeAndLog(t)
+  const id = await rig.initiate({ id: 'stripe' })
+  fake.faults.always({ kind: 'hang', commits: true })
+  const first = await start()
+  await waitFor(() => fake.calls.length > 0, { what: 'the call', timeoutMs: 20_000 })
+  await first.kill('SIGKILL')
+  fake.faults.always(undefined)
+  const made = fake.calls.length
+  await start()
+  t.match(await rig.entry(paymentStream(id)), { lease: String }, 'the entry is still in the hands of the dead')
+  t.equal(fake.calls.length, made)
+  await rig.pool.query(`update webhooks.follow_ups set leased_until = leased_until - interval '30 s'`)
+  await waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', { what: 'the intent' })
+  t.same(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+  t.same(new Set(fake.calls.flatMap(({ method, key }) => (method === 'POST' ? [key] : []))), new Set([id]))
+  t.equal(fake.intents().length, 1)
+})
+
+t.test('a stop waits for what is under way, and ends with 0', async (t) => {
+  const { rig, fake, start } = await stripeAndLog(t)
+  const id = await rig.initiate({ id: 'stripe' })
+  fake.faults.next({ kind: 'slow', ms: 1_000 })
+  const worker = await start()
+  await waitFor(() => fake.calls.length > 0, { what: 'the call', timeoutMs: 20_000 })
+  await worker.stop()
+  t.same(await worker.exited, { code: 0, signal: null })
+  t.equal((await rig.payment(id)).intent_outcome.kind, 'created')
+  t.equal((await rig.pool.query('select 1 from webhooks.follow_ups where lease is not null')).rowCount, 0)
+})
+
+t.test('an event that nobody can read stops the worker, which says so', async (t) => {
+  const { rig, start } = await stripeAndLog(t)
+  const id = randomUUID()
+  const unknown = {
+    id: randomUUID(),
+    type: 'PaymentFrozen',
+    contentType: 'application/json',
+    data: {},
+    metadata: {},
+  } as const
+  await rig.store.client.appendToStream(paymentStream(id), unknown)
+  const worker = await start().catch((error: Error) => error)
+  const output = worker instanceof Error ? worker.message : (await worker.exited) && worker.output()
+  t.match(output, /UnreadableEventError/)
+  t.match(output, id)
+  if (!(worker instanceof Error)) t.match(await worker.exited, { code: 1 })
+})

@@ -1,0 +1,139 @@
+// The follow-ups with the real adapters, against providers that keep state behind HTTP.
+import { paymentStream } from '@paylog/event-store/streamName'
+import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
+import { createPaypal } from '@paylog/providers/paypal/paypal'
+import type { Provider } from '@paylog/providers/provider'
+import { createStripe } from '@paylog/providers/stripe/stripe'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import type { FaultPlan } from '@paylog/testing/fakeProvider'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
+
+const second = 1_000
+const timeoutMs = 2_000
+const rig = await createFollowUpRig(t)
+const fakes = {
+  stripe: await startFakeStripe(t, { now: rig.now }),
+  paypal: await startFakePaypal(t),
+  gateway: await startFakeAuthorizeNet(t),
+}
+const { stripe: fakeStripe, paypal: fakePaypal, gateway: fakeGateway } = fakes
+const stripe = createStripe({
+  secretKey: fakeStripe.secretKey,
+  webhookSecrets: [fakeStripe.webhookSecret],
+  apiBase: fakeStripe.origin,
+  timeoutMs,
+})
+const paypal = createPaypal({ ...fakePaypal, timeoutMs })
+const gateway = createAuthorizeNet({
+  apiLoginId: fakeGateway.apiLoginId,
+  transactionKey: fakeGateway.transactionKey,
+  signatureKeys: [fakeGateway.signatureKey],
+  apiBase: fakeGateway.origin,
+  timeoutMs,
+})
+const providers = [stripe, paypal, gateway]
+t.teardown(() => Promise.all(providers.map((provider) => provider.close())))
+
+const forward = (ms: number) => {
+  rig.forward(ms)
+  fakeGateway.advance(ms)
+}
+const created = (id: string) =>
+  waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
+const succeeded = (id: string) =>
+  waitFor(async () => (await rig.payment(id)).status === 'succeeded', { what: `the success of ${id}` })
+const offTheList = (id: string) =>
+  waitFor(async () => (await rig.entry(paymentStream(id))) === undefined, { what: `the end of ${id} on the list` })
+
+const cases: readonly [Provider, FaultPlan, (id: string) => Promise<void>][] = [
+  [
+    stripe,
+    fakeStripe.faults,
+    async (id) => {
+      fakeStripe.pay(await rig.intentOf(id), 'succeeded')
+    },
+  ],
+  [
+    paypal,
+    fakePaypal.faults,
+    async (id) => {
+      fakePaypal.approve(await rig.intentOf(id))
+    },
+  ],
+  [
+    gateway,
+    fakeGateway.faults,
+    async (id) => {
+      fakeGateway.pay({ token: (await rig.payment(id)).client_secret ?? '' })
+    },
+  ],
+]
+
+for (const [provider, faults, pay] of cases) {
+  t.test(provider.id, async (t) => {
+    await rig.startWorker(t, ...providers)
+
+    t.test('a call that a crash left open is finished', async (t) => {
+      const id = await rig.initiate(provider)
+      forward(31 * second)
+      await created(id)
+      t.strictSame(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+    })
+
+    t.test('answers that were lost are found out, and there is one intent', async (t) => {
+      faults.always({ kind: 'drop', commits: true })
+      const id = await rig.open(provider)
+      t.match(await rig.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+      faults.always(undefined)
+      forward(11 * second)
+      await created(id)
+      const found = (await provider.findIntents?.(id)) ?? [{ provider_intent_id: await rig.intentOf(id) }]
+      t.match(found, [{ provider_intent_id: await rig.intentOf(id) }])
+      t.equal(found.length, 1)
+    })
+
+    t.test('a payment whose notifications were all lost is brought up to date, and charged once', async (t) => {
+      const id = await rig.open(provider)
+      await pay(id)
+      forward(reconcileAfterMs + second)
+      await succeeded(id)
+      await offTheList(id)
+      t.match((await rig.payment(id)).provider_payment_id, String)
+    })
+  })
+}
+
+t.test('an order that the payer approved is captured at once, and once, by two workers', async (t) => {
+  await rig.startWorker(t, ...providers)
+  await rig.startWorker(t, ...providers)
+  const id = await rig.open(paypal)
+  const order = await rig.intentOf(id)
+  fakePaypal.approve(order)
+  await rig.notify(id, { status: 'processing' })
+  const before = performance.now()
+  await succeeded(id)
+  t.comment(`captured after ${Math.round(performance.now() - before)} ms`)
+  await offTheList(id)
+  t.equal(fakePaypal.callsTo(new RegExp(`/${order}/capture$`)).length, 1)
+  t.equal(fakePaypal.charges.filter(({ intent_id }) => intent_id === order).length, 1)
+})
+
+t.test('a capture whose answer was lost took the money once', async (t) => {
+  await rig.startWorker(t, ...providers)
+  const id = await rig.open(paypal)
+  const order = await rig.intentOf(id)
+  fakePaypal.approve(order)
+  fakePaypal.faults.always({ kind: 'drop', commits: true })
+  await rig.notify(id, { status: 'processing' })
+  await waitFor(() => fakePaypal.charges.some(({ intent_id }) => intent_id === order), { what: 'the capture' })
+  await waitFor(async () => (await rig.entry(paymentStream(id)))?.lease === null, { what: 'the end of the look' })
+  t.equal((await rig.payment(id)).status, 'processing')
+  fakePaypal.faults.always(undefined)
+  forward(31 * second)
+  await succeeded(id)
+  t.equal(fakePaypal.charges.filter(({ intent_id }) => intent_id === order).length, 1)
+})

@@ -1,0 +1,43 @@
+// Wires the follow-ups: one of all workers keeps the list, and every worker works it off.
+import type { EventStore } from '@paylog/event-store/eventStore'
+import type { Provider } from '@paylog/providers/provider'
+import type { Logger } from '@paylog/runtime/log'
+import type { Pool } from 'pg'
+import { runSoleSubscription } from '../subscriptions/soleSubscription.ts'
+import { createFollowUpReader, followUpSubscription } from './followUpReader.ts'
+import { createFollowUps } from './followUps.ts'
+import { createFollowUpWork } from './followUpWork.ts'
+import { createSweeper } from './sweeper.ts'
+
+/** Longer than a worker may be busy with itself; a killed one's entries wait so long for another. */
+const leaseMs = 30_000
+const renewMs = 10_000
+
+/**
+ * Starts both. Fails at once when the tables are not there.
+ * @returns `reading` and `sweeping` end after the signal aborts; `reading` rejects when the log cannot be read
+ */
+export async function startFollowUps(options: {
+  readonly pool: Pool
+  readonly databaseUrl: string
+  readonly store: EventStore
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly reconcileAfterMs: number
+  readonly now: () => Date
+  readonly signal: AbortSignal
+  readonly log: Logger
+}): Promise<{ readonly reading: Promise<void>; readonly sweeping: Promise<void> }> {
+  const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log } = options
+  const followUps = createFollowUps(pool, { leaseMs })
+  for (const waiting of await followUps.waiting([...providers.keys()]))
+    log.warn(waiting, 'follow-ups wait for a provider that is not enabled')
+  const work = createFollowUpWork({ workflow: { store, providers, now }, reconcileAfterMs, log })
+  const sweeper = createSweeper({ followUps, providers, work, renewMs, now, log })
+  const rules = { providers, reconcileAfterMs }
+  const reader = createFollowUpReader({ followUps, rules, now, dueNow: sweeper.wake })
+  const subscription = { name: followUpSubscription, lock: followUpSubscription, ...reader }
+  return {
+    reading: runSoleSubscription({ ...subscription, store, databaseUrl, signal, log }),
+    sweeping: sweeper.run(signal),
+  }
+}

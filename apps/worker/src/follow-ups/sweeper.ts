@@ -1,0 +1,90 @@
+// Works off the list: each provider has a lane of its own, so that one which does not answer delays nobody else's.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Provider } from '@paylog/providers/provider'
+import type { Logger } from '@paylog/runtime/log'
+import type { FollowUp, FollowUps } from './followUps.ts'
+import type { FollowUpWork } from './followUpWork.ts'
+
+/** Follow-ups of one provider that this process works on at a time. */
+const laneWidth = 8
+/** What becomes due by time, or was put on the list by another process, is found within this. */
+const pollMs = 1_000
+/** How long a stop waits for what is under way. The rest goes to another worker when its lease runs out. */
+const drainMs = 6_000
+
+export type Sweeper = {
+  /** Looks at once, because something became due. */
+  wake(): void
+  /** Runs until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createSweeper(deps: {
+  readonly followUps: Pick<FollowUps, 'take' | 'renew' | 'giveBack'>
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly work: FollowUpWork
+  /** How often leases are renewed. */
+  readonly renewMs: number
+  readonly now: () => Date
+  readonly log: Logger
+}): Sweeper {
+  const { followUps, providers, work, renewMs, now, log } = deps
+  const underWay = new Map<FollowUp, Promise<void>>()
+  /** One per lane; rung by its abort. */
+  const bells = new Map<string, AbortController>()
+
+  function wake(): void {
+    for (const bell of bells.values()) bell.abort()
+  }
+
+  async function runLane(provider: Provider, signal: AbortSignal): Promise<void> {
+    const mine = new Set<FollowUp>()
+    while (!signal.aborted) {
+      // Hung up before the look, so that what becomes due meanwhile leads to another one.
+      const bell = new AbortController()
+      bells.set(provider.id, bell)
+      const room = laneWidth - mine.size
+      try {
+        const taken = room > 0 ? await followUps.take(provider.id, now(), room) : []
+        for (const followUp of taken) {
+          const ended = () => {
+            mine.delete(followUp)
+            underWay.delete(followUp)
+            bells.get(provider.id)?.abort()
+          }
+          mine.add(followUp)
+          underWay.set(followUp, doWork(followUp, provider).finally(ended))
+        }
+      } catch (error) {
+        log.warn({ err: error, provider_id: provider.id }, 'could not take what is due, trying again')
+      }
+      if (!signal.aborted) await sleep(pollMs, undefined, { signal: bell.signal }).catch(() => undefined)
+    }
+  }
+
+  async function doWork(followUp: FollowUp, provider: Provider): Promise<void> {
+    try {
+      await followUps.giveBack(followUp, await work(followUp, provider))
+    } catch (error) {
+      log.warn({ err: error, subject: followUp.subject }, 'could not give a follow-up back, its lease will run out')
+    }
+  }
+
+  async function renew(): Promise<void> {
+    if (underWay.size === 0) return
+    await followUps.renew([...underWay.keys()]).catch((error: unknown) => {
+      log.warn({ err: error, leases: underWay.size }, 'could not renew the leases')
+    })
+  }
+
+  return {
+    wake,
+    async run(signal) {
+      signal.addEventListener('abort', wake, { once: true })
+      const renewal = setInterval(renew, renewMs)
+      await Promise.all([...providers.values()].map((provider) => runLane(provider, signal)))
+      await Promise.race([Promise.all(underWay.values()), sleep(drainMs, undefined, { ref: false })])
+      clearInterval(renewal)
+    },
+  }
+}

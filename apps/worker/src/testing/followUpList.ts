@@ -1,0 +1,87 @@
+// The worker's list on a database of its own, fed with events by hand.
+import type { Recorded } from '@paylog/event-store/codec'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import type { Test } from 'tap'
+import { createFollowUpReader } from '../follow-ups/followUpReader.ts'
+import { createFollowUps } from '../follow-ups/followUps.ts'
+import { migrateWebhooks } from '../migrate.ts'
+import { recordedEvent } from './paymentEvents.ts'
+
+const reconcileAfterMs = 3_600_000
+export const hour = reconcileAfterMs / 1_000
+const start = new Date('2026-05-06T07:08:09.000Z')
+/** So many seconds after the start. */
+export const at = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
+export const none = { finish: null, ask: null, watch: null }
+
+const unused = async () => Promise.reject(new Error('a plan asks nobody'))
+const providers = new Map([['captures', { retrieveIntent: unused, captureIntent: unused }]])
+const beginning = { commit: 0n, prepare: 0n }
+
+export const stream = 'payment-1'
+export const event = (type: Parameters<typeof recordedEvent>[0], seconds: number, of = stream) =>
+  recordedEvent(type, { stream: of, at: at(seconds) })
+/** A statement that the provider is asked about at once. */
+export const tie = (seconds: number, of = stream) =>
+  recordedEvent('ProviderEventIgnored', { stream: of, at: at(seconds), data: { reason: 'tie' } })
+
+/** An entry, with its times in seconds after the start. */
+type Row = {
+  readonly subject: string
+  readonly provider_id: string
+  readonly payment_id: string | null
+  readonly pauses: number
+  readonly correlation_id: string
+  readonly finish: number | null
+  readonly ask: number | null
+  readonly watch: number | null
+}
+
+/** Opens a database whose list can be emptied, which is faster than another database. */
+export async function openFollowUpList(t: Test) {
+  const { databaseUrl } = await createTestDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 6, log })
+  await migrateWebhooks(pool)
+  t.teardown(() => pool.end())
+
+  async function rows(): Promise<Row[]> {
+    const found = await pool.query<Row>(
+      `select subject, provider_id, payment_id, pauses, correlation_id,
+         extract(epoch from finish_at - $1)::float8 finish, extract(epoch from ask_at - $1)::float8 ask,
+         extract(epoch from watch_at - $1)::float8 watch
+       from webhooks.follow_ups order by subject`,
+      [start],
+    )
+    return found.rows
+  }
+
+  /** An empty list, and a reader that has read nothing. */
+  async function emptyList(leaseMs = 60_000) {
+    await pool.query('truncate webhooks.follow_ups, webhooks.checkpoints')
+    const followUps = createFollowUps(pool, { leaseMs })
+    const woken: number[] = []
+    const dueNow = () => void woken.push(1)
+    const newReader = () =>
+      createFollowUpReader({ followUps, rules: { providers, reconcileAfterMs }, now: () => start, dueNow })
+    const reader = newReader()
+    await reader.start()
+    return {
+      followUps,
+      newReader,
+      woken,
+      read: (...events: Recorded[]) => reader.handle({ events, position: events.at(-1)?.position ?? beginning }),
+      rows,
+      /** `match` alone would pass over entries that are not expected. */
+      async has(t: Test, expected: readonly Partial<Row>[], message = ''): Promise<void> {
+        const found = await rows()
+        t.equal(found.length, expected.length)
+        t.match(found, expected, message)
+      },
+    }
+  }
+
+  return { pool, emptyList }
+}

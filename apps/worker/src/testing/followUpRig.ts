@@ -1,0 +1,85 @@
+// The follow-ups on a real log and a real database, with a clock that a test can put forward.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import type { StreamName } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { followUpSubscription } from '../follow-ups/followUpReader.ts'
+import { startFollowUps } from '../follow-ups/startFollowUps.ts'
+import { migrateWebhooks } from '../migrate.ts'
+import { readCheckpoint } from '../subscriptions/checkpoint.ts'
+import { createStoredPayments } from './storedPayments.ts'
+
+export const reconcileAfterMs = 3_600_000
+
+export type FollowUpRig = Awaited<ReturnType<typeof createFollowUpRig>>
+
+export async function createFollowUpRig(t: Test) {
+  const node = await startEventStore(t)
+  const store = createEventStore({ connectionString: node.connectionString })
+  const { databaseUrl } = node
+  const lines: string[] = []
+  const log = createLog({ app: 'test', level: 'info' }, { write: (line) => void lines.push(line) })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 10, log })
+  await migrateWebhooks(pool)
+  t.teardown(async () => {
+    await store.close()
+    await pool.end()
+  })
+  let aheadMs = 0
+  const now = () => new Date(Date.now() + aheadMs)
+
+  return {
+    ...createStoredPayments(store, now),
+    node,
+    store,
+    pool,
+    databaseUrl,
+    /** What was logged. */
+    lines,
+    now,
+    forward(ms: number): void {
+      aheadMs += ms
+    },
+
+    /** Starts what a worker process runs. It ends with the test, or when it is told to. */
+    async startWorker(t: Test, ...enabled: readonly Provider[]): Promise<{ stop(): Promise<void> }> {
+      const stopping = new AbortController()
+      const { signal } = stopping
+      const providers = new Map(enabled.map((provider) => [provider.id, provider]))
+      const parts = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log }
+      const { reading, sweeping } = await startFollowUps(parts)
+      const stop = async () => {
+        stopping.abort()
+        await Promise.all([reading, sweeping])
+      }
+      t.teardown(stop)
+      return { stop }
+    },
+
+    /** What is on the list about a stream that is read up to its end. */
+    async entry(stream: StreamName): Promise<Entry | undefined> {
+      const { position: last } = (await store.readStream(stream)).at(-1) ?? {}
+      await waitFor(
+        async () => ((await readCheckpoint(pool, followUpSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
+        { what: `the list to know ${stream}` },
+      )
+      const { rows } = await pool.query<Entry>(
+        'select finish_at finish, ask_at ask, watch_at watch, pauses, lease from webhooks.follow_ups where subject = $1',
+        [stream],
+      )
+      return rows[0]
+    },
+  }
+}
+
+type Entry = {
+  readonly finish: Date | null
+  readonly ask: Date | null
+  readonly watch: Date | null
+  readonly pauses: number
+  readonly lease: string | null
+}
