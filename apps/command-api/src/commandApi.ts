@@ -4,10 +4,12 @@ import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyPluginAsync } from 'fastify'
 import { paymentRoutes } from './payments/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
+import { setupIntentRoutes } from './setup-intents/routes.ts'
 
 export const commandApi =
   ({ workflow, callers }: { readonly workflow: Workflow; readonly callers: Callers }): FastifyPluginAsync =>
   async (app) => {
     await app.register(paymentRoutes({ workflow, callers }))
+    await app.register(setupIntentRoutes({ workflow, callers }))
     await app.register(receiverRoutes(workflow))
   }

@@ -9,6 +9,10 @@ const bodyLimitBytes = 1024 * 1024
  */
 export function rawBody(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
+  // One that is not well-formed would be refused before any parser is asked.
+  scope.addHook('onRequest', async ({ headers }) => {
+    delete headers['content-type']
+  })
   scope.addContentTypeParser(
     '*',
     { parseAs: 'buffer', bodyLimit: bodyLimitBytes },

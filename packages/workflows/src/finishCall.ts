@@ -1,19 +1,15 @@
 // Finishes a create call that a crash or a lost answer left open.
-import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existing, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { Provider } from '@paylog/providers/provider'
-import type { Workflow } from './context.ts'
+import type { Question } from './askProvider.ts'
 import { callProvider, isInFlight, ownProviderId } from './providerCall.ts'
 
-/** Providers keep a key for a day at least; later the same key would make another intent. */
-const keyLifetimeMs = 20 * 60 * 60 * 1000
-
-type Question = { readonly workflow: Workflow; readonly provider: Provider; readonly metadata: EventMetadata }
+/** PayPal keeps a key for six hours, Stripe for a day; later the same key would make another intent. */
+const keyLifetimeMs = 5 * 60 * 60 * 1000
 
 /**
  * Makes the payment's open call again, with its key. When that answers nothing, or the key is too old to mean anything,

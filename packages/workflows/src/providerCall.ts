@@ -9,6 +9,7 @@ import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventS
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
+import { refusalCodes } from './providerRefusal.ts'
 
 /** @throws DomainError `provider_not_enabled` */
 export function enabledProvider({ providers }: Workflow, id: string): Provider {
@@ -63,17 +64,10 @@ export async function callProvider(
     return record((state, occurred_at) =>
       isUnknown
         ? recordOutcomeUnknown({ occurred_at, attempt, reason: code }, state)
-        : recordIntentRefused({ occurred_at, attempt, refusal: refusals[kind], code, message }, state),
+        : recordIntentRefused({ occurred_at, attempt, refusal: refusalCodes[kind], code, message }, state),
     )
   }
 }
-
-const refusals = {
-  declined: 'payment_declined',
-  rejected: 'provider_rejected',
-  currency: 'currency_not_supported',
-  unavailable: 'provider_unavailable',
-} as const
 
 function createIntent(provider: Provider, payment: Payment): Promise<ProviderIntent> {
   const { payment_id, attempt } = payment

@@ -4,7 +4,6 @@ import { DomainError } from '@paylog/domain/errors'
 import { maxTextLength } from '@paylog/domain/fields'
 import type { Amounts } from '@paylog/domain/money'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
-import type { Provider } from '@paylog/providers/provider'
 import type { RequestIdentity } from '../idempotency.ts'
 import { type IntentBody, maxMetadataBytes } from './intentBody.ts'
 
@@ -25,20 +24,6 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? new Map<string, unknown>(Object.entries(value)).get(name)
     : undefined
-}
-
-/**
- * The provider that a body asks for; it may be left out when only one is enabled.
- * @throws DomainError `invalid_request` when it is left out and several are enabled
- */
-export function chosenProviderId(body: IntentBody, providers: ReadonlyMap<string, Provider>): string {
-  if (body.provider_id !== undefined) return body.provider_id
-  const [only, ...others] = providers.keys()
-  if (only !== undefined && others.length === 0) return only
-  throw new DomainError('invalid_request', 'provider_id is required', {
-    fields: [{ field: 'provider_id', message: 'is required' }],
-    enabled: [...providers.keys()],
-  })
 }
 
 /**

@@ -10,10 +10,11 @@ import type { Workflow } from '@paylog/workflows/context'
 import { openPayment } from '@paylog/workflows/openPayment'
 import { enabledProvider } from '@paylog/workflows/providerCall'
 import { Type } from 'typebox'
+import { chosenProviderId } from '../chosenProvider.ts'
 import { rememberGuestToken } from '../guest-tokens/rememberGuestToken.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { checkCaller, chosenProviderId, initiationOf } from './initiation.ts'
+import { checkCaller, initiationOf } from './initiation.ts'
 import { IntentBody } from './intentBody.ts'
 
 export type PaymentRoutes = { readonly workflow: Workflow; readonly callers: Callers }

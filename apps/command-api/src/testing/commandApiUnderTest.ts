@@ -1,5 +1,6 @@
 // The write side as a test sees it: real log, real identity backend over HTTP, the sandbox provider, no port.
 import { createEventStore } from '@paylog/event-store/eventStore'
+import type { EventStoreTiming } from '@paylog/event-store/timing'
 import { createIdentity } from '@paylog/identity/identity'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
@@ -13,31 +14,47 @@ import { commandApi } from '../commandApi.ts'
 
 export const webhookSecret = 'sandbox-test-secret'
 
-/** @param given providers in place of the sandbox alone */
-export async function commandApiUnderTest(t: Test, given?: readonly Provider[]) {
+/**
+ * @param given providers in place of the sandbox alone
+ * @param timing a log that is less patient than the real one, for a test that takes it away
+ */
+export async function commandApiUnderTest(
+  t: Test,
+  given?: readonly Provider[],
+  timing: Partial<EventStoreTiming> = {},
+) {
   const [log, backend] = await Promise.all([startEventStore(t), startIdentity(t)])
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, timing })
   const identity = createIdentity({
     authUrl: backend.authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
-    timeoutMs: 500,
+    timeoutMs: 2_000,
   })
   const enabled = given ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
-  const app = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  const logged: string[] = []
+  const app = createHttp({
+    log: createLog({ app: 'test', level: 'warn' }, { write: (line) => void logged.push(line) }),
+  })
   const time = { now: () => new Date() }
   const providers = new Map(enabled.map((each) => [each.id, each]))
-  await app.register(
-    commandApi({
-      workflow: { store, providers, now: () => time.now() },
-      callers: createCallers(identity.actorOf),
-    }),
-  )
+  const workflow = { store, providers, now: () => time.now() }
+  await app.register(commandApi({ workflow, callers: createCallers(identity.actorOf) }))
   await app.ready()
   t.teardown(async () => {
     await app.close()
     await identity.close()
     await store.close()
   })
-  return { app, store, log, backend, time, providers }
+  return {
+    app,
+    store,
+    log,
+    backend,
+    time,
+    providers,
+    workflow,
+    /** What was logged from warnings on, a line each. */
+    logged,
+  }
 }

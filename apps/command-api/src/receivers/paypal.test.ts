@@ -1,0 +1,156 @@
+// PayPal's notifications, as PayPal signs and sends them.
+import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
+import t from 'tap'
+import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
+import { rewritten } from '../testing/receiverUnderTest.ts'
+
+const paypal = await paypalUnderTest(t)
+const { fake, open, send, tell, toldOf, captureOf, captureUnrecorded } = paypal
+const { historyOf, inboxOf, lastPosition, reconcile } = paypal
+const ok = [200, undefined] as const
+
+t.beforeEach(() => fake.verificationFaults.always(undefined))
+
+t.test('what PayPal says it has signed counts, for each webhook id that is ours', async (t) => {
+  const { id, intent } = await open()
+  const approved = fake.approve(intent)
+  const signed = fake.signed(approved)
+  t.same(await send(signed), ok)
+  const [received, applied] = await inboxOf(approved.id)
+  t.match(received?.data, { body: signed.body, provider_type: 'CHECKOUT.ORDER.APPROVED' })
+  t.match(applied, { type: 'ProviderEventApplied', data: { payment_id: id } })
+  t.same(await send(fake.signed(fake.reverseApproval(intent), fake.webhookIds[1])), ok)
+  t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentCanceled'])
+})
+
+t.test('what PayPal says it has not signed is refused, and nothing is kept of it', async (t) => {
+  const approved = fake.approve((await open()).intent)
+  const other = fake.approve((await open()).intent)
+  const before = await lastPosition()
+  const good = fake.signed(approved)
+  const withHeader = (name: string, value: string) => ({ ...good, headers: { ...good.headers, [name]: value } })
+  const bad = {
+    'for another webhook': fake.signed(approved, 'WH9'),
+    'signed for another': { ...fake.signed(other), body: good.body },
+    rewritten: rewritten(good),
+    'with another time': withHeader('paypal-transmission-time', '2026-01-01T00:00:00Z'),
+    'with another id': withHeader('paypal-transmission-id', 'b2b1c5c0-0000-11f0-8000-000000000000'),
+    'with a certificate of somebody else': withHeader('paypal-cert-url', 'https://paypal.example.com/cert'),
+    'with an address instead of a certificate': withHeader('paypal-cert-url', 'https://127.0.0.1/cert'),
+    'with another algorithm': withHeader('paypal-auth-algo', 'none'),
+    unsigned: { body: good.body, headers: { 'content-type': 'application/json' } },
+  }
+  for (const [name, notification] of Object.entries(bad))
+    t.same(await send(notification), [400, 'invalid_signature'], name)
+  t.same(await send({ ...good, body: 'no json' }), [400, 'invalid_request'])
+  t.equal(await lastPosition(), before)
+  t.same(await send(good), ok)
+})
+
+t.test('while PayPal cannot tell, the notification is asked for again', async (t) => {
+  const signed = fake.signed(fake.approve((await open()).intent))
+  const before = await lastPosition()
+  for (const fault of [
+    { kind: 'status', status: 500, commits: false },
+    { kind: 'garbage', commits: false },
+    { kind: 'drop', commits: false },
+    { kind: 'hang', commits: false },
+  ] as const) {
+    fake.verificationFaults.always(fault)
+    t.same(await send(signed), [502, 'provider_unavailable'], fault.kind)
+  }
+  t.equal(await lastPosition(), before)
+  fake.verificationFaults.always(undefined)
+  t.same(await send(signed), ok)
+})
+
+t.test('the same notification a hundred times at once counts once', async (t) => {
+  const { id, intent } = await open()
+  const approved = fake.approve(intent)
+  const answers = await Promise.all(Array.from({ length: 100 }, () => send(fake.signed(approved))))
+  t.same([...new Set(answers.map(([status]) => status))], [200])
+  t.same(await historyOf(id), ['PaymentProcessingStarted'])
+  t.equal((await inboxOf(approved.id)).length, 2)
+})
+
+t.test('a refund or dispute is recorded whether or not it names the payment', async (t) => {
+  const { id, intent } = await open()
+  await tell(fake.approve(intent))
+  await reconcile(id)
+  const capture = captureOf(intent).id
+  const nameless = ({ body, ...told }: PaypalEvent) => ({ ...told, body: body.replaceAll(id, '') })
+  await tell(nameless(fake.refund(capture, '1.00')), nameless(fake.dispute(capture)), nameless(fake.reverse(capture)))
+  t.same((await historyOf(id)).slice(2), ['PaymentRefundRecorded', 'PaymentDisputeRecorded', 'PaymentRefundRecorded'])
+  t.match(await reconcile(id), { finding: 'same', payment: { status: 'succeeded' } })
+})
+
+t.test('another amount is no success', async (t) => {
+  const payment = await open()
+  fake.approve(payment.intent)
+  await captureUnrecorded(payment)
+  const completed = toldOf(payment.intent, 'PAYMENT.CAPTURE.COMPLETED')
+  const id = `${completed.id}X`
+  await tell({ ...completed, body: completed.body.replaceAll('25.99', '25.98').replace(completed.id, id) })
+  t.same(await historyOf(payment.id), ['PaymentAmountMismatch'])
+  await tell(completed)
+  t.same(await historyOf(payment.id), ['PaymentAmountMismatch', 'PaymentSucceeded'])
+})
+
+t.test('what is about nothing of ours is kept with what it says', async (t) => {
+  const subscription = {
+    id: 'I-EXAMPLE',
+    status: 'SUSPENDED',
+    subscriber: { payer_id: 'PAYER1', email_address: 'payer@example.com' },
+    billing_info: { next_billing_time: '2027-01-01T00:00:00Z' },
+  }
+  const sale = {
+    id: 'SALE1',
+    state: 'completed',
+    billing_agreement_id: 'I-EXAMPLE',
+    amount: { total: '5.00', currency: 'USD' },
+  }
+  const capture = {
+    id: 'CAPTURE1',
+    status: 'COMPLETED',
+    amount: { value: '9.00', currency_code: 'USD' },
+    custom_id: 'theirs',
+  }
+  const rows: readonly [PaypalEvent, object][] = [
+    [
+      event('BILLING.SUBSCRIPTION.SUSPENDED', { resource_type: 'subscription', resource: subscription }),
+      {
+        generic_type: 'subscription.updated',
+        customer_id: 'PAYER1',
+        customer_email: 'payer@example.com',
+        subscription: {
+          subscription_id: 'I-EXAMPLE',
+          current_period_end: '2027-01-01T00:00:00.000Z',
+          status_changed: true,
+        },
+      },
+    ],
+    [
+      event('PAYMENT.SALE.COMPLETED', { resource_type: 'sale', resource: sale }),
+      { generic_type: 'invoice.payment_succeeded', amount_cents: 500, subscription: { subscription_id: 'I-EXAMPLE' } },
+    ],
+    [
+      event('PAYMENT.CAPTURE.COMPLETED', { resource_type: 'capture', resource: capture }),
+      { generic_type: 'payment_intent.succeeded', object_id: 'CAPTURE1', amount_cents: 900, currency: 'USD' },
+    ],
+    [event('SOMETHING.NEW', { resource: { id: 'X1' } }), { generic_type: null, object_id: 'X1' }],
+    [event('SOMETHING.EMPTY', { resource: {} }), { generic_type: null, object_id: null }],
+  ]
+  for (const [told, data] of rows) {
+    await tell(told)
+    t.match(await inboxOf(told.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
+  }
+})
+
+t.test('an order that names our payment without being its order changes nothing', async (t) => {
+  const [ours, other] = [await open(), await open()]
+  const approved = fake.approve(other.intent)
+  const body = approved.body.replaceAll(other.id, ours.id).replaceAll(other.intent, '7AB12345CD6789012')
+  await tell({ ...approved, body })
+  t.same(await historyOf(ours.id), ['ProviderEventIgnored'])
+  t.same(await historyOf(other.id), [])
+})

@@ -1,0 +1,132 @@
+// Orders of PayPal's, which the payer approves and we capture; and every order in which PayPal may tell of one.
+import t from 'tap'
+import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
+import { type OpenedPayment, ordersOf } from '../testing/receiverUnderTest.ts'
+
+const paypal = await paypalUnderTest(t)
+const { fake, open, tell, toldOf, captureOf, captures, captureUnrecorded, historyOf, reconcile } = paypal
+
+t.beforeEach(() => fake.faults.always(undefined))
+
+t.test('an approved order is captured once, by whoever finds it, however often PayPal tells of it', async (t) => {
+  const { id, intent } = await open()
+  const approved = fake.approve(intent)
+  await tell(approved, approved)
+  t.equal(captures(intent), 0, 'the receiver does not keep PayPal waiting for it')
+  t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
+  t.match(await reconcile(id), { finding: 'same' })
+  await tell(approved, toldOf(intent, 'CHECKOUT.ORDER.COMPLETED'), toldOf(intent, 'PAYMENT.CAPTURE.COMPLETED'))
+  t.match(await reconcile(id), { finding: 'same', payment: { provider_payment_id: captureOf(intent).id } })
+  t.equal(captures(intent), 1)
+  t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
+})
+t.test('one of which nobody told us is captured, too, and one that is not approved is not', async (t) => {
+  const { id, intent } = await open()
+  t.match(await reconcile(id), { finding: 'same', payment: { status: 'pending' } })
+  fake.approve(intent)
+  t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
+  t.equal(captures(intent), 1)
+})
+
+t.test('a capture whose answer is lost takes the money once', async (t) => {
+  for (const commits of [true, false]) {
+    const { id, intent } = await open()
+    await tell(fake.approve(intent))
+    fake.faults.always({ kind: 'drop', commits })
+    t.match(await reconcile(id), { finding: 'unknown', payment: { status: 'processing' } })
+    fake.faults.always(undefined)
+    t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
+    t.equal(fake.orders.get(intent)?.captures.length, 1)
+  }
+})
+
+t.test('a declined capture is one failed attempt until the payer approves anew', async (t) => {
+  const { id, intent } = await open()
+  fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' })
+  await tell(fake.approve(intent))
+  t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed' } })
+  for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'same', payment: { status: 'failed' } })
+  t.equal(captures(intent), 1, 'the order is still approved, but not once more')
+  await tell(fake.approve(intent))
+  t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
+  const keys = fake.callsTo(new RegExp(`/${intent}/capture$`)).map(({ key }) => key)
+  t.same(keys, [`${intent}-capture-1`, `${intent}-capture-2`])
+  t.same(await historyOf(id), [
+    'PaymentProcessingStarted',
+    'PaymentAttemptFailed',
+    'PaymentProcessingStarted',
+    'PaymentSucceeded',
+  ])
+})
+
+t.test('an order over another amount is not captured', async (t) => {
+  const { id, intent } = await open()
+  Object.assign(fake.orders.get(intent)?.unit.amount ?? {}, { value: '25.98' })
+  await tell(fake.approve(intent))
+  t.match(await reconcile(id), { finding: 'amount_differs', payment: { status: 'processing' } })
+  t.equal(captures(intent), 0)
+})
+
+/** The notifications of one order each, what is true in the end, and what is on record of it once. */
+const stories = {
+  'paid at last and given back': {
+    truth: 'succeeded',
+    length: 4,
+    facts: ['PaymentSucceeded', 'PaymentRefundRecorded'],
+    async play(payment: OpenedPayment) {
+      const approved = fake.approve(payment.intent)
+      fake.nextCaptures('pending')
+      const capture = await captureUnrecorded(payment)
+      const settled = fake.settleCapture(capture, 'completed')
+      return [approved, toldOf(payment.intent, 'PAYMENT.CAPTURE.PENDING'), settled, fake.refund(capture)]
+    },
+  },
+  'paid at once and contested': {
+    truth: 'succeeded',
+    length: 4,
+    facts: ['PaymentSucceeded', 'PaymentDisputeRecorded'],
+    async play(payment: OpenedPayment) {
+      const approved = fake.approve(payment.intent)
+      const capture = await captureUnrecorded(payment)
+      const told = ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'].map((type) => toldOf(payment.intent, type))
+      return [approved, ...told, fake.dispute(capture)]
+    },
+  },
+  'denied at last': {
+    truth: 'failed',
+    length: 3,
+    facts: ['PaymentAttemptFailed'],
+    async play(payment: OpenedPayment) {
+      const approved = fake.approve(payment.intent)
+      fake.nextCaptures('pending')
+      const capture = await captureUnrecorded(payment)
+      return [approved, toldOf(payment.intent, 'PAYMENT.CAPTURE.PENDING'), fake.settleCapture(capture, 'denied')]
+    },
+  },
+  'approved and never captured': {
+    truth: 'canceled',
+    length: 2,
+    facts: ['PaymentCanceled'],
+    async play({ intent }: OpenedPayment) {
+      return [fake.approve(intent), fake.reverseApproval(intent)]
+    },
+  },
+}
+for (const [name, { truth, length, facts, play }] of Object.entries(stories))
+  t.test(`${name}: in any order the payment is ${truth} in the end`, async (t) => {
+    for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
+      const payment = await open()
+      const events = await play(payment)
+      const told = order.flatMap((n) => events[n] ?? [])
+      t.equal(told.length, length)
+      await tell(...told)
+      const types = told.map(({ event_type }) => event_type).join(', ')
+      const { finding, payment: now } = await reconcile(payment.id)
+      t.equal(now.status, truth, types)
+      t.ok(finding === 'same' || finding === 'late', `${types}: ${finding}`)
+      t.equal((await reconcile(payment.id)).finding, 'same', types)
+      const history = await historyOf(payment.id)
+      for (const fact of facts) t.equal(history.filter((type) => type === fact).length, 1, `${fact}: ${types}`)
+      t.notOk(history.includes('PaymentConflictDetected') || history.includes('PaymentAmountMismatch'), types)
+    }
+  })

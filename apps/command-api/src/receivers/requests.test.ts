@@ -1,0 +1,210 @@
+// What a receiver makes of requests as such, whoever the provider is.
+import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { providerEventStream } from '@paylog/event-store/streamName'
+import { type Provider, ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { settleStoredNotification } from '@paylog/workflows/settleNotification'
+import t from 'tap'
+import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
+
+const rotated = 'sandbox-new-secret'
+const sandbox = createSandbox({ webhookSecrets: [webhookSecret, rotated] })
+/** What the provider does instead of what it usually does. */
+let verify: Provider['verifyNotification'] | undefined
+let complete: Provider['completeNotification'] | undefined
+const provider: Provider = {
+  ...sandbox,
+  verifyNotification: async (notification) => (verify ?? sandbox.verifyNotification)(notification),
+  completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
+}
+const { app, store, log, logged, workflow } = await commandApiUnderTest(t, [provider], {
+  appendPatienceMs: 1_500,
+})
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+t.beforeEach(() => {
+  verify = undefined
+  complete = undefined
+  logged.length = 0
+})
+
+let counter = 0
+const seconds = () => Math.floor(Date.now() / 1000)
+function event(note = '') {
+  const id = `evt_${counter++}`
+  const body = JSON.stringify({ id, type: 'something.new', created: seconds(), data: { object: { id: 'x', note } } })
+  return { id, body, inbox: providerEventStream('sandbox', id) }
+}
+const signed = (body: string, secret = webhookSecret) => signSandboxEvent(secret, body, seconds())
+const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
+const lastPosition = async () => (await store.head())?.commit
+
+/** Over the wire, with exactly these headers, in one piece or in several of which the length is not told. */
+async function send(
+  headers: Record<string, string | string[]>,
+  body: string | readonly string[],
+  path = '/webhooks/sandbox',
+) {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; json: unknown }>()
+  const sending = request(`${url}${path}`, { method: 'POST', headers, agent: false })
+  sending.on('error', reject).on('response', (response) => {
+    text(response).then((answer) => resolve({ status: response.statusCode ?? 0, json: JSON.parse(answer) }), reject)
+  })
+  if (typeof body === 'string') sending.end(body)
+  else {
+    for (const part of body) sending.write(part)
+    sending.end()
+  }
+  return promise
+}
+
+t.test('a notification is taken in whatever type the body is said to have', async (t) => {
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/octet-stream',
+    'json',
+    'application/json;',
+    'nonsense/ /nonsense',
+    '',
+    undefined,
+  ]) {
+    const { body, inbox } = event('ü \u2028')
+    const headers = { 'sandbox-signature': signed(body), ...(type === undefined ? {} : { 'content-type': type }) }
+    t.same(await send(headers, body), { status: 200, json: { received: true } }, `${type}`)
+    const [received] = await store.readStream(inbox)
+    t.match(received?.data, { body })
+  }
+})
+
+t.test('a body of 1 MiB is taken in, and not a byte more', async (t) => {
+  const frame = event().body.length
+  const large = event('x'.repeat(1024 * 1024 - frame))
+  t.equal(large.body.length, 1024 * 1024)
+  t.equal((await send({ 'sandbox-signature': signed(large.body) }, large.body)).status, 200)
+  const tooLarge = event('x'.repeat(1024 * 1024 - frame + 1))
+  const before = await lastPosition()
+  const refused = { status: 413, json: { success: false, error: { code: 'body_too_large' } } }
+  t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, tooLarge.body), refused)
+  const half = tooLarge.body.length / 2
+  const parts = [tooLarge.body.slice(0, half), tooLarge.body.slice(half)]
+  t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, parts), refused, 'when its length is not told')
+  t.equal(await lastPosition(), before)
+})
+
+t.test('a body that comes in pieces is the same body', async (t) => {
+  const { body, inbox } = event()
+  const parts = [body.slice(0, 10), body.slice(10)]
+  t.equal((await send({ 'sandbox-signature': signed(body) }, parts)).status, 200)
+  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+})
+
+t.test('no body is no notification', async (t) => {
+  const before = await lastPosition()
+  const refused = { status: 400, json: { error: { code: /^invalid_(request|signature)$/ } } }
+  t.match(await send({}, ''), refused)
+  t.match(await send({ 'content-type': 'application/json' }, ''), refused)
+  t.match(await send({ 'sandbox-signature': signed('') }, ''), refused)
+  t.match(await send({ 'sandbox-signature': signed(''), 'transfer-encoding': 'chunked' }, ''), refused)
+  t.equal(await lastPosition(), before)
+})
+
+t.test('the signature may come in any header case and by any valid secret, but once and whole', async (t) => {
+  const before = await lastPosition()
+  const { body } = event()
+  const good = signed(body)
+  const other = createHmac('sha256', webhookSecret).update(`${seconds()}.other`).digest('hex')
+  for (const header of [
+    {},
+    { 'sandbox-signature': '' },
+    { 'sandbox-signature': [good, good] },
+    { 'sandbox-signature': `${good},${good}` },
+    { 'sandbox-signature': good.toUpperCase() },
+    { 'sandbox-signature': good.slice(0, -1) },
+    { 'sandbox-signature': `t=${seconds()},v1=${other}` },
+    { 'sandbox-signature': `t=${seconds()}0,v1=${other}` },
+    { 'stripe-signature': good },
+  ])
+    t.match(await send(header, body), { status: 400, json: { error: { code: 'invalid_signature' } } })
+  t.equal(await lastPosition(), before)
+  t.equal((await send({ 'Sandbox-Signature': good }, body)).status, 200)
+  const next = event().body
+  t.equal((await send({ 'SANDBOX-SIGNATURE': signed(next, rotated) }, next)).status, 200)
+})
+
+t.test('a provider that is not enabled has no receiver that takes anything', async (t) => {
+  const before = await lastPosition()
+  const { body } = event()
+  for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])
+    for (const sent of [body, ''])
+      t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), {
+        status: 422,
+        json: { error: { code: 'provider_not_enabled' } },
+      })
+  t.equal(await lastPosition(), before)
+})
+
+t.test('there is nothing but POST, and no other receiver', async (t) => {
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const)
+    for (const receiver of ['stripe', 'paypal', 'authorize-net', 'sandbox'])
+      t.equal((await app.inject({ method, url: `/webhooks/${receiver}` })).statusCode, 404, `${method} ${receiver}`)
+  for (const path of ['/webhooks/authorize_net', '/webhooks/Stripe', '/webhooks/adyen', '/webhooks'])
+    t.match(await send({}, '{}', path), { status: 404, json: { error: { code: 'not_found' } } }, path)
+})
+
+t.test('a notification that could not be verified is asked for again, and nothing is kept of it', async (t) => {
+  const before = await lastPosition()
+  const { body } = event()
+  for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
+    verify = async () => {
+      throw new ProviderError(kind, 'secret_code', 'secret words')
+    }
+    const answer = await send({ 'sandbox-signature': signed(body) }, body)
+    t.match(answer, { status: 502, json: { error: { code: 'provider_unavailable', details: undefined } } })
+    t.notMatch(JSON.stringify(answer.json), /secret/)
+  }
+  t.equal(await lastPosition(), before)
+})
+
+t.test('one that cannot be settled is kept and acknowledged, and the log tells without telling it', async (t) => {
+  const { body, inbox } = event('a note of the payer')
+  const signature = signed(body)
+  complete = async () => {
+    throw new ProviderError('unknown', 'timeout', 'The provider did not answer', {
+      cause: Object.assign(new Error('No answer'), { headers: { authorization: 'Bearer secret' }, body }),
+    })
+  }
+  t.same(await send({ 'sandbox-signature': signature }, body), { status: 200, json: { received: true } })
+  t.same(await typesOf(inbox), ['ProviderEventReceived'])
+  t.equal(logged.length, 1)
+  t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'timeout', kind: 'unknown' } })
+  for (const secret of ['a note', 'Bearer', webhookSecret, signature.slice(-64)]) t.notOk(logged[0]?.includes(secret))
+  t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'sent again while nobody can settle it')
+  complete = undefined
+  t.equal((await send({ 'sandbox-signature': signature }, body)).status, 200, 'and when somebody can')
+  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+})
+
+t.test('one is acknowledged when the log goes away right after it was kept', { timeout: 60_000 }, async (t) => {
+  const { body, inbox } = event()
+  complete = async (notification) => {
+    await log.kill()
+    return notification
+  }
+  t.equal((await send({ 'sandbox-signature': signed(body) }, body)).status, 200)
+  t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'event_store_unavailable' } })
+  const next = event()
+  const refused = await send({ 'sandbox-signature': signed(next.body) }, next.body)
+  t.match(refused, { status: 503, json: { error: { code: 'event_store_unavailable' } } }, 'not one that was not kept')
+  complete = undefined
+  await log.start()
+  t.same(await typesOf(inbox), ['ProviderEventReceived'])
+  t.equal(await settleStoredNotification(workflow, inbox), true)
+  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
+})

@@ -1,0 +1,228 @@
+// Stripe's notifications, as Stripe signs and sends them.
+import { createHmac } from 'node:crypto'
+import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t from 'tap'
+import { providerBy } from '../testing/providerBy.ts'
+import { ordersOf, receiverUnderTest, rewritten } from '../testing/receiverUnderTest.ts'
+
+/** How far Stripe's clock is ahead of ours: what happens one after the other has times one after the other. */
+let aheadMs = 0
+const fake = await startFakeStripe(t, { now: () => new Date(Date.now() + aheadMs) })
+const rotated = 'whsec_next'
+const provider = providerBy(t, {
+  STRIPE_SECRET_KEY: fake.secretKey,
+  STRIPE_WEBHOOK_SECRET: `${fake.webhookSecret},${rotated}`,
+  STRIPE_API_BASE: fake.origin,
+})
+const receiver = await receiverUnderTest(t, provider)
+const { open, send, historyOf, inboxOf, typesOf, lastPosition, reconcile } = receiver
+
+t.beforeEach(() => {
+  aheadMs = 0
+})
+
+type Outcome = Parameters<typeof fake.pay>[1]
+type StripeEvent = ReturnType<typeof fake.pay>[number]
+const signed = (event: object, at = new Date()) => fake.signed(event, { at })
+const ofIntent = (events: readonly StripeEvent[]) => events.filter(({ type }) => type.startsWith('payment_intent.'))
+/** The payer does something; what Stripe says of the intent. */
+const pay = (intent: string, outcome: Outcome) => ofIntent(fake.pay(intent, outcome))[0] ?? fail(outcome)
+const fail = (what: string): never => {
+  throw new Error(`Nothing was told of ${what}`)
+}
+
+t.test('what Stripe has signed counts, by each secret that is valid', async (t) => {
+  const { id, intent } = await open()
+  const event = pay(intent, 'failed')
+  t.same(await send(signed(event)), [200, undefined])
+  t.same(await historyOf(id), ['PaymentAttemptFailed'])
+  const [received, applied] = await inboxOf(event.id)
+  t.match(received?.data, { body: signed(event).body, provider_type: 'payment_intent.payment_failed' })
+  t.match(applied, { type: 'ProviderEventApplied', data: { payment_id: id, generic_type: 'payment_intent.failed' } })
+  const next = pay(intent, 'succeeded')
+  t.same(await send(fake.signed(next, { secret: ['whsec_old', rotated] })), [200, undefined])
+  t.same(await historyOf(id), ['PaymentAttemptFailed', 'PaymentSucceeded'])
+})
+
+t.test('what Stripe has not signed like this is refused, and nothing is kept of it', async (t) => {
+  const { intent } = await open()
+  const event = pay(intent, 'succeeded')
+  const other = pay((await open()).intent, 'succeeded')
+  const before = await lastPosition()
+  const good = signed(event)
+  const header = (value: string) => ({ ...good, headers: { ...good.headers, 'stripe-signature': value } })
+  const bad = {
+    forged: fake.signed(event, { secret: 'whsec_forged' }),
+    'signed for another': { ...signed(other), body: good.body },
+    rewritten: rewritten(good),
+    'with a space more': { ...good, body: `${good.body} ` },
+    'signed long ago': signed(event, new Date(Date.now() - 310_000)),
+    'signed ahead of time': signed(event, new Date(Date.now() + 310_000)),
+    'of a scheme that says nothing': header(good.headers['stripe-signature']?.replaceAll('v1=', 'v0=') ?? ''),
+    'with another time': header(good.headers['stripe-signature']?.replace(/t=\d+/, `t=${now() + 1}`) ?? ''),
+    'without a time': header(good.headers['stripe-signature']?.replace(/t=\d+,/, '') ?? ''),
+    unsigned: { body: good.body, headers: { 'content-type': 'application/json' } },
+  }
+  for (const [name, notification] of Object.entries(bad))
+    t.same(await send(notification), [400, 'invalid_signature'], name)
+  for (const body of [
+    'no json',
+    '[]',
+    '{"id":"evt_1"}',
+    '{"id":"evt_1","type":"payment_intent.succeeded","created":1}',
+  ])
+    t.same(await send(signedText(body)), [400, 'invalid_request'], body)
+  t.equal(await lastPosition(), before)
+  t.same(await send(good), [200, undefined])
+})
+
+const now = () => Math.floor(Date.now() / 1000)
+/** A text that is no event, signed all the same. */
+function signedText(body: string) {
+  const mac = createHmac('sha256', fake.webhookSecret).update(`${now()}.${body}`).digest('hex')
+  return { headers: { 'stripe-signature': `t=${now()},v1=${mac}` }, body }
+}
+
+t.test('the same notification a hundred times at once counts once', async (t) => {
+  const { id, intent } = await open()
+  const event = pay(intent, 'failed')
+  const answers = await Promise.all(Array.from({ length: 100 }, () => send(signed(event))))
+  t.same([...new Set(answers.map(([status]) => status))], [200])
+  t.same(await historyOf(id), ['PaymentAttemptFailed'])
+  t.same(
+    (await inboxOf(event.id)).map(({ type }) => type),
+    ['ProviderEventReceived', 'ProviderEventApplied'],
+  )
+})
+
+/** What payers do in four steps, how far these are apart, and what is true in the end. */
+const stories: readonly { readonly steps: readonly Outcome[]; readonly gapMs: number; readonly truth: string }[] = [
+  { steps: ['requires_action', 'failed', 'processing', 'succeeded'], gapMs: 1_000, truth: 'succeeded' },
+  { steps: ['failed', 'requires_action', 'processing', 'canceled'], gapMs: 1_000, truth: 'canceled' },
+  { steps: ['requires_action', 'processing', 'failed', 'failed'], gapMs: 0, truth: 'failed' },
+  { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 0, truth: 'processing' },
+  { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 1_000, truth: 'processing' },
+]
+for (const { steps, gapMs, truth } of stories)
+  t.test(`${steps.join(', ')} in any order is ${truth} in the end, ${gapMs} ms apart`, async (t) => {
+    for (const order of ordersOf([0, 1, 2, 3])) {
+      aheadMs = 0
+      const { id, intent } = await open()
+      const events = steps.map((outcome) => {
+        aheadMs += gapMs
+        return pay(intent, outcome)
+      })
+      for (const n of order) t.same(await send(signed(events[n] ?? fail('it'))), [200, undefined])
+      const { payment, finding } = await reconcile(id)
+      const name = order.map((n) => steps[n]).join(', ')
+      t.equal(payment.status, truth, name)
+      t.ok(finding === 'same' || finding === 'late', `${name}: ${finding}`)
+      t.equal((await reconcile(id)).finding, 'same', name)
+      const history = await historyOf(id)
+      const final = { succeeded: 'PaymentSucceeded', canceled: 'PaymentCanceled' }[truth]
+      if (final) t.equal(history.filter((type) => type === final).length, 1, name)
+      t.notOk(history.includes('PaymentConflictDetected') || history.includes('PaymentAmountMismatch'), name)
+    }
+  })
+
+t.test('refunds and disputes are facts beside the status, also when they name the charge alone', async (t) => {
+  const { id, intent } = await open()
+  t.same(await send(signed(pay(intent, 'succeeded'))), [200, undefined])
+  const told = [...fake.refund(intent, 500), ...fake.dispute(intent)]
+  for (const event of told) t.same(await send(signed(event)), [200, undefined])
+  const refund = told.find(({ type }) => type === 'charge.refunded') ?? fail('the refund')
+  const alone = fake.event('charge.refunded', { ...refund.data.object, payment_intent: null, metadata: {} })
+  t.same(await send(signed(alone)), [200, undefined])
+  const history = await historyOf(id)
+  t.equal(history[0], 'PaymentSucceeded')
+  t.same(new Set(history.slice(1)), new Set(['PaymentRefundRecorded', 'PaymentDisputeRecorded']))
+  t.match((await inboxOf(alone.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
+  t.equal((await reconcile(id)).payment.status, 'succeeded')
+})
+
+t.test('another amount or currency is no success', async (t) => {
+  const { id, intent } = await open()
+  const event = pay(intent, 'succeeded')
+  const told = (object: object) => fake.event(event.type, { ...event.data.object, ...object })
+  for (const object of [{ amount_received: 2598 }, { amount_received: 0 }, { currency: 'eur' }])
+    t.same(await send(signed(told(object))), [200, undefined])
+  t.same(await historyOf(id), ['PaymentAmountMismatch', 'PaymentAmountMismatch', 'PaymentAmountMismatch'])
+  t.same(await send(signed(event)), [200, undefined])
+  t.same((await historyOf(id)).at(-1), 'PaymentSucceeded')
+})
+
+t.test('what is about nothing of ours is kept with what it says', async (t) => {
+  const foreign = fake.openIntent({ amount: 500, currency: 'eur' })
+  const paid = ofIntent(fake.pay(foreign.id, 'succeeded'))
+  const subscription = subscriptionBody({ status: 'active', customer: 'cus_1', current_period_end: 1_800_000_000 })
+  const invoice = invoiceBody({
+    subscription: subscription.id,
+    customer: 'cus_1',
+    billing_reason: 'subscription_create',
+  })
+  const events: readonly [StripeEvent, object][] = [
+    [paid[0] ?? fail('it'), { generic_type: 'payment_intent.succeeded', object_id: foreign.id, amount_cents: 500 }],
+    [
+      fake.event('customer.subscription.updated', subscription, { previous: { status: 'past_due' } }),
+      {
+        generic_type: 'subscription.updated',
+        customer_id: 'cus_1',
+        subscription: {
+          subscription_id: subscription.id,
+          current_period_end: new Date(1_800_000_000_000).toISOString(),
+          status_changed: true,
+        },
+      },
+    ],
+    [
+      fake.event('invoice.payment_succeeded', invoice),
+      {
+        generic_type: 'invoice.payment_succeeded',
+        subscription: { subscription_id: subscription.id, is_first_invoice: true },
+      },
+    ],
+    [
+      fake.event('customer.created', { id: 'cus_2', object: 'customer', email: 'new@example.com' }),
+      {
+        generic_type: 'customer.created',
+        object_id: 'cus_2',
+        customer_email: 'new@example.com',
+      },
+    ],
+    [fake.event('price.updated', { id: 'price_1', object: 'price' }), { generic_type: null, object_id: 'price_1' }],
+  ]
+  for (const [event, data] of events) {
+    t.same(await send(signed(event)), [200, undefined])
+    t.match(await inboxOf(event.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
+  }
+})
+
+t.test('an intent that names our payment without being its intent changes nothing', async (t) => {
+  const { id } = await open()
+  const foreign = fake.openIntent({ amount: 2599, currency: 'usd', metadata: { payment_id: id } })
+  const told = [...fake.pay(foreign.id, 'succeeded'), ...fake.refund(foreign.id)]
+  for (const event of told) t.same(await send(signed(event)), [200, undefined])
+  const history = await historyOf(id)
+  t.same(new Set(history), new Set(['ProviderEventIgnored']))
+  t.match((await reconcile(id)).payment, { status: 'pending' })
+})
+
+t.test('a notification that comes before our own call is answered finds its payment', async (t) => {
+  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: false }, { kind: 'drop', commits: false })
+  const payload = { total_cents: 2599, currency: 'USD' }
+  const lost = await receiver.app.inject({ method: 'POST', url: '/payments/intents', payload })
+  t.equal(lost.statusCode, 504)
+  const { payment_id } = lost.json().error.details
+  const intent = fake.intents().find(({ metadata }) => metadata.payment_id === payment_id) ?? fail('the intent')
+  const paid = pay(intent.id, 'succeeded')
+  t.same(await send(signed(paid)), [200, undefined])
+  t.same((await historyOf(payment_id)).slice(-1), ['PaymentSucceeded'])
+  t.match(await reconcile(payment_id), { payment: { status: 'succeeded', provider_intent_id: intent.id } })
+  const [, refunded] = fake.refund(intent.id)
+  const charge = (refunded ?? fail('the refund')).data.object
+  const alone = fake.event('charge.refunded', { ...charge, payment_intent: null, metadata: {} })
+  t.same(await send(signed(alone)), [200, undefined])
+  t.same((await historyOf(payment_id)).slice(-1), ['PaymentRefundRecorded'])
+  t.same(await typesOf(`providerIntent-stripe:${intent.id}`), ['ProviderIntentOwned'])
+})

@@ -1,0 +1,184 @@
+import { type ProviderCustomerEvent, providerCustomerFold } from '@paylog/domain/provider-customers/events'
+import { providerCustomerStream } from '@paylog/event-store/streamName'
+import type { ProviderErrorKind } from '@paylog/providers/provider'
+import t from 'tap'
+import {
+  freshKey,
+  sandbox,
+  session,
+  setupIntentsUnderTest,
+  streamOf,
+  url,
+  userId,
+} from '../testing/setupIntentsUnderTest.ts'
+
+const { app, store, log, backend, providers, card, post, lastPosition } = await setupIntentsUnderTest(t)
+
+t.test('a session gets the setup intent of the provider, flat, and it is on record', async (t) => {
+  const key = freshKey()
+  const response = await post({ provider_id: 'stripe' }, { ...session, ...key })
+  t.equal(response.statusCode, 201)
+  t.same(response.json(), { success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' })
+  const [created, ...more] = await store.readStream(streamOf(key))
+  t.same(more, [])
+  t.match(created, {
+    type: 'SetupIntentCreated',
+    data: {
+      provider_id: 'stripe',
+      provider_setup_intent_id: 'seti_1',
+      client_secret: 'seti_1_secret',
+      provider_customer_id: null,
+      user_id: userId,
+      request_fingerprint: /^[0-9a-f]{64}$/,
+    },
+    metadata: { actor: `session:${userId}`, requestId: response.headers['x-request-id'] },
+  })
+  t.equal(response.headers['x-event-position'], String(created?.position.commit))
+  t.equal(response.headers['idempotent-replayed'], undefined)
+  t.ok(created?.type === 'SetupIntentCreated' && card.calls[0]?.idempotency_key === created.data.setup_intent_id)
+})
+
+t.test('the body may be missing, empty or without a provider when one is enabled', async (t) => {
+  for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
+  const measured = { ...session, 'content-type': 'application/json', 'content-length': '0' }
+  t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
+  t.equal(new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size, 5, 'without a key each is a new one')
+})
+
+t.test("the user's customer at this provider is attached, another's is not, and none is created", async (t) => {
+  const link = (provider_id: string, user_id: string, provider_customer_id: string) =>
+    store.handle<string | null, ProviderCustomerEvent>({
+      stream: providerCustomerStream(provider_id, user_id),
+      fold: providerCustomerFold,
+      decide: () => [
+        {
+          type: 'ProviderCustomerLinked',
+          data: { provider_id, user_id, provider_customer_id, occurred_at: new Date().toISOString() },
+        },
+      ],
+      metadata: { correlationId: 'test', causationId: 'test', actor: 'operator' },
+    })
+  await link('stripe', userId, 'cus_ada')
+  await link('sandbox', '00000000-0000-4000-8000-000000000002', 'cus_elsewhere')
+  const key = freshKey()
+  await post({}, { ...session, ...key })
+  await post({}, { 'x-session-id': 'demo-session-2' })
+  t.same(
+    card.calls.map(({ provider_customer_id }) => provider_customer_id),
+    ['cus_ada', null],
+  )
+  const [created] = await store.readStream(streamOf(key))
+  t.match(created?.data, { provider_customer_id: 'cus_ada' })
+})
+
+t.test('a customer that cannot be looked up is left out', async (t) => {
+  const user = '00000000-0000-4000-8000-000000000003'
+  await store.client.appendToStream(providerCustomerStream('stripe', user), [
+    { id: crypto.randomUUID(), type: 'Unreadable', contentType: 'application/json', data: {}, metadata: {} },
+  ])
+  const response = await post({}, { 'x-session-id': 'demo-admin-session' })
+  t.equal(response.statusCode, 201)
+  t.match(card.calls, [{ provider_customer_id: null }])
+})
+
+t.test('with several providers one has to be chosen, and only one that has setup intents', async (t) => {
+  providers.set('paypal', { ...sandbox, id: 'paypal', createSetupIntent: null })
+  const refused = async (body: object, status: number, code: string) => {
+    const response = await post(body)
+    t.equal(response.statusCode, status)
+    t.match(response.json(), { success: false, error: { code } })
+    return response.json().error
+  }
+  t.match(await refused({}, 400, 'invalid_request'), { details: { enabled: ['stripe', 'paypal'] } })
+  const { message, details } = await refused({ provider_id: 'paypal' }, 422, 'provider_not_enabled')
+  t.match(message, /paypal has no setup intents/)
+  t.same(details, { enabled: ['stripe'] })
+  await refused({ provider_id: 'authorize-net' }, 422, 'provider_not_enabled')
+  await refused({ provider_id: 'no\u2028where/../x' }, 422, 'provider_not_enabled')
+  t.same(card.calls, [])
+  providers.clear()
+  await refused({}, 400, 'invalid_request')
+})
+
+t.test('what is wrong first in the order of the contract is told, and nothing is recorded or asked', async (t) => {
+  const before = await lastPosition()
+  const guest = { 'x-guest-token': 'demo-guest-token' }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const large = { provider_id: 'x'.repeat(300_000) }
+  const number = '4242 4242 4242 4242'
+  const cases: [unknown, Record<string, string>, number, string][] = [
+    [{}, {}, 401, 'unauthenticated'],
+    [undefined, {}, 401, 'unauthenticated'],
+    [{ provider_id: 1 }, {}, 401, 'unauthenticated'],
+    [large, { 'x-session-id': 'unknown' }, 401, 'unauthenticated'],
+    [{}, { 'x-session-id': '' }, 401, 'unauthenticated'],
+    [{}, guest, 403, 'forbidden'],
+    [{ provider_id: 1 }, guest, 403, 'forbidden'],
+    [large, guest, 403, 'forbidden'],
+    ['provider_id=x', { ...guest, ...form }, 403, 'forbidden'],
+    [large, session, 413, 'body_too_large'],
+    ['provider_id=x', { ...session, ...form }, 415, 'unsupported_media_type'],
+    ['{', session, 400, 'invalid_request'],
+    ['null', session, 400, 'invalid_request'],
+    ['[]', session, 400, 'invalid_request'],
+    ['""', session, 400, 'invalid_request'],
+    [{ provider_id: '' }, session, 400, 'invalid_request'],
+    [{ provider_id: null }, session, 400, 'invalid_request'],
+    [{ provider_id: 'x'.repeat(256) }, session, 400, 'invalid_request'],
+    [{ provider_id: 1, note: number }, session, 400, 'invalid_request'],
+    [{ note: number }, { ...session, 'idempotency-key': '' }, 400, 'invalid_request'],
+    [{ note: number }, session, 422, 'card_number_rejected'],
+    [{ provider_id: number }, session, 422, 'card_number_rejected'],
+    [{ provider_id: 'unknown' }, session, 422, 'provider_not_enabled'],
+  ]
+  for (const [body, headers, status, code] of cases) {
+    const response = await post(body, headers)
+    const name = `${status} ${code} for ${JSON.stringify(body)?.slice(0, 60)}`
+    t.equal(response.statusCode, status, name)
+    t.match(response.json(), { success: false, error: { code, message: String, request_id: String } }, name)
+  }
+  backend.breakWith('silent')
+  t.equal((await post({})).statusCode, 503)
+  t.equal(await lastPosition(), before)
+  t.same(card.calls, [])
+})
+
+t.test('what the provider did not do is told with its own code, and nothing is recorded', async (t) => {
+  const before = await lastPosition()
+  const cases: [ProviderErrorKind, number, string][] = [
+    ['declined', 402, 'payment_declined'],
+    ['rejected', 422, 'provider_rejected'],
+    ['unavailable', 502, 'provider_unavailable'],
+    ['unknown', 504, 'provider_outcome_unknown'],
+  ]
+  for (const [kind, status, code] of cases) {
+    card.fails = kind
+    for (const headers of [session, { ...session, ...freshKey() }]) {
+      const response = await post({}, headers)
+      t.equal(response.statusCode, status, code)
+      const { error } = response.json()
+      t.equal(error.code, code)
+      t.equal(error.details, undefined, 'there is no payment to name')
+      t.notMatch(response.body, 'some_code')
+    }
+  }
+  t.equal(await lastPosition(), before)
+})
+
+t.test('the sandbox has setup intents, too', async (t) => {
+  providers.set('sandbox', sandbox)
+  const { setup_intent_id, client_secret } = (await post({ provider_id: 'sandbox' })).json()
+  t.match(setup_intent_id, /^sandbox_seti_/)
+  t.match(client_secret, /_secret$/)
+})
+
+t.test('without the log nothing is promised', { timeout: 60_000 }, async (t) => {
+  const headers = { ...session, ...freshKey() }
+  await log.kill()
+  const response = await post({}, headers)
+  t.equal(response.statusCode, 503)
+  t.match(response.json(), { error: { code: 'event_store_unavailable' } })
+  t.same(card.calls, [], 'what cannot be recorded is not asked for')
+  await log.start()
+  t.equal((await post({}, headers)).statusCode, 201)
+})

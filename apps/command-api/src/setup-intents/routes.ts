@@ -1,0 +1,86 @@
+// POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { actorName } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import { RequiredText } from '@paylog/domain/fields'
+import type { Callers } from '@paylog/runtime/callers'
+import { errorAnswers } from '@paylog/runtime/openApiParts'
+import type { Workflow } from '@paylog/workflows/context'
+import { createSetupIntent } from '@paylog/workflows/createSetupIntent'
+import { Type } from 'typebox'
+import { chosenProviderId } from '../chosenProvider.ts'
+import { requestIdentity } from '../idempotency.ts'
+import { watchForCardNumbers } from '../refuseCardNumbers.ts'
+
+export type SetupIntentRoutes = { readonly workflow: Workflow; readonly callers: Callers }
+
+const route = '/payment-methods/setup-intent'
+
+const SetupIntentBody = Type.Object(
+  { provider_id: Type.Optional(RequiredText) },
+  { examples: [{ provider_id: 'stripe' }] },
+)
+
+const SetupIntentAnswer = Type.Object(
+  {
+    success: Type.Literal(true),
+    setup_intent_id: Type.String({ description: "The provider's id" }),
+    client_secret: Type.String({ description: 'What the frontend confirms the setup with' }),
+  },
+  { description: 'The setup intent was created' },
+)
+
+export const setupIntentRoutes =
+  ({ workflow, callers }: SetupIntentRoutes): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const refuseCardNumbers = watchForCardNumbers(app)
+    app.post(
+      route,
+      {
+        onRequest: [
+          callers.session,
+          // Everything in the body may be left out, so there may be none, whatever type the client says it has.
+          async ({ headers }) => {
+            if (isEmpty(headers)) delete headers['content-type']
+          },
+        ],
+        async preValidation(request) {
+          if (request.body === undefined) request.body = {}
+        },
+        schema: {
+          tags: ['payment methods'],
+          summary: 'Create a setup intent',
+          description:
+            'For sessions. The frontend confirms the setup with the client_secret and then saves the method with POST /payment-methods. An existing customer of the user at the provider is attached; none is created. With an Idempotency-Key the request can be repeated safely.',
+          body: SetupIntentBody,
+          security: [{ session: [] }],
+          response: { 201: SetupIntentAnswer, ...errorAnswers },
+        },
+      },
+      async (request, reply) => {
+        const { actor, body, id: requestId } = request
+        if (actor.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
+        const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
+        const { setup_intent, position, replayed } = await createSetupIntent(workflow, {
+          setup_intent_id: identity.id,
+          request_fingerprint: identity.fingerprint,
+          user_id: actor.user_id,
+          providerId() {
+            const provider_id = chosenProviderId(body, workflow.providers)
+            refuseCardNumbers(request)
+            return provider_id
+          },
+          metadata: { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId },
+        })
+        reply.code(201).header('x-event-position', position.commit.toString())
+        if (replayed) reply.header('idempotent-replayed', 'true')
+        const { provider_setup_intent_id: setup_intent_id, client_secret } = setup_intent
+        return { success: true as const, setup_intent_id, client_secret }
+      },
+    )
+  }
+
+function isEmpty(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+}

@@ -1,0 +1,125 @@
+// Setup intents at Stripe, over its own wire format.
+import { type ProviderCustomerEvent, providerCustomerFold } from '@paylog/domain/provider-customers/events'
+import { providerCustomerStream } from '@paylog/event-store/streamName'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t from 'tap'
+import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { patienceMs, providerBy } from '../testing/providerBy.ts'
+
+const fake = await startFakeStripe(t)
+const provider = providerBy(t, {
+  STRIPE_SECRET_KEY: fake.secretKey,
+  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
+  STRIPE_API_BASE: fake.origin,
+})
+const { app, store } = await commandApiUnderTest(t, [provider])
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+t.beforeEach(() => fake.faults.always(undefined))
+
+let keys = 0
+const freshKey = () => ({ 'idempotency-key': `setup-${keys++}` })
+async function post(headers: Record<string, string> = {}, session = 'demo-session') {
+  const response = await fetch(`${url}/payment-methods/setup-intent`, {
+    method: 'POST',
+    headers: { 'x-session-id': session, ...headers },
+  })
+  const answer: unknown = await response.json()
+  const { setup_intent_id, error } = answer as { setup_intent_id?: string; error?: { code: string } }
+  const replayed = response.headers.get('idempotent-replayed') === 'true'
+  return { status: response.status, replayed, answer, setup_intent_id, code: error?.code }
+}
+const created = () => fake.calls.filter(({ path, method }) => path === '/v1/setup_intents' && method === 'POST')
+const recorded = async () => {
+  const events = []
+  for await (const { event } of store.client.readAll()) if (event?.type === 'SetupIntentCreated') events.push(event)
+  return events
+}
+
+t.test('the answer holds what a client confirms the setup with', async (t) => {
+  const { status, answer, setup_intent_id } = await post()
+  t.equal(status, 201)
+  t.match(answer, { success: true, setup_intent_id: /^seti_/, client_secret: /^seti_\w+_secret_/ })
+  t.same(Object.keys(Object(answer)).toSorted(), ['client_secret', 'setup_intent_id', 'success'])
+  t.equal(created().at(-1)?.params.customer, undefined)
+  t.notOk(
+    fake.calls.some(({ path }) => path.startsWith('/v1/customers')),
+    'no customer is made',
+  )
+  t.ok(setup_intent_id && fake.confirmSetup(setup_intent_id, fake.addMethod().id))
+})
+
+t.test("the user's customer is attached, unless Stripe does not know it any more", async (t) => {
+  const user_id = '00000000-0000-4000-8000-000000000002'
+  const customer = await provider.methods?.createCustomer({ idempotency_key: 'c1', user_id, email: null, name: null })
+  if (!customer) throw new Error('Stripe has customers')
+  await store.handle<string | null, ProviderCustomerEvent>({
+    stream: providerCustomerStream('stripe', user_id),
+    fold: providerCustomerFold,
+    decide: () => [
+      {
+        type: 'ProviderCustomerLinked',
+        data: {
+          provider_id: 'stripe',
+          user_id,
+          provider_customer_id: customer,
+          occurred_at: new Date().toISOString(),
+        },
+      },
+    ],
+    metadata: { correlationId: 'test', causationId: 'test', actor: 'operator' },
+  })
+  t.equal((await post({}, 'demo-session-2')).status, 201)
+  t.equal(created().at(-1)?.params.customer, customer)
+  fake.deleteCustomer(customer)
+  t.equal((await post({}, 'demo-session-2')).status, 201)
+  t.equal(created().at(-1)?.params.customer, undefined)
+})
+
+t.test('64 identical requests at once make one setup intent, and all get it', async (t) => {
+  const before = (await recorded()).length
+  fake.faults.next({ kind: 'slow', ms: 100 })
+  const headers = freshKey()
+  const answers = await Promise.all(Array.from({ length: 64 }, () => post(headers)))
+  t.same([...new Set(answers.map(({ status }) => status))], [201])
+  t.equal(new Set(answers.map(({ setup_intent_id }) => setup_intent_id)).size, 1)
+  t.equal(answers.filter(({ replayed }) => !replayed).length, 1)
+  t.equal((await recorded()).length, before + 1)
+})
+
+t.test('a lost answer is asked for again, and one that stays lost is told as unknown', async (t) => {
+  for (const fault of [
+    { kind: 'drop', commits: true },
+    { kind: 'garbage', commits: true },
+    { kind: 'status', status: 500, commits: true },
+  ] as const) {
+    fake.faults.next(fault)
+    t.equal((await post()).status, 201, fault.kind)
+    fake.faults.always(fault)
+    const headers = freshKey()
+    const before = (await recorded()).length
+    t.match(await post(headers), { status: 504, code: 'provider_outcome_unknown' }, fault.kind)
+    t.equal((await recorded()).length, before)
+    fake.faults.always(undefined)
+    t.match(await post(headers), { status: 201, replayed: false })
+    t.match(await post(headers), { status: 201, replayed: true })
+  }
+  fake.faults.always({ kind: 'hang', commits: false })
+  const started = performance.now()
+  t.equal((await post()).status, 504)
+  t.ok(performance.now() - started < patienceMs + 1_000)
+})
+
+t.test('what Stripe refuses is told with its own code', async (t) => {
+  const error = { message: 'Words of Stripe', type: 'invalid_request_error' } as const
+  fake.refuseNext({ status: 400, error })
+  t.match(await post(), { status: 422, code: 'provider_rejected' })
+  fake.refuseNext({ status: 401, error })
+  const { status, code, answer } = await post()
+  t.same([status, code], [502, 'provider_unavailable'])
+  t.notMatch(JSON.stringify(answer), /Words/)
+  fake.shut()
+  t.match(await post(), { status: 502, code: 'provider_unavailable' })
+  await fake.open()
+  t.equal((await post()).status, 201)
+})

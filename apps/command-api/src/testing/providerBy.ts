@@ -1,0 +1,18 @@
+// Real adapters before fakes of their providers, enabled as an operator enables them: by variables.
+import type { Provider } from '@paylog/providers/provider'
+import { loadConfig } from '@paylog/runtime/config'
+import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
+import type { Test } from 'tap'
+import { Type } from 'typebox'
+
+/** Long enough for a call that is repeated twice, and short enough to be waited for. */
+export const patienceMs = 1_200
+
+/** The one provider that these variables enable. Its connections end with the test. */
+export function providerBy(t: Test, env: Readonly<Record<string, string>>): Provider {
+  const config = loadConfig(Type.Object(providerVariables), { PROVIDER_TIMEOUT_MS: String(patienceMs), ...env })
+  const [provider, ...others] = enabledProviders(config).values()
+  if (!provider || others.length > 0) throw new Error('These variables do not enable exactly one provider')
+  t.teardown(() => provider.close())
+  return provider
+}

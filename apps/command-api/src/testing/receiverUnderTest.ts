@@ -1,0 +1,54 @@
+// The receiver of one provider as a test sees it: over the wire, with a payment to send notifications about.
+import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
+import type { Provider } from '@paylog/providers/provider'
+import { type Reconciliation, reconcilePayment } from '@paylog/workflows/reconcilePayment'
+import type { Test } from 'tap'
+import { commandApiUnderTest } from './commandApiUnderTest.ts'
+
+export type SignedNotification = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+
+export type OpenedPayment = { readonly id: string; readonly intent: string; readonly secret: string }
+
+export async function receiverUnderTest(t: Test, provider: Provider) {
+  const parts = await commandApiUnderTest(t, [provider])
+  const { app, store, workflow } = parts
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `${origin}/webhooks/${provider.id}`
+  const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
+  return {
+    ...parts,
+    url,
+    /** Opens a payment of 25.99. */
+    async open(): Promise<OpenedPayment> {
+      const payload = { total_cents: 2599, currency: 'USD' }
+      const { data } = (await app.inject({ method: 'POST', url: '/payments/intents', payload })).json()
+      return { id: data.id, intent: data.provider_intent_id, secret: data.client_secret }
+    },
+    /** @returns the status and the code of the answer, when it is a refusal */
+    async send({ headers, body }: SignedNotification): Promise<readonly [status: number, code: string | undefined]> {
+      const response = await fetch(url, { method: 'POST', headers, body })
+      const answer: unknown = await response.json()
+      return [response.status, (answer as { error?: { code: string } }).error?.code]
+    },
+    /** What happened to a payment after it was opened. */
+    historyOf: async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2),
+    inboxOf: (eventId: string) => store.readStream(providerEventStream(provider.id, eventId)),
+    typesOf,
+    lastPosition: async () => (await store.head())?.commit,
+    reconcile: (paymentId: string): Promise<Reconciliation> =>
+      reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' }),
+  }
+}
+
+/** The same JSON with other bytes. */
+export function rewritten({ headers, body }: SignedNotification): SignedNotification {
+  const other = JSON.stringify(JSON.parse(body))
+  if (other === body) throw new Error('It has the same bytes')
+  return { headers, body: other }
+}
+
+/** Every order of some things. */
+export function ordersOf<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  if (items.length < 2) return [items]
+  return items.flatMap((first, n) => ordersOf(items.toSpliced(n, 1)).map((rest) => [first, ...rest]))
+}

@@ -1,0 +1,72 @@
+// The route of setup intents, before a card processor that keeps what it was asked for by the key.
+import { setupIntentStream } from '@paylog/event-store/streamName'
+import {
+  type CreateSetupIntent,
+  type Provider,
+  ProviderError,
+  type ProviderErrorKind,
+} from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import type { Test } from 'tap'
+import { requestIdentity } from '../idempotency.ts'
+import { commandApiUnderTest } from './commandApiUnderTest.ts'
+
+export const url = '/payment-methods/setup-intent'
+export const userId = '00000000-0000-4000-8000-000000000001'
+export const session = { 'x-session-id': 'demo-session' }
+export const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+
+let keys = 0
+export const freshKey = () => ({ 'idempotency-key': `setup-${keys++}` })
+
+/** The stream of what the session's request with this key creates. */
+export function streamOf(key: { readonly 'idempotency-key': string }): string {
+  const actor = { user_id: userId, user_type: 'user', user_email: null, is_administrator: false }
+  return setupIntentStream(requestIdentity(key['idempotency-key'], { kind: 'session', ...actor }, `POST ${url}`, {}).id)
+}
+
+/** Everything is as at first before each test of `t`. */
+export async function setupIntentsUnderTest(t: Test) {
+  const card = {
+    calls: [] as CreateSetupIntent[],
+    made: new Map<string, string>(),
+    /** Calls fail like this. */
+    fails: undefined as ProviderErrorKind | undefined,
+    /** Calls are not answered before this. */
+    delay: undefined as Promise<unknown> | undefined,
+  }
+  const provider: Provider = {
+    ...sandbox,
+    id: 'stripe',
+    async createSetupIntent(request) {
+      card.calls.push(request)
+      await card.delay
+      if (card.fails) throw new ProviderError(card.fails, 'some_code', 'In words for the caller')
+      const id = card.made.get(request.idempotency_key) ?? `seti_${card.made.size + 1}`
+      card.made.set(request.idempotency_key, id)
+      return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
+    },
+  }
+  const parts = await commandApiUnderTest(t, [provider], { readPatienceMs: 1_500 })
+  const { app, store, backend, providers } = parts
+  t.beforeEach(() => {
+    Object.assign(card, { calls: [], fails: undefined, delay: undefined })
+    card.made.clear()
+    backend.breakWith(undefined)
+    providers.clear()
+    providers.set(provider.id, provider)
+  })
+  return {
+    ...parts,
+    card,
+    /** @param payload text as it is, anything else as JSON; nothing at all when left out */
+    post: (payload?: unknown, headers: Record<string, string> = session) =>
+      app.inject({
+        method: 'POST',
+        url,
+        headers: payload === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ...(payload === undefined ? {} : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
+      }),
+    lastPosition: async () => (await store.head())?.commit,
+  }
+}

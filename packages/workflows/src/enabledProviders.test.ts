@@ -1,0 +1,66 @@
+import { ConfigError, loadConfig } from '@paylog/runtime/config'
+import t from 'tap'
+import { Type } from 'typebox'
+import { credentialProblems, enabledProviders, providerVariables } from './enabledProviders.ts'
+
+const config = (env: Record<string, string>) => loadConfig(Type.Object(providerVariables), env)
+const enabled = (env: Record<string, string>) => {
+  const providers = enabledProviders(config(env))
+  t.teardown(() => Promise.all([...providers.values()].map((provider) => provider.close())))
+  return [...providers.keys()]
+}
+
+const stripe = { STRIPE_SECRET_KEY: 'sk_test_example', STRIPE_WEBHOOK_SECRET: 'whsec_example' }
+const paypal = { PAYPAL_CLIENT_ID: 'id', PAYPAL_CLIENT_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH1,WH2' }
+const authorizeNet = {
+  AUTHORIZE_NET_API_LOGIN_ID: 'login',
+  AUTHORIZE_NET_TRANSACTION_KEY: 'key',
+  AUTHORIZE_NET_SIGNATURE_KEY: 'A'.repeat(128),
+}
+const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
+
+t.test('a provider is enabled when its credentials are set, and named as in the interface', async (t) => {
+  t.same(enabled({}), [])
+  t.same(enabled(stripe), ['stripe'])
+  t.same(enabled(paypal), ['paypal'])
+  t.same(enabled(authorizeNet), ['authorize-net'])
+  t.same(enabled(sandbox), ['sandbox'])
+  t.same(enabled({ SANDBOX_WEBHOOK_SECRET: 'secret' }), [], 'the sandbox has to be asked for')
+  t.same(enabled({ ...stripe, ...paypal, ...authorizeNet, ...sandbox }), [
+    'stripe',
+    'paypal',
+    'authorize-net',
+    'sandbox',
+  ])
+  t.same(enabled({ STRIPE_API_BASE: 'http://127.0.0.1:1', PROVIDER_TIMEOUT_MS: '500' }), [], 'an address is none')
+})
+
+t.test('half of the credentials is a mistake, and every missing one is named', async (t) => {
+  for (const credentials of [stripe, paypal, authorizeNet]) {
+    for (const missing of Object.keys(credentials)) {
+      const { [missing]: _, ...given } = credentials as Record<string, string>
+      const problems = credentialProblems(config(given))
+      t.equal(problems.length, 1, missing)
+      t.match(problems[0], new RegExp(`^${missing} is required when `))
+      t.throws(() => enabledProviders(config(given)), ConfigError)
+    }
+  }
+  t.same(credentialProblems(config({ SANDBOX_PROVIDER: 'true' })), [
+    'SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true',
+  ])
+  const several = { STRIPE_SECRET_KEY: 'x', PAYPAL_CLIENT_ID: 'x', SANDBOX_PROVIDER: 'true' }
+  t.equal(credentialProblems(config(several)).length, 4)
+  t.same(credentialProblems(config({ ...stripe, ...paypal })), [])
+})
+
+t.test('the time for one call has bounds, and addresses are origins', async (t) => {
+  t.equal(config({}).PROVIDER_TIMEOUT_MS, 10_000)
+  for (const [name, value] of [
+    ['PROVIDER_TIMEOUT_MS', '99'],
+    ['PROVIDER_TIMEOUT_MS', '15001'],
+    ['STRIPE_API_BASE', 'https://api.stripe.com/v1'],
+    ['PAYPAL_API_BASE', 'ftp://example.com'],
+    ['AUTHORIZE_NET_API_BASE', 'nowhere'],
+  ] as const)
+    t.throws(() => config({ [name]: value }), { message: new RegExp(name) })
+})

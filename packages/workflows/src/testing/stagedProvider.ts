@@ -1,0 +1,163 @@
+// A provider inside the process that keeps intents, keys and charges as real ones do. A test moves its scenery: what an
+// answer is replaced with, what the payer does, and what happens while a question is under way.
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import {
+  type CreateIntent,
+  type FoundIntent,
+  type IntentSnapshot,
+  type Provider,
+  ProviderError,
+  type ProviderErrorKind,
+} from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { createLedger } from '@paylog/testing/fakeProvider'
+import type { Test } from 'tap'
+
+export type StagedIntent = {
+  readonly id: string
+  readonly payment_id: string
+  amount_cents: number
+  currency: string
+  status: PaymentStatus
+  charges: string[]
+  /** The payer has approved, and nothing was taken yet. */
+  approved: boolean
+}
+
+/** What a call meets; `done` says whether the provider did it all the same. */
+export type Mishap = { readonly kind: ProviderErrorKind; readonly done?: boolean }
+
+export type StagedOptions = {
+  /** Approved money has to be taken by a call of ours. */
+  readonly captures?: boolean
+  /** For a test that charges a payment twice on purpose. */
+  readonly allowDouble?: boolean
+}
+
+export const webhookSecret = 'staged-secret'
+
+export function createStagedProvider(t: Test, options: StagedOptions = {}) {
+  const stage = createStage(t, options)
+  return { stage, provider: providerOn(stage, options) }
+}
+
+type Stage = ReturnType<typeof createStage>
+
+function createStage(t: Test, { allowDouble = false }: StagedOptions) {
+  const ledger = createLedger(t, { allowDouble })
+  const intents = new Map<string, StagedIntent>()
+  return {
+    intents,
+    ledger,
+    byKey: new Map<string, StagedIntent>(),
+    /** Every call, as `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
+    calls: [] as string[],
+    /** The next calls of a kind meet these. */
+    mishaps: new Map<string, (Mishap | undefined)[]>(),
+    /** Runs after a call took effect and before it is answered. */
+    meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
+    /** The next captures are declined. */
+    declines: false,
+    of: (paymentId: string) => [...intents.values()].filter(({ payment_id }) => payment_id === paymentId),
+    /** The payer pays: what providers call a charge. */
+    charge(intent: StagedIntent, amount_cents = intent.amount_cents) {
+      const charge_id = `ch_${intent.id}_${intent.charges.length + 1}`
+      intent.charges.push(charge_id)
+      intent.status = 'succeeded'
+      intent.approved = false
+      intent.amount_cents = amount_cents
+      ledger.add({ ...intent, charge_id, intent_id: intent.id })
+      return charge_id
+    },
+    approve(intent: StagedIntent) {
+      intent.status = 'processing'
+      intent.approved = true
+    },
+    /** An intent that the provider makes, whoever is told of it. */
+    make(
+      { payment_id, amount_cents = 2599, currency = 'EUR' }: Partial<CreateIntent>,
+      status: PaymentStatus = 'pending',
+    ) {
+      if (payment_id === undefined) throw new Error('An intent belongs to a payment')
+      const id = `pi_${intents.size + 1}_${payment_id.slice(-4)}`
+      const intent: StagedIntent = { id, payment_id, amount_cents, currency, status, charges: [], approved: false }
+      intents.set(id, intent)
+      return intent
+    },
+  }
+}
+
+function providerOn(stage: Stage, { captures = false }: StagedOptions): Provider {
+  const captured = new Map<string, PaymentStatus>()
+  return {
+    ...createSandbox({ webhookSecrets: [webhookSecret] }),
+    id: 'staged',
+    createIntent: (request) =>
+      play(stage, `create ${request.idempotency_key}`, () => {
+        const intent = stage.byKey.get(request.idempotency_key) ?? stage.make(request)
+        stage.byKey.set(request.idempotency_key, intent)
+        return { provider_intent_id: intent.id, client_secret: `${intent.id}_secret` }
+      }),
+    retrieveIntent: ({ provider_intent_id }) =>
+      play(stage, `retrieve ${provider_intent_id}`, () => {
+        const intent = stage.intents.get(provider_intent_id)
+        return intent ? snapshotOf(intent, captures) : null
+      }),
+    findIntents: (paymentId) => play(stage, `find ${paymentId}`, () => stage.of(paymentId).map(foundIntent)),
+    cancelIntent: (intentId) =>
+      play(stage, `cancel ${intentId}`, () => {
+        const intent = stage.intents.get(intentId)
+        if (intent) intent.status = 'canceled'
+      }),
+    captureIntent: captures
+      ? ({ provider_intent_id, idempotency_key: key }) =>
+          play(stage, `capture ${key}`, () => {
+            const intent = stage.intents.get(provider_intent_id)
+            if (!intent) throw new Error('There is nothing to capture')
+            if (!captured.has(key)) {
+              if (!stage.declines) stage.charge(intent)
+              captured.set(key, stage.declines ? 'failed' : 'succeeded')
+            }
+            return snapshotOf({ ...intent, status: captured.get(key) ?? 'failed', approved: false }, captures)
+          })
+      : null,
+  }
+}
+
+async function play<Answer>(stage: Stage, call: string, act: () => Answer): Promise<Answer> {
+  stage.calls.push(call)
+  const [verb = ''] = call.split(' ')
+  const mishap = stage.mishaps.get(verb)?.shift()
+  if (mishap && !mishap.done) throw failure(verb, mishap)
+  const answer = act()
+  await stage.meanwhile?.(call)
+  if (mishap) throw failure(verb, mishap)
+  return answer
+}
+
+function failure(verb: string, { kind }: Mishap): ProviderError {
+  return new ProviderError(kind, `${verb}_${kind}`, 'In words for the caller')
+}
+
+function foundIntent({ id: provider_intent_id, status }: StagedIntent): FoundIntent {
+  return { provider_intent_id, client_secret: `${provider_intent_id}_secret`, status }
+}
+
+function snapshotOf(intent: StagedIntent, captures: boolean): IntentSnapshot {
+  const { id: provider_intent_id, status, amount_cents, currency, charges, approved } = intent
+  const [first, ...further_charges] = charges
+  return {
+    evidence: {
+      status,
+      provider_time: new Date().toISOString(),
+      provider_event_id: null,
+      provider_intent_id,
+      provider_payment_id: first ?? null,
+      amount_cents,
+      currency: currency.toLowerCase(),
+      ...(status === 'failed' ? { failure_code: 'declined', failure_message: 'Declined' } : {}),
+    },
+    further_charges,
+    awaits_capture: captures && approved,
+  }
+}
