@@ -5,11 +5,11 @@ import { loadWorkerConfig } from './config.ts'
 const needed = { DATABASE_URL: 'postgresql://localhost/paylog', EVENTSTORE_URL: 'esdb://localhost:2113?tls=false' }
 
 t.test('little is needed', async (t) => {
-  t.match(loadWorkerConfig(needed), {
-    nodes: [],
+  const { nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS, ...others } = loadWorkerConfig(needed)
+  t.same([nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
+  t.match(others, {
     PROJECT_ID: 'default',
     WEBHOOK_SUCCESS_STATUS: '200',
-    WEBHOOK_ALLOWED_PRIVATE_CIDRS: [],
     PAYMENT_RECONCILE_AFTER: 3_600_000,
     SANDBOX_PROVIDER: false,
     PROVIDER_TIMEOUT_MS: 10_000,

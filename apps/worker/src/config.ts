@@ -7,6 +7,7 @@ import { type StaticDecode, Type } from 'typebox'
 import { isCidr } from './send/dialGuard.ts'
 
 const ProviderVariables = Type.Object(providerVariables)
+
 /** Beside these the worker reads those of the webhook nodes, which have no fixed list. */
 export const workerVariables = {
   DATABASE_URL: url(['postgres', 'postgresql']),

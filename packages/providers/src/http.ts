@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
+import { checked } from './answers.ts'
 import { ProviderError } from './provider.ts'
 
 export type HttpRequest = {
@@ -116,9 +117,7 @@ export function readAnswer<Schema extends TSchema>(
   validator: Validator<Record<never, never>, Schema>,
   { text }: HttpAnswer,
 ): Static<Schema> {
-  const parsed = parseJson(text)
-  if (validator.Check(parsed)) return parsed
-  throw new ProviderError('unknown', 'unreadable_answer', 'The provider answered something that cannot be read')
+  return checked(validator, parseJson(text))
 }
 
 /** @returns `undefined` for what is no JSON */

@@ -47,8 +47,9 @@ export type Provider = {
    */
   readNotification(body: Buffer): ProviderNotification
   /**
-   * Adds what the text leaves out and only the provider knows. A notification about something that the provider does not
-   * know (any more) comes back as it was.
+   * Adds what the text leaves out and only the provider knows. A notification about something that the provider does
+   * not know (any more) comes back as it was, or without the statement that its text makes and nobody confirms.
+   * @throws ProviderError also while the provider may not know of it yet
    */
   readonly completeNotification: ((notification: ProviderNotification) => Promise<ProviderNotification>) | null
 

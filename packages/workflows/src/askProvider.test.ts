@@ -1,6 +1,3 @@
-import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { reconcilePayment } from './reconcilePayment.ts'
@@ -8,7 +5,7 @@ import { createStagedProvider, type StagedIntent } from './testing/stagedProvide
 import { metadata, workflowUnderTest } from './testing/workflowUnderTest.ts'
 
 const { provider, stage } = createStagedProvider(t, { captures: true })
-const { workflow, store, open, typesOf } = await workflowUnderTest(t, provider)
+const { workflow, open, tell, typesOf } = await workflowUnderTest(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
@@ -29,34 +26,12 @@ async function approved(): Promise<{ id: string; intent: StagedIntent }> {
 const reconcile = (paymentId: string) => reconcilePayment(workflow, paymentId, metadata)
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
 const captures = () => stage.calls.filter((call) => call.startsWith('capture'))
-let events = 0
-/** The provider tells us by itself. */
-const tell = (paymentId: string, intent: StagedIntent, status: PaymentStatus, charge: string | null = null) =>
-  store.handle({
-    stream: paymentStream(paymentId),
-    fold: paymentFold,
-    decide: (state: PaymentState) =>
-      recordEvidence(
-        {
-          status,
-          occurred_at: new Date().toISOString(),
-          provider_time: new Date().toISOString(),
-          provider_event_id: `evt_${events++}`,
-          provider_intent_id: intent.id,
-          provider_payment_id: charge,
-          amount_cents: 2599,
-          currency: 'EUR',
-        },
-        state,
-      ),
-    metadata,
-  })
 
 t.test('what the payer approved is taken once, whether we were told of it or not', async (t) => {
   for (const isTold of [true, false]) {
     stage.calls.length = 0
     const { id, intent } = await approved()
-    if (isTold) await tell(id, intent, 'processing')
+    if (isTold) await tell(intent, 'processing')
     const { finding, payment, snapshot } = await reconcile(id)
     t.same([finding, payment.status, snapshot?.evidence.status], ['late', 'succeeded', 'succeeded'])
     t.equal((await reconcile(id)).finding, 'same')
@@ -104,7 +79,7 @@ t.test('a payer who approves anew is charged by a capture with a key of its own'
   stage.declines = true
   await reconcile(id)
   stage.declines = false
-  await tell(id, intent, 'processing')
+  await tell(intent, 'processing')
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded', failures: 1 } })
   t.same(captures(), [`capture ${intent.id}-capture-1`, `capture ${intent.id}-capture-2`])
   t.equal(intent.charges.length, 1)
@@ -120,7 +95,7 @@ t.test('a decline of which the provider tells first is one decline, and not capt
   const { id, intent } = await approved()
   stage.declines = true
   stage.meanwhile = async (call) => {
-    if (call.startsWith('capture')) await tell(id, intent, 'failed', 'ch_declined')
+    if (call.startsWith('capture')) await tell(intent, 'failed', 'ch_declined')
   }
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed', failures: 1 } })
   t.equal(captures().length, 1)
@@ -130,7 +105,7 @@ t.test('a decline of which the provider tells first is one decline, and not capt
 t.test('a success of which the provider tells first is recorded once', async (t) => {
   const { id, intent } = await approved()
   stage.meanwhile = async (call) => {
-    if (call.startsWith('capture')) await tell(id, intent, 'succeeded', intent.charges[0])
+    if (call.startsWith('capture')) await tell(intent, 'succeeded', intent.charges[0])
   }
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
@@ -143,7 +118,7 @@ t.test('what a capture did is recorded even if the payment changed meanwhile', a
     stage.meanwhile = async (call) => {
       if (!call.startsWith('capture')) return
       stage.meanwhile = undefined
-      await tell(id, intent, 'processing')
+      await tell(intent, 'processing')
     }
     const { finding, payment } = await reconcile(id)
     t.same([finding, payment.status], ['late', declines ? 'failed' : 'succeeded'])
@@ -165,7 +140,7 @@ t.test('another amount or currency is not taken', async (t) => {
 
 t.test('for a payment that is at its end nothing is taken', async (t) => {
   const { id, intent } = await approved()
-  await tell(id, intent, 'canceled')
+  await tell(intent, 'canceled')
   t.match(await reconcile(id), { finding: 'conflict', payment: { status: 'canceled' } })
   t.same(captures(), [])
   t.equal(intent.charges.length, 0)

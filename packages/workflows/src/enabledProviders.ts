@@ -29,45 +29,48 @@ export const providerVariables = {
 const ProviderConfig = Type.Object(providerVariables)
 export type ProviderConfig = Readonly<StaticDecode<typeof ProviderConfig>>
 
-/** Builds a provider from its credentials. Either all of them are set or none. */
+type Variable = keyof ProviderConfig
+type With<Name extends Variable> = ProviderConfig & { readonly [Key in Name]: NonNullable<ProviderConfig[Key]> }
+
 type Recipe = {
-  readonly credentials: readonly (keyof ProviderConfig)[]
-  readonly create: (config: ProviderConfig) => Provider
+  readonly credentials: readonly Variable[]
+  /** `undefined` when a credential is missing. */
+  readonly create: (config: ProviderConfig) => Provider | undefined
+}
+
+/** Builds a provider from its credentials. Either all of them are set or none. */
+function recipe<Name extends Variable>(credentials: readonly Name[], create: (config: With<Name>) => Provider): Recipe {
+  const isComplete = (config: ProviderConfig): config is With<Name> => credentials.every((name) => isSet(config[name]))
+  return { credentials, create: (config) => (isComplete(config) ? create(config) : undefined) }
 }
 
 const recipes: readonly Recipe[] = [
-  {
-    credentials: ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
-    create: (config) =>
-      createStripe({
-        secretKey: config.STRIPE_SECRET_KEY ?? '',
-        webhookSecrets: config.STRIPE_WEBHOOK_SECRET ?? [],
-        apiBase: config.STRIPE_API_BASE,
-        timeoutMs: config.PROVIDER_TIMEOUT_MS,
-      }),
-  },
-  {
-    credentials: ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID'],
-    create: (config) =>
-      createPaypal({
-        clientId: config.PAYPAL_CLIENT_ID ?? '',
-        clientSecret: config.PAYPAL_CLIENT_SECRET ?? '',
-        webhookIds: config.PAYPAL_WEBHOOK_ID ?? [],
-        apiBase: config.PAYPAL_API_BASE,
-        timeoutMs: config.PROVIDER_TIMEOUT_MS,
-      }),
-  },
-  {
-    credentials: ['AUTHORIZE_NET_API_LOGIN_ID', 'AUTHORIZE_NET_TRANSACTION_KEY', 'AUTHORIZE_NET_SIGNATURE_KEY'],
-    create: (config) =>
-      createAuthorizeNet({
-        apiLoginId: config.AUTHORIZE_NET_API_LOGIN_ID ?? '',
-        transactionKey: config.AUTHORIZE_NET_TRANSACTION_KEY ?? '',
-        signatureKeys: config.AUTHORIZE_NET_SIGNATURE_KEY ?? [],
-        apiBase: config.AUTHORIZE_NET_API_BASE,
-        timeoutMs: config.PROVIDER_TIMEOUT_MS,
-      }),
-  },
+  recipe(['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'], (config) =>
+    createStripe({
+      secretKey: config.STRIPE_SECRET_KEY,
+      webhookSecrets: config.STRIPE_WEBHOOK_SECRET,
+      apiBase: config.STRIPE_API_BASE,
+      timeoutMs: config.PROVIDER_TIMEOUT_MS,
+    }),
+  ),
+  recipe(['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID'], (config) =>
+    createPaypal({
+      clientId: config.PAYPAL_CLIENT_ID,
+      clientSecret: config.PAYPAL_CLIENT_SECRET,
+      webhookIds: config.PAYPAL_WEBHOOK_ID,
+      apiBase: config.PAYPAL_API_BASE,
+      timeoutMs: config.PROVIDER_TIMEOUT_MS,
+    }),
+  ),
+  recipe(['AUTHORIZE_NET_API_LOGIN_ID', 'AUTHORIZE_NET_TRANSACTION_KEY', 'AUTHORIZE_NET_SIGNATURE_KEY'], (config) =>
+    createAuthorizeNet({
+      apiLoginId: config.AUTHORIZE_NET_API_LOGIN_ID,
+      transactionKey: config.AUTHORIZE_NET_TRANSACTION_KEY,
+      signatureKeys: config.AUTHORIZE_NET_SIGNATURE_KEY,
+      apiBase: config.AUTHORIZE_NET_API_BASE,
+      timeoutMs: config.PROVIDER_TIMEOUT_MS,
+    }),
+  ),
 ]
 
 /** One sentence for every credential that is missing beside others. */
@@ -85,14 +88,13 @@ export function credentialProblems(config: ProviderConfig): readonly string[] {
 export function enabledProviders(config: ProviderConfig): ReadonlyMap<string, Provider> {
   const problems = credentialProblems(config)
   if (problems.length > 0) throw new ConfigError(problems)
-  const providers = recipes
-    .filter(({ credentials }) => credentials.every((name) => isSet(config[name])))
-    .map(({ create }) => create(config))
-  if (config.SANDBOX_PROVIDER) providers.push(createSandbox({ webhookSecrets: config.SANDBOX_WEBHOOK_SECRET ?? [] }))
+  const providers = recipes.flatMap(({ create }) => create(config) ?? [])
+  const { SANDBOX_PROVIDER: isSandboxOn, SANDBOX_WEBHOOK_SECRET: webhookSecrets } = config
+  if (isSandboxOn && webhookSecrets) providers.push(createSandbox({ webhookSecrets }))
   return new Map(providers.map((provider) => [provider.id, provider]))
 }
 
-function missingBeside(config: ProviderConfig, credentials: Recipe['credentials']): string[] {
+function missingBeside(config: ProviderConfig, credentials: readonly Variable[]): string[] {
   const given = credentials.filter((name) => isSet(config[name]))
   if (given.length === 0) return []
   return credentials
@@ -100,4 +102,6 @@ function missingBeside(config: ProviderConfig, credentials: Recipe['credentials'
     .map((name) => `${name} is required when ${given.join(' and ')} is set`)
 }
 
-const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : value !== undefined)
+function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined
+}

@@ -70,16 +70,27 @@ async function repeated(
     case 'created':
       return opened(payment.was_unknown ? found : await asFirstAnswered(workflow, payment), { replayed: true })
     case 'refused': {
+      if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
       const started = await beginAttempt(workflow, found, metadata)
       if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
       const now = existing(started.state)
       if (now.intent_outcome.kind === 'open') throw inFlight(now)
-      return opened(started, { replayed: true, refusal: refusalOf(now) })
+      return opened(started, { replayed: true, refusal: refusalOnRecord(now) })
     }
     case 'open':
       if (isInFlight(workflow, payment)) throw inFlight(payment)
+      requireProvider(workflow, payment)
       return makeCall(workflow, found, metadata, 'repeated')
   }
+}
+
+/** A call to a provider that was switched off since cannot be made, and shall not be recorded as begun. */
+function requireProvider({ providers }: Workflow, { provider_id, payment_id }: Payment): void {
+  if (providers.has(provider_id)) return
+  throw new DomainError('provider_not_enabled', 'The provider of this payment is not enabled any more', {
+    payment_id,
+    enabled: [...providers.keys()],
+  })
 }
 
 /** Records that a further call is made, where one may be; of many requests one does, and makes it. */
@@ -115,11 +126,11 @@ async function makeCall(
   call: 'first' | 'repeated',
 ): Promise<OpenedPayment> {
   const called = await callProvider(workflow, found, { metadata, call })
-  return opened(called, { replayed: false, refusal: refusalOf(existing(called.state)) })
+  return opened(called, { replayed: false, refusal: refusalOnRecord(existing(called.state)) })
 }
 
 /** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
-function refusalOf({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
+function refusalOnRecord({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
   if (outcome.kind === 'refused') return new DomainError(outcome.refusal, outcome.message, { payment_id })
   if (outcome.kind !== 'unknown') return undefined
   return new DomainError('provider_outcome_unknown', 'The provider did not answer; the outcome is being found out', {

@@ -1,6 +1,3 @@
-import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { reconcilePayment } from './reconcilePayment.ts'
@@ -8,7 +5,7 @@ import { createStagedProvider, type StagedIntent } from './testing/stagedProvide
 import { metadata, workflowUnderTest } from './testing/workflowUnderTest.ts'
 
 const { provider, stage } = createStagedProvider(t, { allowDouble: true })
-const { workflow, store, providers, open, typesOf } = await workflowUnderTest(t, provider)
+const { workflow, store, providers, open, tell, typesOf } = await workflowUnderTest(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
@@ -26,28 +23,6 @@ async function opened(): Promise<{ id: string; intent: StagedIntent }> {
 }
 const reconcile = (paymentId: string) => reconcilePayment(workflow, paymentId, metadata)
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
-let events = 0
-/** The provider tells us by itself. */
-const tell = (paymentId: string, intent: StagedIntent, status: PaymentStatus, charge: string | null = null) =>
-  store.handle({
-    stream: paymentStream(paymentId),
-    fold: paymentFold,
-    decide: (state: PaymentState) =>
-      recordEvidence(
-        {
-          status,
-          occurred_at: new Date().toISOString(),
-          provider_time: new Date().toISOString(),
-          provider_event_id: `evt_${events++}`,
-          provider_intent_id: intent.id,
-          provider_payment_id: charge,
-          amount_cents: intent.amount_cents,
-          currency: 'EUR',
-        },
-        state,
-      ),
-    metadata,
-  })
 
 t.test('what the provider says the same of is left alone', async (t) => {
   const { id, intent } = await opened()
@@ -141,7 +116,7 @@ t.test('every further charge is a conflict, recorded once, and points to the pay
 
 t.test('a success that was told by another charge is a conflict', async (t) => {
   const { id, intent } = await opened()
-  await tell(id, intent, 'succeeded', 'ch_other')
+  await tell(intent, 'succeeded', 'ch_other')
   stage.charge(intent)
   t.equal((await reconcile(id)).finding, 'conflict')
   t.same(await historyOf(id), ['PaymentSucceeded', 'PaymentConflictDetected'])
@@ -149,13 +124,13 @@ t.test('a success that was told by another charge is a conflict', async (t) => {
 
 t.test('a success that was told without its charge is no conflict', async (t) => {
   const { id, intent } = await opened()
-  await tell(id, intent, 'succeeded')
+  await tell(intent, 'succeeded')
   stage.charge(intent)
   t.equal((await reconcile(id)).finding, 'same')
   t.same(await historyOf(id), ['PaymentSucceeded'])
   const other = await opened()
-  await tell(other.id, other.intent, 'failed', 'ch_declined')
-  await tell(other.id, other.intent, 'succeeded')
+  await tell(other.intent, 'failed', 'ch_declined')
+  await tell(other.intent, 'succeeded')
   stage.charge(other.intent)
   t.equal((await reconcile(other.id)).finding, 'same', 'the charge that is on record is the one that failed')
 })
@@ -198,7 +173,7 @@ t.test('an answer that a payment has outrun is not applied; the question is aske
   stage.meanwhile = async () => {
     stage.meanwhile = undefined
     const charge = stage.charge(intent)
-    await tell(id, intent, 'succeeded', charge)
+    await tell(intent, 'succeeded', charge)
   }
   const { finding, payment } = await reconcile(id)
   t.same([finding, payment.status], ['late', 'succeeded'])
@@ -210,7 +185,7 @@ t.test('an answer that says nothing new is asked for again, too, when the paymen
   const { id, intent } = await opened()
   stage.meanwhile = async () => {
     stage.meanwhile = undefined
-    await tell(id, intent, 'processing')
+    await tell(intent, 'processing')
   }
   const { finding, payment } = await reconcile(id)
   t.equal(stage.calls.length, 2)
@@ -220,7 +195,7 @@ t.test('an answer that says nothing new is asked for again, too, when the paymen
 
 t.test('a payment that never holds still is left for later', async (t) => {
   const { id, intent } = await opened()
-  stage.meanwhile = () => tell(id, intent, 'failed', `ch_${events}`)
+  stage.meanwhile = () => tell(intent, 'failed', `ch_${stage.calls.length}`)
   await t.rejects(reconcile(id), { code: 'concurrent_modification' })
   t.equal(stage.calls.length, 3)
   stage.meanwhile = undefined

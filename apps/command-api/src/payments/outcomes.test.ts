@@ -132,6 +132,20 @@ t.test('a repetition goes on at the provider of the payment, whatever is enabled
   providers.delete('other')
 })
 
+t.test('a provider that was switched off since is not called again, and nothing is recorded of it', async (t) => {
+  const headers = { 'idempotency-key': freshKey() }
+  provide = async () => {
+    throw new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
+  }
+  const { payment_id } = (await post(guestBody, headers)).json().error.details
+  providers.delete('sandbox')
+  const again = await post(guestBody, headers)
+  providers.set('sandbox', provider)
+  t.equal(again.statusCode, 422)
+  t.match(again.json().error, { code: 'provider_not_enabled', details: { payment_id } })
+  t.same(await eventsOf(payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+})
+
 t.test(
   'an unknown outcome answers 504 and leaves the payment pending; the same key tells its present state',
   async (t) => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { listen } from '@paylog/testing/httpServer'
+import { matchList } from '@paylog/testing/matchList'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
@@ -157,11 +158,10 @@ for (const [name, row] of Object.entries(rows)) {
     t.notMatch(first.body, /4242|Words/)
     t.match(first.headers['x-event-position'], /^\d+$/)
     const events = await store.readStream(paymentStream(error.details.payment_id))
-    t.match(events, [
+    matchList(t, events, [
       { type: 'PaymentInitiated' },
       { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
     ])
-    t.equal(events.length, 2)
     t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
     t.equal(calls(), before + 1, 'a clear answer is not asked for again')
     const again = await post(row, headers)
@@ -202,7 +202,7 @@ t.test('a provider that has too much to do was not reached, and is asked again',
     const first = await post(row, headers)
     t.equal(first.statusCode, 502, row.provider_id)
     const { payment_id } = first.json().error.details
-    t.match(await store.readStream(paymentStream(payment_id)), [
+    matchList(t, await store.readStream(paymentStream(payment_id)), [
       {},
       { data: { refusal: 'provider_unavailable', failure_code: row.failure_code } },
     ])

@@ -1,4 +1,6 @@
 // PayPal's notifications, as PayPal signs and sends them.
+
+import { matchList } from '@paylog/testing/matchList'
 import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
 import t from 'tap'
 import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
@@ -142,7 +144,7 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
   ]
   for (const [told, data] of rows) {
     await tell(told)
-    t.match(await inboxOf(told.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
+    matchList(t, await inboxOf(told.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
   }
 })
 

@@ -1,6 +1,7 @@
 import { type ProviderCustomerEvent, providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
+import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import {
   freshKey,
@@ -78,7 +79,7 @@ t.test('a customer that cannot be looked up is left out', async (t) => {
   ])
   const response = await post({}, { 'x-session-id': 'demo-admin-session' })
   t.equal(response.statusCode, 201)
-  t.match(card.calls, [{ provider_customer_id: null }])
+  matchList(t, card.calls, [{ provider_customer_id: null }])
 })
 
 t.test('with several providers one has to be chosen, and only one that has setup intents', async (t) => {
@@ -89,7 +90,7 @@ t.test('with several providers one has to be chosen, and only one that has setup
     t.match(response.json(), { success: false, error: { code } })
     return response.json().error
   }
-  t.match(await refused({}, 400, 'invalid_request'), { details: { enabled: ['stripe', 'paypal'] } })
+  t.same((await refused({}, 400, 'invalid_request')).details.enabled, ['stripe', 'paypal'])
   const { message, details } = await refused({ provider_id: 'paypal' }, 422, 'provider_not_enabled')
   t.match(message, /paypal has no setup intents/)
   t.same(details, { enabled: ['stripe'] })

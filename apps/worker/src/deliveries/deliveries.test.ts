@@ -1,3 +1,4 @@
+import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
 import { batchOf, createRig, type Rig } from '../testing/rig.ts'
@@ -84,7 +85,7 @@ t.test('an attempt is recorded once, whoever comes late', async (t) => {
   t.ok(await rig.deliveries.due(second))
   t.ok(await rig.deliveries.finish({ ...success, ...second, status: 'succeeded', nextAttemptAt: null }))
   t.equal(await rig.deliveries.due({ ...found, attempt: 3 }), undefined)
-  t.match(await rig.attempts(found.deliveryId), [
+  matchList(t, await rig.attempts(found.deliveryId), [
     { attempt: 1, http_status: 500, response_body: 'a\ufffdb' },
     { attempt: 2, http_status: 200, error: null },
   ])
@@ -111,7 +112,7 @@ t.test('a row is overdue only some time after its next attempt, so a sweep keeps
     const overdueFrom = new Date(nextAttemptAt.getTime() + graceMs)
     const before = new Date(overdueFrom.getTime() - 1)
     t.strictSame(await rig.deliveries.overdue('1', before, 10), [], `${pauseMs} ms are not over`)
-    t.match(await rig.deliveries.overdue('1', overdueFrom, 10), [{ attempt: attempt + 1 }])
+    matchList(t, await rig.deliveries.overdue('1', overdueFrom, 10), [{ attempt: attempt + 1 }])
     at = overdueFrom
   }
 })
@@ -144,7 +145,7 @@ t.test('overdue rows are handed out oldest first, per node, and then left alone 
   t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'a job may still come')
   const later = new Date(Date.now() + 5_000)
   t.equal((await rig.deliveries.overdue('1', later, 2)).length, 2)
-  t.match(await rig.deliveries.overdue('1', later, 2), [{ attempt: 1 }])
+  matchList(t, await rig.deliveries.overdue('1', later, 2), [{ attempt: 1 }])
   t.strictSame(await rig.deliveries.overdue('1', later, 2), [])
   t.equal((await rig.deliveries.overdue('2', later, 10)).length, 3)
   t.equal((await rig.deliveries.overdue('1', new Date(later.getTime() + 16_000), 10)).length, 3)

@@ -103,13 +103,30 @@ t.test('a question that waits for the end of the call is not forgotten over it',
 
 t.test('a question that was not answered is asked 10 s later, doubling', async (t) => {
   for (const finding of ['unknown', 'unreachable'] as const) {
-    const first = afterReconciliation(watched, reconciled({ finding }), provider, pauses)
-    t.strictSame(first, { times: { ...none, ask: after(10 * second) }, pauses: 1 }, finding)
     const atOnce = afterReconciliation(followUp({ ask: now }, 0), reconciled({ finding }), provider, pauses)
-    t.strictSame(atOnce, first)
+    t.strictSame(atOnce, { times: { ...none, ask: after(10 * second) }, pauses: 1 }, finding)
     const second_ = afterReconciliation(followUp({ ask: now }, 1), reconciled({ finding }), provider, pauses)
     t.strictSame(second_, { times: { ...none, ask: after(20 * second) }, pauses: 2 })
   }
+})
+
+t.test('a payment that is only watched stays behind those that cannot wait, also when nobody answers', async (t) => {
+  const unanswered = reconciled({ finding: 'unknown' })
+  let current = followUp({ watch: now }, 0)
+  const pausesMs = []
+  for (let look = 0; look < 9; look++) {
+    const next = afterReconciliation(current, unanswered, provider, pauses)
+    if (next === 'over') throw new Error('over')
+    t.strictSame({ ...next.times, watch: null }, none)
+    pausesMs.push((next.times.watch?.getTime() ?? 0) - now.getTime())
+    current = { ...current, ...next }
+  }
+  t.strictSame(
+    pausesMs,
+    [10, 20, 40, 80, 160, 320, 640, 1280, 1440].map((minutes) => minutes * minute),
+  )
+  const old = { ...created, created_at: new Date(now.getTime() - watchedForMs - second).toISOString() }
+  t.equal(afterReconciliation(watched, reconciled({ finding: 'unreachable', payment: old }), provider, pauses), 'over')
 })
 
 t.test('a payment that is not paid yet is asked about after the configured time, doubling to a day', async (t) => {
@@ -137,7 +154,12 @@ t.test('a payment that is not paid after 90 days is off the list, unless its out
   t.not(afterReconciliation(watched, reconciled({}), provider, { ...late, now: then }), 'over')
   t.equal(afterReconciliation(watched, reconciled({}), provider, late), 'over')
   t.equal(afterReconciliation(watched, reconciled({ finding: 'missing' }), provider, late), 'over')
-  t.not(afterReconciliation(watched, reconciled({ finding: 'unreachable' }), provider, late), 'over')
+  const asked = followUp({ ask: now })
+  t.not(
+    afterReconciliation(asked, reconciled({ finding: 'unreachable' }), provider, late),
+    'over',
+    'it has to be asked',
+  )
   t.not(afterReconciliation(watched, reconciled({ payment }), provider, late), 'over')
 })
 

@@ -13,6 +13,8 @@ export type Pauses = {
 }
 
 const longestSoonMs = 10 * 60_000
+/** After a look that the provider did not answer, so that an outage is over before long. */
+const unansweredWatchMs = 10 * 60_000
 const longestWatchMs = 24 * 60 * 60_000
 /** A payment that is not paid by then will not be: nobody has its link or its token any more. */
 export const watchedForMs = 90 * 24 * 60 * 60_000
@@ -29,8 +31,10 @@ export function afterReconciliation(
   if (isCallOpen) return soon(followUp, pauses, { finish: true, ask: followUp.times.ask !== null })
   const awaitsUs = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
   const isUnanswered = finding === 'unknown' || finding === 'unreachable'
-  if (awaitsUs || isUnanswered) return soon(followUp, pauses, { finish: false, ask: true })
-  return isTooOld(payment, pauses.now) ? 'over' : watch(followUp, pauses)
+  if (awaitsUs || (isUnanswered && isSoon(followUp))) return soon(followUp, pauses, { finish: false, ask: true })
+  if (isTooOld(payment, pauses.now)) return 'over'
+  // Nothing is known to be wrong: whoever answers such a question late, or never, must not delay those that cannot wait.
+  return watch(followUp, pauses, isUnanswered ? unansweredWatchMs : pauses.reconcileAfterMs)
 }
 
 /** What is to come when a follow-up broke off. */
@@ -54,9 +58,9 @@ function soon(followUp: FollowUp, { now }: Pauses, needs: { finish: boolean; ask
   return { times: { finish: needs.finish ? at : null, ask: needs.ask ? at : null, watch: null }, pauses: pauses + 1 }
 }
 
-function watch(followUp: FollowUp, { now, reconcileAfterMs }: Pauses): NextLook {
+function watch(followUp: FollowUp, { now, reconcileAfterMs }: Pauses, firstMs: number): NextLook {
   const pauses = isSoon(followUp) ? 0 : followUp.pauses
-  const at = after(now, reconcileAfterMs, pauses, Math.max(longestWatchMs, reconcileAfterMs))
+  const at = after(now, Math.min(firstMs, reconcileAfterMs), pauses, Math.max(longestWatchMs, reconcileAfterMs))
   return { times: { finish: null, ask: null, watch: at }, pauses: pauses + 1 }
 }
 

@@ -181,16 +181,16 @@ t.test('a provider that is away is asked again, and one that is back has the las
   tills.set(await rig.intentOf(id), 'succeeded')
   tills.before = fails('unavailable')
   rig.forward(reconcileAfterMs + second)
-  for (const [round, pause] of [10, 20, 40].entries()) {
+  for (const [round, minutes] of [20, 40, 80].entries()) {
     await waitFor(() => tills.calls.length === round + 2, { what: `question ${round + 1}` })
     const { ask, watch } = await looked(id)
-    t.ok(Math.abs(fromNow(ask) - pause) <= 1, `again in ${pause} s`)
-    t.equal(watch, null)
-    rig.forward((pause + 1) * second)
+    t.ok(Math.abs(fromNow(watch) - minutes * 60) <= 1, `again in ${minutes} min`)
+    t.equal(ask, null, 'nothing is known to be wrong, so others come first')
+    rig.forward((minutes * 60 + 1) * second)
   }
   t.ok(rig.lines.some((line) => line.includes(id) && line.includes('"finding":"unreachable"')))
   tills.before = passes
-  rig.forward(81 * second)
+  rig.forward(161 * 60 * second)
   await succeeded(id)
   await offTheList(id)
 })

@@ -2,6 +2,7 @@
 import type { Recorded } from '@paylog/event-store/codec'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
+import { matchList } from '@paylog/testing/matchList'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import type { Test } from 'tap'
 import { createFollowUpReader } from '../follow-ups/followUpReader.ts'
@@ -74,11 +75,8 @@ export async function openFollowUpList(t: Test) {
       woken,
       read: (...events: Recorded[]) => reader.handle({ events, position: events.at(-1)?.position ?? beginning }),
       rows,
-      /** `match` alone would pass over entries that are not expected. */
-      async has(t: Test, expected: readonly Partial<Row>[], message = ''): Promise<void> {
-        const found = await rows()
-        t.equal(found.length, expected.length)
-        t.match(found, expected, message)
+      async has(t: Test, expected: readonly Partial<Row>[], message?: string): Promise<void> {
+        matchList(t, await rows(), expected, message)
       },
     }
   }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec'
+import { plainOrder } from '@paylog/testing/plainOrder'
 
 const occurred_at = '2026-01-02T03:04:05.000Z'
 const facts = {
@@ -29,23 +30,13 @@ type Samples = { readonly [Type in RecordedDomainEvent['type']]: DataOf<Type> }
 /** One of every type of event that there is, about one payment or one notification of the provider `tills`. */
 export const samples: Samples = {
   PaymentInitiated: {
+    ...plainOrder,
     ...facts,
     subtotal_cents: 2200,
     tax_cents: 0,
     discount_cents: 0,
     total_cents: 2200,
-    concept: null,
-    description: null,
-    reference_code: null,
-    category: null,
-    tags: null,
-    payment_method_id: null,
     is_guest_payment: false,
-    guest_email: null,
-    guest_name: null,
-    guest_phone: null,
-    metadata: {},
-    request_fingerprint: null,
   },
   ProviderIntentCreated: { ...facts, provider_intent_id: 'intent-1', client_secret: 'secret', attempt: 1 },
   ProviderOutcomeUnknown: { ...facts, attempt: 1, reason: 'timeout' },

@@ -1,4 +1,5 @@
 import { given } from '@paylog/testing/givenWhenThen'
+import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import type { RecordEvidence } from './evidence.ts'
 import { existing, paymentFold } from './payment.ts'
@@ -88,7 +89,7 @@ t.test('the first statement is newer than none, whatever its time', async (t) =>
   for (const source of ['notification', 'askable_notification'] as const)
     for (const status of statuses)
       t.equal(tell(existing(fold(after())), says(status, -1000, { source })).status, status)
-  t.match(says('pending', 1)(fold(after())), [{ type: 'PaymentActionRequired' }])
+  matchList(t, says('pending', 1)(fold(after())), [{ type: 'PaymentActionRequired' }])
   t.same(shows('pending', 1)(fold(after())), [], 'an intent that nobody has paid yet is no news')
 })
 
@@ -99,26 +100,40 @@ t.test('a statement that counts whatever its time is leaves the newest time as i
   t.equal(tell(failedAt10, says('succeeded', 4)).evidence_time, at(10))
 })
 
+t.test('a time in whole seconds says nothing about the order within its second', async (t) => {
+  const asked = { source: 'askable_notification', provider_event_id: 'evt_fine' } as const
+  const processing = fold(after('processing'))
+  const fine = (ms: number) => new Date(Date.parse(at(10)) + ms).toISOString()
+  const failed = (ms: number) => says('failed', 10, { ...asked, provider_time: fine(ms) })(processing)
+  matchList(t, failed(900), [{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
+  matchList(t, failed(1_000), [{ type: 'PaymentAttemptFailed' }])
+  matchList(t, failed(-1), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
+  const precise = fold([...after(), ...says('processing', 10, { provider_time: fine(500) })(fold(after()))])
+  const told = (ms: number) => says('failed', 10, { ...asked, provider_time: fine(ms) })(precise)
+  matchList(t, told(400), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
+  matchList(t, told(600), [{ type: 'PaymentAttemptFailed' }])
+})
+
 t.test('a regression makes older statements stale, and a tie does not', async (t) => {
   const processing = existing(fold(after('processing')))
   const regressed = tell(processing, says('pending', 20))
-  t.match(says('failed', 15)(regressed), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
+  matchList(t, says('failed', 15)(regressed), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
   const askable = { source: 'askable_notification' } as const
   const tied = tell(processing, says('failed', 10, askable))
-  t.match(says('failed', 11, askable)(tied), [{ type: 'PaymentAttemptFailed' }])
+  matchList(t, says('failed', 11, askable)(tied), [{ type: 'PaymentAttemptFailed' }])
 })
 
 t.test('a success over another amount or currency is not a success', async (t) => {
   for (const history of [after(), after('processing'), after('failed')]) {
     const before = existing(fold(history))
-    t.match(says('succeeded', 99, { amount_cents: 2598 })(before), [
+    matchList(t, says('succeeded', 99, { amount_cents: 2598 })(before), [
       {
         type: 'PaymentAmountMismatch',
         data: { reported_amount_cents: 2598, reported_currency: 'EUR', amount_cents: 2599 },
       },
     ])
-    t.match(says('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
-    t.match(shows('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
+    matchList(t, says('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
+    matchList(t, shows('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
     const { status, evidence_time } = before
     t.match(tell(before, says('succeeded', 99, { currency: 'usd' })), { status, evidence_time, completed_at: null })
   }
@@ -127,7 +142,7 @@ t.test('a success over another amount or currency is not a success', async (t) =
 t.test('an amount that turns out to be another one after the success is recorded, and the payment stays', async (t) => {
   const silent = { amount_cents: null, currency: null }
   const succeeded = tell(existing(fold(after())), says('succeeded', 9, silent))
-  t.match(shows('succeeded', 20, { amount_cents: 1 })(succeeded), [{ type: 'PaymentAmountMismatch' }])
+  matchList(t, shows('succeeded', 20, { amount_cents: 1 })(succeeded), [{ type: 'PaymentAmountMismatch' }])
   t.equal(tell(succeeded, shows('succeeded', 20, { amount_cents: 1 })).status, 'succeeded')
   t.same(shows('succeeded', 20)(succeeded), [])
 })

@@ -4,6 +4,7 @@ import { isOnRecord } from './notices.ts'
 import { existing, type Payment, type PaymentState } from './payment.ts'
 import {
   type HeardStatement,
+  type Ignored,
   ignored,
   isForeignIntent,
   isSeen,
@@ -50,8 +51,7 @@ export function recordEvidence(command: RecordEvidence, state: PaymentState): Pa
 
 function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   const reported_status = command.status
-  const ignoredAs = (reason: 'stale' | 'regression' | 'tie' | 'final' | 'foreign_intent') =>
-    ignored(command, payment, { reported_status, reason })
+  const ignoredAs = (reason: Ignored['data']['reason']) => ignored(command, payment, { reported_status, reason })
   if (isForeignIntent(command, payment)) return ignoredAs('foreign_intent')
   if (isConflict(command, payment))
     return { type: 'PaymentConflictDetected', data: { ...statedFacts(command, payment), reported_status } }
@@ -101,10 +101,18 @@ function isKnownFailure({ status, provider_payment_id }: Evidence, { failed_char
  */
 function ageOf(command: RecordEvidence, payment: Payment): 'older' | 'undecided' | 'newer' {
   if (payment.evidence_time === null) return 'newer'
-  const ahead = Date.parse(command.provider_time) - Date.parse(payment.evidence_time)
+  const ahead = aheadOf(command.provider_time, payment.evidence_time)
   if (ahead < 0) return 'older'
   const isDecided = ahead > 0 && !isKnownFailure(command, payment)
   return isDecided || command.source !== 'askable_notification' ? 'newer' : 'undecided'
+}
+
+/** How far a time is ahead of another. Of one that is told in whole seconds it is not known when in its second it was. */
+function aheadOf(time: string, other: string): number {
+  const times = [Date.parse(time), Date.parse(other)] as const
+  const isCoarse = times.some((each) => each % 1000 === 0)
+  const [a, b] = isCoarse ? [Math.floor(times[0] / 1000), Math.floor(times[1] / 1000)] : times
+  return a - b
 }
 
 /** Whether what was paid is what was to be paid. What the provider does not say is taken to be right. */

@@ -1,4 +1,5 @@
 import { given } from '@paylog/testing/givenWhenThen'
+import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './moneyBack.ts'
 import { existing, type Payment, type PaymentState, paymentFold } from './payment.ts'
@@ -61,19 +62,21 @@ t.test('a refund of which two notifications tell is one refund; another one is a
   const told = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(told({}), [])
   t.same(told({ refunded_cents: null, provider_payment_id: null }), [])
-  t.match(told({ refund_id: 're_2' }), [{ type: 'PaymentRefundRecorded', data: { refund_id: 're_2' } }])
-  t.match(told({ refund_id: null }), [{ type: 'PaymentRefundRecorded' }])
+  matchList(t, told({ refund_id: 're_2' }), [{ type: 'PaymentRefundRecorded', data: { refund_id: 're_2' } }])
+  matchList(t, told({ refund_id: null }), [{ type: 'PaymentRefundRecorded' }])
   const unnamed = fold([...history, ...told({ refund_id: null })])
-  t.match(refunds({ provider_event_id: 'evt_third', refund_id: null })(unnamed), [{ type: 'PaymentRefundRecorded' }])
+  matchList(t, refunds({ provider_event_id: 'evt_third', refund_id: null })(unnamed), [
+    { type: 'PaymentRefundRecorded' },
+  ])
 })
 
 t.test('a dispute is recorded again when it moves on', async (t) => {
   const history = [...after('succeeded'), ...disputes()(fold(after('succeeded')))]
   const told = (more: Partial<RecordDispute>) => disputes({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(told({}), [])
-  t.match(told({ dispute_status: 'lost' }), [{ type: 'PaymentDisputeRecorded', data: { dispute_status: 'lost' } }])
-  t.match(told({ dispute_id: 'dp_2' }), [{ type: 'PaymentDisputeRecorded' }])
-  t.match(told({ dispute_id: null }), [{ type: 'PaymentDisputeRecorded' }])
+  matchList(t, told({ dispute_status: 'lost' }), [{ type: 'PaymentDisputeRecorded', data: { dispute_status: 'lost' } }])
+  matchList(t, told({ dispute_id: 'dp_2' }), [{ type: 'PaymentDisputeRecorded' }])
+  matchList(t, told({ dispute_id: null }), [{ type: 'PaymentDisputeRecorded' }])
 })
 
 t.test('a refund or a dispute of another intent is recorded as ignored', async (t) => {
@@ -103,9 +106,9 @@ t.test(
 t.test('neither of them is evidence: they make nothing stale and name no charge', async (t) => {
   const history = after('processing')
   const state = fold([...history, ...refunds()(fold(history)), ...disputes()(fold(history))])
-  t.match(says('failed', 20)(state), [{ type: 'PaymentAttemptFailed' }])
+  matchList(t, says('failed', 20)(state), [{ type: 'PaymentAttemptFailed' }])
   t.match(state, { provider_payment_id: null, evidence_time: at(10) })
-  t.match(shows('succeeded', 20, { provider_payment_id: 'ch_2' })(state), [{ type: 'PaymentSucceeded' }])
+  matchList(t, shows('succeeded', 20, { provider_payment_id: 'ch_2' })(state), [{ type: 'PaymentSucceeded' }])
 })
 
 t.test('nothing goes back from a payment that is not there', async (t) => {

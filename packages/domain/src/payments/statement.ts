@@ -41,9 +41,10 @@ export function statedFacts(statement: HeardStatement, payment: Payment) {
   return { ...factsOf(payment, statement.occurred_at), provider_time, provider_event_id, provider_payment_id }
 }
 
-type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
-
 /** A statement that changes nothing, on record. */
+export type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
+
+/** Puts a statement on record that changes nothing. */
 export function ignored(
   statement: HeardStatement,
   payment: Payment,

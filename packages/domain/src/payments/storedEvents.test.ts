@@ -133,8 +133,8 @@ t.test('a payment of the first version is folded as it was then', async (t) => {
     was_unknown: true,
     evidence_time: at('13'),
     failures: 2,
-    failed_charges: ['ch_1', 'ch_1'],
   })
+  t.same(payment.failed_charges, ['ch_1', 'ch_1'])
   t.equal(payment.seen_provider_events.length, 11)
   t.equal(payment.noticed.length, 6)
 })

@@ -1,4 +1,5 @@
 // The payment that the tests of this folder tell stories about.
+import { plainOrder } from '@paylog/testing/plainOrder'
 import type { PaymentEvent } from './events.ts'
 import { type RecordEvidence, recordEvidence } from './evidence.ts'
 import { initiatePayment, recordIntentCreated, recordIntentRefused } from './initiate.ts'
@@ -9,24 +10,14 @@ const paymentId = '018f0000-0000-7000-8000-000000000001'
 export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
 
 export const opening = {
+  ...plainOrder,
   payment_id: paymentId,
   occurred_at: at(0),
   provider_id: 'sandbox',
   total_cents: 2599,
   currency: 'eur',
   payer: { id: null, type: 'guest', email: 'guest@example.com' },
-  concept: null,
-  description: null,
-  reference_code: null,
-  category: null,
-  tags: null,
-  payment_method_id: null,
-  is_guest_payment: true,
   guest_email: 'guest@example.com',
-  guest_name: null,
-  guest_phone: null,
-  metadata: {},
-  request_fingerprint: null,
 }
 
 export const initiated = initiatePayment(opening, noPayment)

@@ -1,5 +1,6 @@
 // The `stripe` package on our own HTTP client: one limit of time for all tries of a call, and known whether one was sent.
 import Stripe from 'stripe'
+import { unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient, parseJson } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
@@ -84,7 +85,7 @@ function readable({ status, text }: HttpAnswer): unknown {
   if (isObject(parsed) && ('error' in parsed ? isObject(parsed.error) : status < 300)) return parsed
   if (isBusyOrClosed(status))
     throw new ProviderError('unavailable', `http_${status}`, 'The provider does not take requests at the moment')
-  throw new ProviderError('unknown', 'unreadable_answer', 'The provider answered something that cannot be read')
+  throw unreadable('unreadable_answer')
 }
 
 function isObject(value: unknown): value is object {

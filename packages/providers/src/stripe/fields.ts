@@ -2,11 +2,9 @@
 import { Email } from '@paylog/domain/fields'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Amount, Code, UnixTime } from '../fields.ts'
+import { fromStripeAmount } from './amounts.ts'
 
-/** Printable ASCII: ids and codes end in stream names, tables and webhooks, where control characters do harm. */
-export const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
-export const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-export const UnixTime = Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
 export const CurrencyCode = Type.String({ pattern: '^[A-Za-z]{3}$' })
 
 /** A field that some versions of the API leave out and others fill with null. */
@@ -44,6 +42,15 @@ export function amountIn(value: unknown): number | null {
 /** Upper case. */
 export function currencyIn(value: unknown): string | null {
   return currency.Check(value) ? value.toUpperCase() : null
+}
+
+/** An amount in ISO's minor units, and its currency; an amount whose currency is not known is none. */
+export function moneyIn(
+  amount: unknown,
+  code: unknown,
+): { readonly amount_cents: number | null; readonly currency: string | null } {
+  const [units, currency] = [amountIn(amount), currencyIn(code)]
+  return { amount_cents: units === null || currency === null ? null : fromStripeAmount(units, currency), currency }
 }
 
 export function emailIn(value: unknown): string | null {

@@ -3,6 +3,8 @@ import type { PaymentStatus } from '@paylog/domain/payments/status'
 import Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { answeredAt, checked, unreadable } from '../answers.ts'
+import { Code } from '../fields.ts'
 import {
   type CreateIntent,
   type FoundIntent,
@@ -11,10 +13,9 @@ import {
   type ProviderIntent,
 } from '../provider.ts'
 import { toStripeAmount } from './amounts.ts'
-import { checked, unreadable } from './answers.ts'
 import type { StripeApi } from './api.ts'
 import { isMissing } from './errors.ts'
-import { Code } from './fields.ts'
+import { Maybe } from './fields.ts'
 import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
 
 const paymentIntent = Compile(PaymentIntent)
@@ -22,17 +23,20 @@ const searchResult = Compile(
   Type.Object({
     data: Type.Array(PaymentIntent),
     has_more: Type.Boolean(),
-    next_page: Type.Optional(Type.Union([Code, Type.Null()])),
+    next_page: Maybe(Code),
   }),
 )
 
+/** Stripe refuses a longer one, https://docs.stripe.com/api/payment_intents/create */
+const maxDescriptionLength = 1_000
 /** A payment has one intent, or a few when answers were lost. */
 const maxPages = 5
 const pageSize = 100
 
 /** @throws ProviderError */
 export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
-  const { payment_id, description, payment_method_id } = request
+  const { payment_id, payment_method_id } = request
+  const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
   const amount = toStripeAmount(request.amount_cents, request.currency)
   if (amount === null)
     throw new ProviderError(
@@ -69,7 +73,7 @@ export function retrieveIntent(api: StripeApi, provider_intent_id: string): Prom
     if (answer === null) return null
     const intent = checked(paymentIntent, answer)
     if (intent.id !== provider_intent_id) throw unreadable('another_intent')
-    const said = { provider_event_id: null, provider_time: timeOf(answer.lastResponse.headers.date) }
+    const said = { provider_event_id: null, provider_time: answeredAt(answer.lastResponse.headers) }
     const evidence = evidenceOf(intent, knownStatusOf(intent), said)
     if (evidence === null) throw unreadable('another_amount')
     return { evidence, further_charges: [], awaits_capture: false }
@@ -129,10 +133,4 @@ function knownStatusOf(intent: PaymentIntent): PaymentStatus {
   const status = statusOf(intent)
   if (status === undefined) throw unreadable('another_status')
   return status
-}
-
-/** The provider's clock when it answered. */
-function timeOf(date: string | undefined): string {
-  const time = date === undefined ? Number.NaN : Date.parse(date)
-  return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
 }

@@ -166,7 +166,7 @@ t.test('prepares to save a method, for the customer if there is one', async (t) 
   t.same(fake.calls.at(-1), {
     method: 'POST',
     path: '/v1/setup_intents',
-    key: 'setup',
+    key: `setup-${provider_customer_id}`,
     params: {
       usage: 'off_session',
       'automatic_payment_methods[enabled]': 'true',
@@ -186,11 +186,21 @@ t.test('a customer that Stripe does not know any more is left out', async (t) =>
   t.same(
     fake.calls.slice(-2).map(({ key, params }) => [key, params.customer]),
     [
-      ['setup', provider_customer_id],
-      ['setup-without-customer', undefined],
+      [`setup-${provider_customer_id}`, provider_customer_id],
+      ['setup', undefined],
     ],
   )
   t.same(await stripe.createSetupIntent(request), prepared, 'and the same key gives the same setup intent')
+})
+
+t.test('a request whose first answer was lost is not refused because the user has a customer since', async (t) => {
+  const { fake, stripe, provider_customer_id } = await withCustomer(t)
+  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: true }, { kind: 'drop', commits: true })
+  await t.rejects(stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id: null }), {
+    kind: 'unknown',
+  })
+  const prepared = await stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id })
+  t.match(prepared.provider_setup_intent_id, /^seti_/)
 })
 
 t.test('a setup intent that lacks something else is refused', async (t) => {

@@ -2,11 +2,12 @@
 import Stripe from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { checked, unreadable } from '../answers.ts'
+import { Code } from '../fields.ts'
 import type { MethodDetails, ProviderMethods } from '../provider.ts'
-import { checked, unreadable } from './answers.ts'
 import type { StripeApi, TimeLeft } from './api.ts'
 import { isMissing } from './errors.ts'
-import { Code, codeIn, idIn, Maybe, objectIn, Reference } from './fields.ts'
+import { codeIn, idIn, Maybe, objectIn, Reference } from './fields.ts'
 
 const customer = Compile(Type.Object({ id: Code }))
 

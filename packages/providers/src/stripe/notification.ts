@@ -3,15 +3,20 @@ import { DomainError } from '@paylog/domain/errors'
 import { ClientObject } from '@paylog/domain/fields'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Code, UnixTime } from '../fields.ts'
+import { notificationJson } from '../notificationJson.ts'
 import type { ProviderNotification } from '../provider.ts'
-import { Code, codeIn, idIn, isoTime, Maybe, UnixTime } from './fields.ts'
-import { type Details, kinds } from './notificationKinds.ts'
+import type { Details } from './details.ts'
+import { codeIn, idIn, isoTime, Maybe } from './fields.ts'
+import { kinds } from './notificationKinds.ts'
 
 const stripeEvent = Compile(
   Type.Object({
     id: Code,
     type: Code,
     created: UnixTime,
+    /** Set when the event is of another account that is connected to ours. */
+    account: Maybe(Code),
     data: Type.Object({ object: ClientObject(), previous_attributes: Maybe(ClientObject()) }),
   }),
 )
@@ -29,10 +34,10 @@ const thinEvent = Compile(
 
 /**
  * What a notification says. Types that we do not know are kept all the same.
- * @throws DomainError `invalid_request` when it is no event of Stripe's, or one about a payment without an amount
+ * @throws DomainError `invalid_request` when it is no event of Stripe's
  */
 export function readNotification(body: Buffer): ProviderNotification {
-  const event = parse(body)
+  const event = notificationJson(body)
   if (thinEvent.Check(event)) {
     const { id, type, created, related_object } = event
     const occurred_at = new Date(created).toISOString()
@@ -42,7 +47,7 @@ export function readNotification(body: Buffer): ProviderNotification {
     const [first] = stripeEvent.Errors(event)
     throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
   }
-  const { id, type, created, data } = event
+  const { id, type, created, account, data } = event
   const occurred_at = isoTime(created)
   const kind = kinds.get(type)
   const previous = data.previous_attributes ?? {}
@@ -53,16 +58,10 @@ export function readNotification(body: Buffer): ProviderNotification {
       status: codeIn(data.object.status)?.toLowerCase() ?? null,
       customer_id: idIn(data.object.customer),
       ...kind?.details?.({ id, occurred_at, object: data.object, previous }),
+      // Our intents are our account's. What others write into theirs is no claim on a payment of ours.
+      ...(account ? { claimed_payment_id: null } : {}),
     },
   )
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
-  } catch (cause) {
-    throw new DomainError('invalid_request', 'The body is not JSON', undefined, { cause })
-  }
 }
 
 function notification(

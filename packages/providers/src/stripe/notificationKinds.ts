@@ -1,20 +1,8 @@
 // Every kind of Stripe event that means something to us: its generic name, and what is read from it.
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import type { ProviderNotification } from '../provider.ts'
-import type { StripeObject } from './fields.ts'
+import type { Details, Said } from './details.ts'
 import { chargeDetails, disputeDetails, intentDetails, mentionDetails, refundDetails } from './paymentNotifications.ts'
 import { customerDetails, invoiceDetails, methodDetails, subscriptionDetails } from './subscriptionNotifications.ts'
-
-export type Details = Omit<ProviderNotification, 'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'>
-
-/** An event, taken apart. */
-export type Said = {
-  readonly id: string
-  readonly occurred_at: string
-  readonly object: StripeObject
-  /** What changed, as it was before. */
-  readonly previous: StripeObject
-}
 
 type Kind = {
   /** `null` where another event of Stripe's tells the same, or no generic name exists. */

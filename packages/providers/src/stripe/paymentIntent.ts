@@ -2,8 +2,9 @@
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { type Static, Type } from 'typebox'
+import { Amount, Code } from '../fields.ts'
 import { fromStripeAmount } from './amounts.ts'
-import { Amount, Code, CurrencyCode, idIn, Maybe, Reference } from './fields.ts'
+import { CurrencyCode, idIn, Maybe, Reference } from './fields.ts'
 
 /** As much as we read of one, in answers and in notifications. */
 export const PaymentIntent = Type.Object({

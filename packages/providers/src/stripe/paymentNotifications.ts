@@ -1,28 +1,23 @@
 // What Stripe's events about payments say: a status, a refund, a dispute.
-import { DomainError } from '@paylog/domain/errors'
+import { Id } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Statement } from '../provider.ts'
-import { fromStripeAmount } from './amounts.ts'
-import { amountIn, codeIn, currencyIn, emailIn, idIn, objectIn, type StripeObject } from './fields.ts'
-import type { Details, Said } from './notificationKinds.ts'
+import type { Details, Said } from './details.ts'
+import { amountIn, codeIn, emailIn, idIn, moneyIn, objectIn, type StripeObject } from './fields.ts'
 import { evidenceOf, PaymentIntent } from './paymentIntent.ts'
 
 const paymentIntent = Compile(PaymentIntent)
-const uuid = Compile(Type.String({ format: 'uuid' }))
+const ourId = Compile(Id)
 
 /**
- * An event about an intent. The type says what happened; the object is how it was then.
- * @throws DomainError `invalid_request`: a success over no amount could not be told from one over another amount
+ * An event about an intent. The type says what happened; the object is how it was then. One that cannot be read states
+ * nothing, because a success over no amount could not be told from one over another; it is kept all the same.
  */
 export function intentDetails({ id, occurred_at, object }: Said, status: PaymentStatus): Partial<Details> {
-  if (!paymentIntent.Check(object)) {
-    const [first] = paymentIntent.Errors(object)
-    throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
-  }
+  if (!paymentIntent.Check(object)) return {}
   const evidence = evidenceOf(object, status, { provider_event_id: id, provider_time: occurred_at })
-  if (evidence === null) throw new DomainError('invalid_request', 'The event is not valid: the amount is a fraction')
+  if (evidence === null) return {}
   return {
     amount_cents: evidence.amount_cents,
     currency: evidence.currency,
@@ -41,7 +36,7 @@ export function mentionDetails(said: Said): Partial<Details> {
 export function chargeDetails(said: Said): Partial<Details> {
   const { object } = said
   return {
-    ...moneyIn(object),
+    ...moneyIn(object.amount, object.currency),
     claimed_payment_id: claimIn(object),
     statement: mention(said, idIn(object.payment_intent), idIn(object.id)),
   }
@@ -55,24 +50,23 @@ function mention(said: Said, provider_intent_id: string | null, provider_payment
 /** `amount_refunded` is the sum of all refunds of the charge, so this one is what was added. */
 export function refundDetails(said: Said): Partial<Details> {
   const { object, previous } = said
-  const currency = currencyIn(object.currency)
   const [sum, before] = [amountIn(object.amount_refunded), amountIn(previous.amount_refunded)]
-  const refunded_cents = sum === null || before === null || !currency ? null : fromStripeAmount(sum - before, currency)
+  const added = sum === null || before === null ? null : sum - before
   const [latest] = listIn(object.refunds)
   return {
-    ...moneyIn(object),
+    ...moneyIn(object.amount, object.currency),
     claimed_payment_id: claimIn(object),
     statement: statement(said, idIn(object.id), {
       about: 'refund',
       refund_id: idIn(latest),
-      refunded_cents: refunded_cents !== null && refunded_cents >= 0 ? refunded_cents : null,
+      refunded_cents: moneyIn(added, object.currency).amount_cents,
     }),
   }
 }
 
 export function disputeDetails(said: Said): Partial<Details> {
   const { object } = said
-  const money = moneyIn(object)
+  const money = moneyIn(object.amount, object.currency)
   return {
     ...money,
     statement: statement(said, idIn(object.charge), {
@@ -98,15 +92,10 @@ function statement({ id, occurred_at, object }: Said, chargeId: string | null, a
   }
 }
 
-function moneyIn(object: StripeObject) {
-  const [amount, currency] = [amountIn(object.amount), currencyIn(object.currency)]
-  return { amount_cents: amount === null || currency === null ? null : fromStripeAmount(amount, currency), currency }
-}
-
 /** The payment that the object names as ours. Others write what they like under the same name. */
 function claimIn(object: StripeObject): string | null {
   const { payment_id } = objectIn(object.metadata)
-  return uuid.Check(payment_id) ? payment_id : null
+  return ourId.Check(payment_id) ? payment_id : null
 }
 
 function listIn(list: unknown): readonly unknown[] {

@@ -1,11 +1,11 @@
 // Setup intents, by which a user's device saves a card or a wallet. https://docs.stripe.com/api/setup_intents
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { checked } from '../answers.ts'
+import { Code } from '../fields.ts'
 import type { CreateSetupIntent, ProviderSetupIntent } from '../provider.ts'
-import { checked } from './answers.ts'
 import type { StripeApi } from './api.ts'
 import { isMissing } from './errors.ts'
-import { Code } from './fields.ts'
 
 const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
 
@@ -28,12 +28,13 @@ export function createSetupIntent(
       const { id, client_secret } = checked(setupIntent, answer)
       return { provider_setup_intent_id: id, client_secret }
     }
+    if (provider_customer_id === null) return create(null, idempotency_key)
     try {
-      return await create(provider_customer_id, idempotency_key)
+      // A key means the same parameters each time, and by the next time the user may have another customer, or none.
+      return await create(provider_customer_id, `${idempotency_key}-${provider_customer_id}`)
     } catch (error) {
-      if (provider_customer_id === null || !isMissing(error, 'customer')) throw error
-      // The refusal is kept under the first key.
-      return create(null, `${idempotency_key}-without-customer`)
+      if (!isMissing(error, 'customer')) throw error
+      return create(null, idempotency_key)
     }
   })
 }

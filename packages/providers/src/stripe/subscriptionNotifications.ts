@@ -1,7 +1,6 @@
 // What Stripe's events about subscriptions, their invoices, customers and saved methods say.
-import { fromStripeAmount } from './amounts.ts'
-import { amountIn, codeIn, currencyIn, emailIn, idIn, objectIn, type StripeObject, timeIn } from './fields.ts'
-import type { Details, Said } from './notificationKinds.ts'
+import type { Details, Said } from './details.ts'
+import { codeIn, currencyIn, emailIn, idIn, moneyIn, objectIn, type StripeObject, timeIn } from './fields.ts'
 
 /** @param changed whether the type alone says that the status is another one than before */
 export function subscriptionDetails({ object, previous }: Said, changed: boolean): Partial<Details> {
@@ -28,21 +27,15 @@ function periodEndIn(subscription: StripeObject): string | null {
  * @param paid the field that holds what was, or was to be, paid
  */
 export function invoiceDetails({ object }: Said, paid: 'amount_paid' | 'amount_due'): Partial<Details> {
-  const [amount, currency] = [amountIn(object[paid] ?? object.amount), currencyIn(object.currency)]
   const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
+  const saysWhich = subscription_id !== null || object.object === 'invoice'
+  const is_first_invoice = object.billing_reason === 'subscription_create'
   return {
-    amount_cents: amount === null || currency === null ? null : fromStripeAmount(amount, currency),
-    currency,
+    ...moneyIn(object[paid] ?? object.amount, object.currency),
     customer_email: emailIn(object.customer_email),
-    subscription:
-      subscription_id === null && object.object !== 'invoice'
-        ? null
-        : {
-            subscription_id,
-            current_period_end: null,
-            status_changed: false,
-            is_first_invoice: object.billing_reason === 'subscription_create',
-          },
+    subscription: saysWhich
+      ? { subscription_id, current_period_end: null, status_changed: false, is_first_invoice }
+      : null,
   }
 }
 

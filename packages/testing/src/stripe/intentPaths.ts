@@ -1,5 +1,4 @@
 // The fake Stripe's paths of payment intents.
-
 import { numberIn, textIn, textsIn } from './form.ts'
 import type { Path, PathCall } from './paths.ts'
 import { cancel as cancelNow, declined, pay } from './payer.ts'
@@ -9,7 +8,7 @@ import type { StripeState } from './state.ts'
 import { usableMethod } from './vaultPaths.ts'
 
 /** The test method to which every create call with it is declined. Stripe itself says so no sooner than at confirmation. */
-export const declinedMethod = 'pm_card_chargeDeclined'
+const declinedMethod = 'pm_card_chargeDeclined'
 
 const presentment = new Set(
   (

@@ -1,5 +1,4 @@
 // What happens at the fake Stripe without a call of ours: payers pay, fail and dispute, and merchants refund.
-
 import type { StripeEvent } from './events.ts'
 import {
   type ChargeStatus,
@@ -11,7 +10,7 @@ import {
   type StripeCharge,
   type StripeIntent,
 } from './paymentBodies.ts'
-import type { StripeState } from './state.ts'
+import { known, type StripeState } from './state.ts'
 
 export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
 
@@ -157,10 +156,4 @@ export function closeDispute(state: StripeState, disputeId: string, status: 'won
 
 function chargeOf(state: StripeState, intentId: string): StripeCharge {
   return known(state.charges, known(state.intents, intentId).latest_charge ?? '')
-}
-
-export function known<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
-  const found = kept.get(id)
-  if (found === undefined) throw new Error(`Nothing has the id ${id}`)
-  return found
 }

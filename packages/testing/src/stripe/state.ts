@@ -44,3 +44,10 @@ export function createStripeState(ledger: Ledger, now: () => Date): StripeState 
     },
   }
 }
+
+/** What a test speaks of by its id, which has to be there. */
+export function known<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
+  const found = kept.get(id)
+  if (found === undefined) throw new Error(`Nothing has the id ${id}`)
+  return found
+}

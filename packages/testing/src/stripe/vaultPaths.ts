@@ -1,11 +1,9 @@
 // The fake Stripe's paths of customers, payment methods and setup intents.
-
 import type { StripeEvent } from './events.ts'
 import { textIn } from './form.ts'
 import type { Path, PathCall } from './paths.ts'
-import { known } from './payer.ts'
 import { invalid, noSuch } from './refusal.ts'
-import type { StripeState } from './state.ts'
+import { known, type StripeState } from './state.ts'
 import { type Card, customerBody, methodBody, type StripeMethod, setupIntentBody } from './vaultBodies.ts'
 
 /** Test methods and tokens that everybody has; each use makes a method of its own. */

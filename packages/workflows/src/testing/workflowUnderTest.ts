@@ -1,12 +1,17 @@
 // Workflows as a test sees them: a real log, a provider on a stage, and a clock that can be moved.
 import { randomUUIDv7 } from 'node:crypto'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
+import { plainOrder } from '@paylog/testing/plainOrder'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { openPayment } from '../openPayment.ts'
+import type { StagedIntent } from './stagedProvider.ts'
 
 export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 
@@ -26,6 +31,8 @@ export async function workflowUnderTest(t: Test, provider: Provider) {
     open: ({ on = workflow, ...request }: Opening = {}) => open(on, provider.id, request),
     typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
     eventsOf: (paymentId: string) => store.readStream(paymentStream(paymentId)),
+    /** The provider tells us something by itself. */
+    tell: (intent: StagedIntent, status: PaymentStatus, charge?: string) => tell(store, intent, { status, charge }),
     later(ms: number) {
       time.now = () => new Date(Date.now() + ms)
     },
@@ -44,6 +51,7 @@ async function open(
     request_fingerprint: request_fingerprint ?? null,
     metadata,
     command: async () => ({
+      ...plainOrder,
       payment_id,
       provider_id,
       request_fingerprint: request_fingerprint ?? null,
@@ -51,20 +59,31 @@ async function open(
       total_cents: 2599,
       currency: 'EUR',
       payer: { id: null, type: 'guest', email: null },
-      concept: null,
-      description: null,
-      reference_code: null,
-      category: null,
-      tags: null,
-      payment_method_id: null,
-      is_guest_payment: true,
-      guest_email: null,
-      guest_name: null,
-      guest_phone: null,
-      metadata: {},
     }),
   })
   return payment
+}
+
+type Told = { readonly status: PaymentStatus; readonly charge: string | undefined }
+
+function tell(store: EventStore, intent: StagedIntent, { status, charge }: Told) {
+  const at = new Date().toISOString()
+  const said = {
+    status,
+    occurred_at: at,
+    provider_time: at,
+    provider_event_id: `evt_${randomUUIDv7()}`,
+    provider_intent_id: intent.id,
+    provider_payment_id: charge ?? null,
+    amount_cents: intent.amount_cents,
+    currency: intent.currency,
+  }
+  return store.handle({
+    stream: paymentStream(intent.payment_id),
+    fold: paymentFold,
+    decide: (state: PaymentState) => recordEvidence(said, state),
+    metadata,
+  })
 }
 
 /** The log as a process sees it that dies: the first appends are made, and nothing after them. */

@@ -1,7 +1,7 @@
-// Answers of Stripe's are used in the shape that is expected and in no other.
+// Answers of providers are used in the shape that is expected and in no other.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
-import { ProviderError } from '../provider.ts'
+import { ProviderError } from './provider.ts'
 
 /** @throws ProviderError `unknown`: the provider did something, and nobody can tell what */
 export function checked<Schema extends TSchema>(
@@ -12,6 +12,13 @@ export function checked<Schema extends TSchema>(
   throw unreadable('unreadable_answer')
 }
 
+/** What a provider did not say in a form that we know. */
 export function unreadable(code: string): ProviderError {
   return new ProviderError('unknown', code, 'The provider answered something that cannot be read')
+}
+
+/** The provider's clock when it answered, ISO 8601; ours when its `date` says nothing. */
+export function answeredAt({ date }: { readonly date?: string | undefined }): string {
+  const time = Date.parse(date ?? '')
+  return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
 }

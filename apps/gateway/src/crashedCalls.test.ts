@@ -1,0 +1,149 @@
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { type ProviderFake, startFakeProviders } from '@paylog/testing/fakeProviders'
+import { startIdentity } from '@paylog/testing/identity'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { startTcpProxy, type TcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+
+const main = (app: string) => new URL(`../../${app}/src/main.ts`, import.meta.url)
+
+/** The process is killed when this much has happened and nothing more. */
+type Step = {
+  readonly name: string
+  /** Prepares the fault, and resolves when it is time to kill. */
+  readonly reach: (about: Reaching) => Promise<void>
+  /** What stands in the payment's stream then. */
+  readonly recorded: readonly string[]
+}
+type Reaching = { readonly fake: ProviderFake; readonly proxy: TcpProxy; readonly pointers: () => Promise<number> }
+
+const called = async ({ fake }: Reaching, before: number) =>
+  waitFor(() => fake.creations() > before, { what: `a call to ${fake.id}` })
+
+const steps: readonly Step[] = [
+  {
+    name: 'before the provider did anything',
+    async reach(about) {
+      const before = about.fake.creations()
+      about.fake.faults.next({ kind: 'hang', commits: false })
+      await called(about, before)
+    },
+    recorded: ['PaymentInitiated'],
+  },
+  {
+    name: 'before the provider answered what it did',
+    async reach(about) {
+      const before = about.fake.creations()
+      about.fake.faults.next({ kind: 'hang', commits: true })
+      await called(about, before)
+    },
+    recorded: ['PaymentInitiated'],
+  },
+  {
+    name: 'before anything of the answer was recorded',
+    async reach(about) {
+      const before = about.fake.creations()
+      about.fake.faults.next({ kind: 'slow', ms: 300 })
+      await called(about, before)
+      about.proxy.freezeConnections()
+      await about.proxy.stuck()
+    },
+    recorded: ['PaymentInitiated'],
+  },
+  {
+    name: 'after the pointer, before the payment knew its intent',
+    async reach(about) {
+      const [before, pointers] = [about.fake.creations(), await about.pointers()]
+      about.fake.faults.next({ kind: 'slow', ms: 300 })
+      await called(about, before)
+      about.proxy.swallowAnswers()
+      await waitFor(async () => (await about.pointers()) > pointers, { what: 'the pointer' })
+    },
+    recorded: ['PaymentInitiated'],
+  },
+]
+
+t.test('whenever the API is killed in the middle of a call, the sweep finishes the payment', async (t) => {
+  const [log, identity, fakes] = await Promise.all([startEventStore(t), startIdentity(t), startFakeProviders(t)])
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  const logged = async (prefix: string) => {
+    const events = []
+    for await (const event of store.readLog({ prefixes: [prefix] })) events.push(event)
+    return events
+  }
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  const env = {
+    DATABASE_URL: log.databaseUrl,
+    AUTH_URL: identity.authUrl,
+    LOG_LEVEL: 'warn',
+    ...Object.assign({}, ...fakes.map((fake) => fake.env)),
+  }
+  const direct = { ...env, EVENTSTORE_URL: log.connectionString }
+  const migration = startProcess(t, { script: main('ops'), args: ['migrate'], env: direct })
+  await t.rejects(migration, /ended \(0\)/, 'the tables are there')
+
+  /** Opens a payment, and kills the API at a step of it. @returns the payment's id */
+  async function crash(t: Test, fake: ProviderFake, step: Step): Promise<string> {
+    const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
+    const EVENTSTORE_URL = `esdb://127.0.0.1:${proxy.port}?tls=false`
+    const api = await startProcess(t, {
+      script: main('command-api'),
+      env: { ...env, PORT: String(port), EVENTSTORE_URL },
+    })
+    const reached = step.reach({ fake, proxy, pointers: async () => (await logged('providerIntent-')).length })
+    const request = fetch(`${baseUrl}/payments/intents`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ total_cents: 2599, currency: 'USD', provider_id: fake.id }),
+    }).catch(() => undefined)
+    await reached
+    await api.kill('SIGKILL')
+    t.equal(await request, undefined, 'the client gets no answer')
+    const initiated = (await logged('payment-')).findLast(({ type }) => type === 'PaymentInitiated')
+    if (initiated?.type !== 'PaymentInitiated') throw new Error('No payment was recorded')
+    return initiated.data.payment_id
+  }
+
+  const left: { readonly fake: ProviderFake; readonly id: string; readonly name: string }[] = []
+  for (const fake of fakes)
+    for (const step of steps)
+      await t.test(`${fake.id}, killed ${step.name}`, async (t) => {
+        const id = await crash(t, fake, step)
+        t.same(
+          (await store.readStream(paymentStream(id))).map(({ type }) => type),
+          step.recorded,
+        )
+        left.push({ fake, id, name: step.name })
+      })
+
+  await startProcess(t, { script: main('worker'), env: direct })
+  await startProcess(t, { script: main('command-api'), env: { ...direct, PORT: String(port) } })
+  for (const { fake, id, name } of left)
+    await t.test(`${fake.id}, killed ${name}: finished, paid, charged once`, async (t) => {
+      const created = await waitFor(
+        async () => (await store.readStream(paymentStream(id))).find(({ type }) => type === 'ProviderIntentCreated'),
+        { what: 'the sweep', timeoutMs: 60_000 },
+      )
+      if (created.type !== 'ProviderIntentCreated') throw new Error('No intent')
+      t.equal(fake.intentsOf(id), 1, 'one intent at the provider')
+      const { provider_intent_id, client_secret } = created.data
+      fake.pay({ provider_intent_id, client_secret: client_secret ?? '' })
+      const statuses = await fake.deliver(`${baseUrl}/webhooks/${fake.id}`)
+      t.same([...new Set(statuses)], [200])
+      const types = await waitFor(
+        async () => {
+          const types = (await store.readStream(paymentStream(id))).map(({ type }) => type)
+          return types.includes('PaymentSucceeded') && types
+        },
+        { what: 'the payment to succeed', timeoutMs: 20_000 },
+      )
+      t.equal(types.filter((type) => type === 'ProviderIntentCreated').length, 1)
+      t.equal(types.filter((type) => type === 'PaymentSucceeded').length, 1)
+      t.same(fake.chargesOf(id), [2599])
+    })
+})

@@ -1,0 +1,111 @@
+// The provider-neutral shape, whoever sends it.
+import t from 'tap'
+import { genericName, isGenericEvent, readGenericEvent } from './genericEvent.ts'
+
+const failure = { failure_code: 'no_luck', failure_message: 'It did not work' }
+const dialect = { chargeOf: (intentId: string) => `charge_of_${intentId}`, failure }
+const event = (type: string, object: object = {}) => ({
+  id: 'evt_1',
+  type,
+  provider: 'example',
+  created: 1_788_256_800,
+  data: { object: { id: 'obj_1', amount: 2599, currency: 'eur', status: 'open', customer: 'cus_1', ...object } },
+})
+const read = (type: string, object?: object) => readGenericEvent(event(type, object), dialect)
+
+t.test('an event about a payment names the intent, and of a success the charge', async (t) => {
+  t.strictSame(read('payment_intent.succeeded'), {
+    provider_event_id: 'evt_1',
+    provider_type: 'payment_intent.succeeded',
+    generic_type: 'payment_intent.succeeded',
+    occurred_at: '2026-09-01T10:00:00.000Z',
+    object_id: 'obj_1',
+    amount_cents: 2599,
+    currency: 'EUR',
+    status: 'open',
+    customer_id: 'cus_1',
+    customer_email: null,
+    claimed_payment_id: null,
+    statement: {
+      about: 'status',
+      status: 'succeeded',
+      provider_time: '2026-09-01T10:00:00.000Z',
+      provider_event_id: 'evt_1',
+      provider_intent_id: 'obj_1',
+      provider_payment_id: 'charge_of_obj_1',
+      amount_cents: 2599,
+      currency: 'EUR',
+    },
+    subscription: null,
+  })
+  const statuses = { created: 'pending', requires_action: 'pending', processing: 'processing', canceled: 'canceled' }
+  for (const [name, status] of Object.entries(statuses))
+    t.match(read(`payment_intent.${name}`).statement, {
+      status,
+      provider_payment_id: null,
+      provider_intent_id: 'obj_1',
+    })
+  t.match(read('payment_intent.failed').statement, { status: 'failed', provider_payment_id: null, ...failure })
+})
+
+t.test('every generic name is one, and no other', async (t) => {
+  const families = {
+    payment_intent: ['created', 'succeeded', 'failed', 'canceled', 'processing', 'requires_action'],
+    payment_method: ['attached', 'detached', 'updated'],
+    subscription: ['created', 'updated', 'deleted', 'trial_will_end'],
+    invoice: ['payment_succeeded', 'payment_failed'],
+    customer: ['created', 'updated', 'deleted'],
+  }
+  for (const [family, names] of Object.entries(families))
+    for (const name of names) {
+      const { generic_type, statement } = read(`${family}.${name}`)
+      t.equal(generic_type, `${family}.${name}`)
+      t.equal(statement === null, family !== 'payment_intent', `${family}.${name}`)
+    }
+  for (const name of ['payment_intent.new', 'something.new', 'constructor', 'payment_intent', 'Customer.created'])
+    t.match(read(name), { provider_type: name, generic_type: null, statement: null, subscription: null }, name)
+  t.equal(genericName('toString'), null)
+})
+
+t.test('a subscription is named by its events, and by no others', async (t) => {
+  t.strictSame(read('subscription.updated').subscription, {
+    subscription_id: 'obj_1',
+    current_period_end: null,
+    status_changed: false,
+    is_first_invoice: false,
+  })
+  for (const type of ['invoice.payment_failed', 'customer.updated']) t.equal(read(type).subscription, null)
+})
+
+t.test('what is not a payment needs no amount', async (t) => {
+  for (const none of [null, undefined]) {
+    const little = { amount: none, currency: none, status: none, customer: none }
+    t.match(read('customer.created', little), { amount_cents: null, currency: null, status: null, customer_id: null })
+    for (const missing of ['amount', 'currency'])
+      t.throws(() => read('payment_intent.processing', { [missing]: none }), { code: 'invalid_request' }, missing)
+  }
+})
+
+t.test('what is not quite of the shape is malformed', async (t) => {
+  const refused: readonly object[] = [
+    { amount: '2599' },
+    { amount: 25.99 },
+    { amount: -1 },
+    { id: '' },
+    { id: 'a\u0000b' },
+    { currency: 'e\u0007r' },
+    { metadata: { payment_id: 'not ours' } },
+  ]
+  for (const object of refused)
+    t.throws(() => read('payment_intent.succeeded', object), { name: 'DomainError', code: 'invalid_request' })
+  for (const more of [{ created: 1e15 }, { created: -1 }, { created: '2026' }, { id: 17 }])
+    t.throws(() => readGenericEvent({ ...event('customer.created'), ...more }, dialect), { code: 'invalid_request' })
+})
+
+t.test('the shape is told by its own members, unless a provider names the type in its own way', async (t) => {
+  t.ok(isGenericEvent(event('x')))
+  t.ok(isGenericEvent({ type: 'x', data: { object: {} } }))
+  for (const other of [null, [], 'x', {}, { type: 'x' }, { type: 'x', data: {} }, { type: 1, data: { object: {} } }])
+    t.notOk(isGenericEvent(other), JSON.stringify(other))
+  for (const name of ['event_type', 'eventType']) t.notOk(isGenericEvent({ ...event('x'), [name]: 'y' }), name)
+})

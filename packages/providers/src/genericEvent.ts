@@ -1,0 +1,143 @@
+// Events by the generic names and in the provider-neutral shape of interface section 6.1, which every receiver takes
+// beside its provider's own.
+import { DomainError } from '@paylog/domain/errors'
+import { Id } from '@paylog/domain/fields'
+import type { Evidence } from '@paylog/domain/payments/evidence'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Amount, Code, UnixTime } from './fields.ts'
+import type { ProviderNotification, Statement } from './provider.ts'
+
+const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
+  ['payment_intent.created', 'pending'],
+  ['payment_intent.requires_action', 'pending'],
+  ['payment_intent.processing', 'processing'],
+  ['payment_intent.succeeded', 'succeeded'],
+  ['payment_intent.failed', 'failed'],
+  ['payment_intent.canceled', 'canceled'],
+])
+
+const otherTypes: ReadonlySet<string> = new Set([
+  'payment_method.attached',
+  'payment_method.detached',
+  'payment_method.updated',
+  'subscription.created',
+  'subscription.updated',
+  'subscription.deleted',
+  'subscription.trial_will_end',
+  'invoice.payment_succeeded',
+  'invoice.payment_failed',
+  'customer.created',
+  'customer.updated',
+  'customer.deleted',
+])
+
+/** The status of a payment by a generic name; `null` for what tells of none. */
+export function statusOfGenericType(type: string): PaymentStatus | null {
+  return paymentStatuses.get(type) ?? null
+}
+
+/** @returns the type if it is a generic name */
+export function genericName(type: string): string | null {
+  return paymentStatuses.has(type) || otherTypes.has(type) ? type : null
+}
+
+/**
+ * What an event by a generic name says of a subscription: no more than which one it is. An invoice's does not even say
+ * whether it is of one, which is not the same as saying that it is of none.
+ */
+export function genericSubscription(
+  type: string,
+  subscription_id: string | null,
+): ProviderNotification['subscription'] {
+  if (!type.startsWith('subscription.')) return null
+  return { subscription_id, current_period_end: null, status_changed: false, is_first_invoice: false }
+}
+
+const OptionalCode = Type.Optional(Type.Union([Code, Type.Null()]))
+
+const GenericEvent = Type.Object({
+  id: Code,
+  type: Code,
+  created: UnixTime,
+  data: Type.Object({
+    object: Type.Object({
+      id: Code,
+      amount: Type.Optional(Type.Union([Amount, Type.Null()])),
+      currency: OptionalCode,
+      status: OptionalCode,
+      customer: OptionalCode,
+      customer_email: OptionalCode,
+      metadata: Type.Optional(Type.Object({ payment_id: Type.Optional(Id) })),
+    }),
+  }),
+})
+type GenericEvent = Static<typeof GenericEvent>
+const genericEvent = Compile(GenericEvent)
+
+const genericShape = Compile(Type.Object({ type: Type.String(), data: Type.Object({ object: Type.Object({}) }) }))
+
+/** Whether a body is of the generic shape, and not of a provider's own that names its type otherwise. */
+export function isGenericEvent(json: unknown): boolean {
+  return genericShape.Check(json) && !('event_type' in json) && !('eventType' in json)
+}
+
+/** What the shape leaves to each provider. */
+export type GenericDialect = {
+  /** The charge that an intent has become, where its id follows from the intent's. */
+  readonly chargeOf: (intentId: string) => string | null
+  readonly failure: Required<Pick<Evidence, 'failure_code' | 'failure_message'>>
+}
+
+/**
+ * Reads an event of the generic shape.
+ * @throws DomainError `invalid_request` when it is none, or one about a payment without an amount
+ */
+export function readGenericEvent(json: unknown, dialect: GenericDialect): ProviderNotification {
+  if (!genericEvent.Check(json)) {
+    const [first] = genericEvent.Errors(json)
+    throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
+  }
+  const { id, type, created, data } = json
+  const { object } = data
+  const occurred_at = new Date(created * 1000).toISOString()
+  return {
+    provider_event_id: id,
+    provider_type: type,
+    generic_type: genericName(type),
+    occurred_at,
+    object_id: object.id,
+    amount_cents: object.amount ?? null,
+    currency: object.currency?.toUpperCase() ?? null,
+    status: object.status ?? null,
+    customer_id: object.customer ?? null,
+    customer_email: object.customer_email ?? null,
+    claimed_payment_id: object.metadata?.payment_id ?? null,
+    statement: statementOf(json, occurred_at, dialect),
+    subscription: genericSubscription(type, object.id),
+  }
+}
+
+function statementOf(
+  { id, type, data: { object } }: GenericEvent,
+  provider_time: string,
+  { chargeOf, failure }: GenericDialect,
+): Statement | null {
+  const status = statusOfGenericType(type)
+  if (status === null) return null
+  // The shape has both; a success over no amount could not be told from one over another amount.
+  if (typeof object.amount !== 'number' || typeof object.currency !== 'string')
+    throw new DomainError('invalid_request', 'The event is not valid: amount and currency are required')
+  return {
+    about: 'status',
+    status,
+    provider_time,
+    provider_event_id: id,
+    provider_intent_id: object.id,
+    provider_payment_id: status === 'succeeded' ? chargeOf(object.id) : null,
+    amount_cents: object.amount,
+    currency: object.currency.toUpperCase(),
+    ...(status === 'failed' ? failure : {}),
+  }
+}

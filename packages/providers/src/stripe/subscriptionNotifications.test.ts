@@ -1,0 +1,89 @@
+// What Stripe's events about subscriptions, invoices, customers and methods say, in both shapes of billing.
+import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
+import t from 'tap'
+import { created, occurred_at, told } from './notificationUnderTest.ts'
+
+t.test('a subscription, in both shapes', async (t) => {
+  for (const shape of ['since_2025', 'before_2025'] as const) {
+    const body = subscriptionBody({
+      id: 'sub_1',
+      customer: 'cus_1',
+      status: 'past_due',
+      current_period_end: created,
+      shape,
+    })
+    t.match(
+      told('customer.subscription.updated', body),
+      {
+        object_id: 'sub_1',
+        status: 'past_due',
+        customer_id: 'cus_1',
+        currency: 'USD',
+        statement: null,
+        subscription: {
+          subscription_id: 'sub_1',
+          current_period_end: occurred_at,
+          status_changed: false,
+          is_first_invoice: false,
+        },
+      },
+      shape,
+    )
+  }
+})
+
+t.test('whether the status of a subscription changed is what the event itself says', async (t) => {
+  const changed = (type: string, previous?: object) =>
+    told(type, subscriptionBody(), previous).subscription?.status_changed
+  t.equal(changed('customer.subscription.updated', { status: 'trialing' }), true)
+  t.equal(changed('customer.subscription.updated', { cancel_at_period_end: false }), false)
+  t.equal(changed('customer.subscription.updated'), false)
+  t.equal(changed('customer.subscription.paused'), true)
+  t.equal(changed('customer.subscription.resumed'), true)
+  t.equal(changed('customer.subscription.created'), false)
+})
+
+t.test('an invoice of a subscription, in both shapes', async (t) => {
+  for (const shape of ['since_2025', 'before_2025'] as const) {
+    const facts = { subscription: 'sub_1', customer: 'cus_1', customer_email: 'user@example.com', shape } as const
+    const paid = invoiceBody(facts)
+    const said = {
+      object_id: paid.id,
+      amount_cents: 2000,
+      currency: 'USD',
+      customer_id: 'cus_1',
+      customer_email: 'user@example.com',
+      subscription: {
+        subscription_id: 'sub_1',
+        current_period_end: null,
+        status_changed: false,
+        is_first_invoice: false,
+      },
+    }
+    t.match(told('invoice.payment_succeeded', paid), { ...said, status: 'paid' }, shape)
+    const unpaid = invoiceBody({ ...facts, paid: false })
+    t.match(told('invoice.payment_failed', unpaid), { ...said, object_id: unpaid.id, status: 'open' }, shape)
+    const first = invoiceBody({ ...facts, billing_reason: 'subscription_create' })
+    t.match(told('invoice.payment_succeeded', first), { subscription: { is_first_invoice: true } }, shape)
+  }
+  const expanded = { ...invoiceBody(), parent: { subscription_details: { subscription: { id: 'sub_2' } } } }
+  t.match(told('invoice.payment_succeeded', expanded), { subscription: { subscription_id: 'sub_2' } })
+  const single = told('invoice.payment_succeeded', invoiceBody({ subscription: null }))
+  t.match(single, { subscription: { subscription_id: null } }, 'of no subscription')
+  const generic = { id: 'in_1', amount: 500, currency: 'eur', status: 'paid', customer: 'cus_1' }
+  t.match(told('invoice.payment_succeeded', generic), { amount_cents: 500, subscription: null }, 'in the neutral shape')
+})
+
+t.test('a customer and their methods', async (t) => {
+  const customer = { id: 'cus_1', object: 'customer', email: 'user@example.com' }
+  t.match(told('customer.updated', customer), {
+    object_id: 'cus_1',
+    customer_id: 'cus_1',
+    customer_email: 'user@example.com',
+  })
+  for (const email of [null, 'no address', `${'a'.repeat(300)}@example.com`, 'a\u0000@example.com'])
+    t.equal(told('customer.updated', { ...customer, email }).customer_email, null)
+  const detached = told('payment_method.detached', { id: 'pm_1', customer: null }, { customer: 'cus_1' })
+  t.match(detached, { object_id: 'pm_1', customer_id: 'cus_1' })
+  t.match(told('payment_method.attached', { id: 'pm_1', customer: 'cus_2' }), { customer_id: 'cus_2' })
+})

@@ -1,0 +1,15 @@
+// What a command or a record says of a payment beside its price and its payer, when its request said nothing more.
+export const plainOrder = {
+  concept: null,
+  description: null,
+  reference_code: null,
+  category: null,
+  tags: null,
+  payment_method_id: null,
+  is_guest_payment: true,
+  guest_email: null,
+  guest_name: null,
+  guest_phone: null,
+  metadata: {},
+  request_fingerprint: null,
+}
