@@ -14,6 +14,8 @@ export type Command = {
   /** What follows the words. */
   readonly usage: string
   readonly summary: string
+  /** What an operator wants to know before calling it, for its help. */
+  readonly details?: string
   /** @throws UsageError, OpsError, ConfigError, DomainError: what the operator reads is their message */
   readonly run: (args: readonly string[], context: Context) => Promise<void>
 }

@@ -2,6 +2,7 @@
 import { ConfigError } from '@paylog/runtime/config'
 import { type Command, OpsError, UsageError } from './command.ts'
 import { migrateTables } from './migrate.ts'
+import { paymentsReconcile } from './payments/reconcile.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { sandboxSettle } from './sandbox/settle.ts'
 import { streamsCopy } from './streams/copy.ts'
@@ -10,7 +11,7 @@ import { streamsRead } from './streams/read.ts'
 // biome-ignore lint/style/noProcessEnv: a running system completes it before it is decoded.
 const given = process.env
 const call = 'npm run -s ops --'
-const commands: readonly Command[] = [streamsRead, streamsCopy, sandboxSettle, migrateTables]
+const commands: readonly Command[] = [streamsRead, streamsCopy, paymentsReconcile, sandboxSettle, migrateTables]
 
 const exitFailed = 1
 const exitUsage = 2
@@ -21,7 +22,7 @@ async function run(args: readonly string[]): Promise<number> {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const rest = args.slice(command.name.split(' ').length)
   if (rest.includes('--help') || rest.includes('-h')) {
-    print(usage(command))
+    print([usage(command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
     return 0
   }
   try {

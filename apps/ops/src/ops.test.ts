@@ -1,30 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readArguments, readCount, UsageError } from './command.ts'
 import { reachableUrl } from './reachableUrl.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { readRuntime, removeRuntime, writeRuntime } from './runtimeFile.ts'
 import { table } from './table.ts'
-
-const main = fileURLToPath(new URL('./main.ts', import.meta.url))
-
-type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string }
-
-function ops(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [main, ...args],
-      { env: { PATH: process.env.PATH, ...env } },
-      (error, stdout, stderr) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
-      },
-    )
-  })
-}
+import { runOps } from './testing/runOps.ts'
 
 const runtime = {
   pid: process.pid,
@@ -45,7 +27,7 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
     { args: ['sandbox', 'settle', 'a', 'maybe'], says: 'The outcome must be one of succeeded' },
   ]
   for (const { args, says } of wrong) {
-    const ended = await ops(args)
+    const ended = await runOps(args)
     t.equal(ended.code, 2, args.join(' '))
     t.match(ended.stderr, says)
     t.match(ended.stderr, 'Usage: npm run -s ops --')
@@ -54,19 +36,19 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
 })
 
 t.test('help is an answer, not a mistake', async (t) => {
-  t.match(await ops(['--help']), { code: 0, stdout: /streams read STREAM/, stderr: '' })
-  t.match(await ops(['migrate', '--help']), { code: 0, stdout: 'Usage: npm run -s ops -- migrate [--json]\n' })
+  t.match(await runOps(['--help']), { code: 0, stdout: /streams read STREAM/, stderr: '' })
+  t.match(await runOps(['migrate', '--help']), { code: 0, stdout: 'Usage: npm run -s ops -- migrate [--json]\n' })
 })
 
 t.test('what is not set and not found beside is named in one line', async (t) => {
   const DATA_DIR = t.testdir()
-  t.match(await ops(['streams', 'read', 'payment-1'], { DATA_DIR }), {
+  t.match(await runOps(['streams', 'read', 'payment-1'], { DATA_DIR }), {
     code: 1,
     stderr:
       `Bad configuration: EVENTSTORE_URL is required (no local system runs on ${DATA_DIR}; ` +
       'if one runs elsewhere, set DATA_DIR as it has it)\n',
   })
-  const unreachable = await ops(['migrate'], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none' })
+  const unreachable = await runOps(['migrate'], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none' })
   t.match(unreachable, { code: 1, stderr: 'connect ECONNREFUSED 127.0.0.1:1\n' })
 })
 

@@ -9,6 +9,7 @@ import { appendUntilAnswered, type Revision } from './appending.ts'
 import { encode, type LogPosition, type Recorded } from './codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection.ts'
 import { type ReadRange, readDue, readHead, readStream } from './reading.ts'
+import { type LogRange, readLog } from './readLog.ts'
 import type { StreamName } from './streamName.ts'
 import { defaultTiming, type EventStoreTiming } from './timing.ts'
 
@@ -64,6 +65,11 @@ export type EventStore = {
   ): Promise<Loaded<State>>
   /** A stream's events in order; none for a stream that does not exist. */
   readStream(stream: StreamName, range?: ReadRange): Promise<Recorded[]>
+  /**
+   * The events of some streams in the order of the log, up to where it ends now.
+   * @throws UnreadableEventError, DomainError `event_store_unavailable`
+   */
+  readLog(range: LogRange): AsyncGenerator<Recorded>
   /** The position of the last event in the log. */
   head(): Promise<LogPosition | undefined>
   /** Fails what is still under way (an append may or may not be recorded then) and ends the subscriptions. */
@@ -143,6 +149,7 @@ export function createEventStore(options: {
       throw new DomainError('concurrent_modification', 'Too many others are changing this at the same time; try again')
     },
     readStream: (stream, range = {}) => readStream(reads, stream, range),
+    readLog: (range) => readLog({ line: reads, connect: () => connect(connectionString) }, range),
     head: () => readHead(reads),
     async close() {
       closed.abort(new Error('The event store was closed'))

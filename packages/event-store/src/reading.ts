@@ -109,7 +109,11 @@ async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent
   }
 }
 
-async function patiently<T>({ timing, closing }: Line, read: () => Promise<T>): Promise<T> {
+/**
+ * Repeats a reading that fails, for as long as a store that restarts may need.
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ */
+export async function patiently<T>({ timing, closing }: Line, read: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + timing.readPatienceMs
   for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     try {

@@ -87,9 +87,10 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   }
 }
 
-type Checkpoint = { readonly checkpoint: LogPosition }
+/** That everything of interest up to here has come. */
+export type Checkpoint = { readonly checkpoint: LogPosition }
 
-function subscribe(
+export function subscribe(
   { client }: Connection,
   from: LogPosition | undefined,
   prefixes: readonly string[],
@@ -109,7 +110,7 @@ function subscribe(
 }
 
 /** Moves what comes into the buffer, no faster than it is taken from there. Ends only by throwing. */
-async function take(
+export async function take(
   items: AsyncIterable<AllStreamResolvedEvent | Checkpoint>,
   buffer: BatchBuffer,
   progress: Progress,
@@ -133,7 +134,7 @@ async function take(
   throw new Error('The event store ended the subscription')
 }
 
-async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
+export async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
   // Leaving a `for await` does not cancel the call on the wire. There may not be one yet, when no server answers.
   await withTimeout(subscription.unsubscribe(), leaveTimeoutMs, 'Unsubscribing').catch(() => {})
   subscription.destroy()

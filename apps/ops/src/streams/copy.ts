@@ -4,7 +4,7 @@ import { withoutCredentials } from '@paylog/event-store/connectionString'
 import { type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
 import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
 import { type CheckpointMove, openCheckpoints } from './copyCheckpoints.ts'
-import { createProgress } from './copyProgress.ts'
+import { createCopyProgress } from './copyProgress.ts'
 
 export const streamsCopy: Command = {
   name: 'streams copy',
@@ -24,7 +24,7 @@ export const streamsCopy: Command = {
     if (values.checkpoints !== undefined) refuseOther('--checkpoints', values.checkpoints, /^postgres(ql)?:\/\//)
     const checkpoints =
       values.checkpoints === undefined ? undefined : await openCheckpoints(values.checkpoints, to).catch(refuseDatabase)
-    const progress = createProgress(process.stderr)
+    const progress = createCopyProgress(process.stderr)
     try {
       const positions = checkpoints?.positions
       const result = await copyLog({ from, to, ...(positions && { positions }), onProgress: progress.show })

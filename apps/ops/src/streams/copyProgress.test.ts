@@ -1,12 +1,12 @@
 // What an operator sees of a copy that runs.
 import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
 import t from 'tap'
-import { createProgress } from './copyProgress.ts'
+import { createCopyProgress } from './copyProgress.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
   let written = ''
   let time = 0
-  const progress = createProgress(
+  const progress = createCopyProgress(
     {
       isTTY,
       write(text: string) {

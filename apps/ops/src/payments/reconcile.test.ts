@@ -1,0 +1,159 @@
+// What `payments reconcile` finds, records and tells, called as an operator calls it.
+import { paymentStream } from '@paylog/event-store/streamName'
+import t from 'tap'
+import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'
+import { type Ended, runOps } from '../testing/runOps.ts'
+
+/** Finding and payment of each line before the table. */
+const foundIn = ({ stdout }: Ended) =>
+  stdout
+    .slice(0, stdout.indexOf('\n\n'))
+    .split('\n')
+    .map((line) => [line.split(/ +/)[0], line.split(/ +/)[2]])
+
+t.test('what happened unseen is recorded and told; a second run finds nothing and records nothing', async (t) => {
+  const rig = await startReconcileRig(t)
+  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = rig
+  const paid = await payments.open(stripe)
+  fakeStripe.pay(await payments.intentOf(paid), 'succeeded')
+  const waiting = await payments.open(stripe)
+  const approved = await payments.open(paypal)
+  fakePaypal.approve(await payments.intentOf(approved))
+  const declined = await payments.open(stripe)
+  fakeStripe.pay(await payments.intentOf(declined), 'failed')
+  const hosted = await payments.open(rig.authorizeNet, { currency: 'USD' })
+  rig.fakeAuthorizeNet.pay({ token: (await payments.payment(hosted)).client_secret ?? '' })
+  const crashed = await payments.initiate('stripe')
+
+  const first = await runOps(reconcile, env)
+  t.equal(first.code, 0, first.stderr)
+  t.same(foundIn(first), [
+    ['late', paid],
+    ['late', approved],
+    ['late', declined],
+    ['late', hosted],
+    ['late', crashed],
+  ])
+  t.match(first.stdout, `stripe         ${paid}  pending -> succeeded\n`)
+  t.match(first.stdout, `stripe         ${declined}  pending -> failed\n`)
+  t.match(first.stdout, `stripe         ${crashed}  pending, its intent is on record now\n`)
+  t.match(first.stdout, /\n\n6 payments:\nfinding +authorize-net +paypal +stripe /)
+  t.match(first.stdout, /\nsame +0 +0 +1 +The provider says what is recorded\.\n/)
+  t.match(first.stdout, /\nlate +1 +1 +3 +Recorded by this run\./)
+  t.notMatch(first.stdout, 'missing', 'what was not found is not listed')
+  t.equal(await payments.statusOf(paid), 'succeeded')
+  t.equal(await payments.statusOf(approved), 'succeeded')
+  t.equal(await payments.statusOf(waiting), 'pending')
+  t.equal(fakePaypal.charges.length, 1, 'what the payer had approved was taken')
+  const told = (await payments.store.readStream(paymentStream(paid))).at(-1)
+  t.match(told, { type: 'PaymentSucceeded', metadata: { actor: 'operator', causationId: 'payments reconcile' } })
+
+  const head = await payments.store.head()
+  const second = await runOps([...reconcile, '--all', '--json'], env)
+  t.equal(second.code, 0, second.stderr)
+  t.same(readJson(second).found, [])
+  t.match(readJson(second).summary, { complete: true, payments: 6, findings: { same: 6, late: 0 } })
+  t.same(await payments.store.head(), head)
+})
+
+t.test('what somebody has to look at is told each time, recorded once, and makes the command fail', async (t) => {
+  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await startReconcileRig(t, { allowDouble: true })
+  const lost = await payments.record('stripe', 'pi_elsewhere')
+  const cheap = await payments.open(stripe)
+  fakeStripe.intent(await payments.intentOf(cheap)).amount = 1999
+  fakeStripe.pay(await payments.intentOf(cheap), 'succeeded')
+  const canceled = await payments.open(stripe)
+  await payments.notify(canceled, 'canceled')
+  fakeStripe.pay(await payments.intentOf(canceled), 'succeeded')
+  const twice = await payments.open(paypal)
+  fakePaypal.approve(await payments.intentOf(twice))
+  const again = fakePaypal.captureTwice(await payments.intentOf(twice))
+  const more = fakePaypal.captureTwice(await payments.intentOf(twice))
+
+  const open = await runOps(reconcile, env)
+  t.equal(open.code, 1)
+  t.same(foundIn(open), [
+    ['missing', lost],
+    ['amount_differs', cheap],
+    ['conflict', twice],
+  ])
+  t.match(open.stdout, `${lost}  pending here, no intent pi_elsewhere there\n`)
+  t.match(open.stdout, `${cheap}  22.00 EUR is due, 19.99 EUR there\n`)
+  t.match(
+    open.stdout,
+    `${twice}  succeeded here, succeeded there, charged there: ${again} ${more}, on record: ${again}\n`,
+  )
+  t.match(open.stderr, '3 payments need a look.\n')
+  t.equal(await payments.statusOf(cheap), 'pending')
+
+  const all = await runOps([...reconcile, '--all', '--json'], env)
+  t.equal(all.code, 1)
+  const charge = fakeStripe.intent(await payments.intentOf(canceled)).latest_charge
+  t.match(readJson(all), {
+    found: [
+      {
+        finding: 'missing',
+        payment_id: lost,
+        provider_id: 'stripe',
+        provider_intent_id: 'pi_elsewhere',
+        reported: null,
+      },
+      { finding: 'amount_differs', payment_id: cheap, amount_cents: 2200, reported: { amount_cents: 1999 } },
+      {
+        finding: 'conflict',
+        payment_id: canceled,
+        status: 'canceled',
+        reported: { status: 'succeeded', amount_cents: 2200, currency: 'EUR', provider_payment_id: charge },
+      },
+      { finding: 'conflict', payment_id: twice, reported: { further_charges: [more] } },
+    ],
+    summary: {
+      complete: true,
+      payments: 4,
+      answered: 4,
+      findings: { conflict: 2 },
+      providers: { paypal: { conflict: 1 } },
+    },
+  })
+  const head = await payments.store.head()
+  t.same(readJson(await runOps([...reconcile, '--all', '--json'], env)), readJson(all))
+  t.same(await payments.store.head(), head)
+})
+
+t.test('one provider that is not there keeps nobody from asking the others', async (t) => {
+  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await startReconcileRig(t)
+  const unreachable = await payments.open(stripe)
+  fakeStripe.pay(await payments.intentOf(unreachable), 'succeeded')
+  const approved = await payments.open(paypal)
+  fakePaypal.approve(await payments.intentOf(approved))
+  const unasked = await payments.record('elsewhere', 'intent-1')
+  fakeStripe.shut()
+
+  const down = await runOps(reconcile, env)
+  t.equal(down.code, 1)
+  t.same(foundIn(down), [
+    ['unreachable', unreachable],
+    ['late', approved],
+    ['unreachable', unasked],
+  ])
+  t.match(down.stdout, `${unasked}  pending here, provider_not_enabled\n`)
+  t.match(down.stdout, /\nunreachable +1 +0 +1 +The provider did not answer or is not enabled: /)
+
+  await fakeStripe.open()
+  const up = await runOps([...reconcile, '--json'], env)
+  t.match(readJson(up), { found: [{ finding: 'late', payment_id: unreachable }, { finding: 'unreachable' }] })
+  t.equal(await payments.statusOf(unreachable), 'succeeded')
+})
+
+t.test('a call whose outcome stays unknown is told as such', async (t) => {
+  const { payments, fakeStripe, env } = await startReconcileRig(t)
+  const crashed = await payments.initiate('stripe')
+  fakeStripe.faults.always({ kind: 'status', status: 500, commits: false })
+  const open = await runOps(reconcile, env)
+  t.equal(open.code, 1)
+  t.same(foundIn(open), [['unknown', crashed]])
+  t.match(open.stderr, '1 payment needs a look.\n')
+  fakeStripe.faults.always(undefined)
+  t.match(await runOps([...reconcile], env), { code: 0 })
+  t.equal(fakeStripe.intents().length, 1)
+})

@@ -1,0 +1,167 @@
+// How `payments reconcile` is called, what it asks about, and how it is interrupted.
+import type { Provider } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'
+import { type Ended, runOps, startOps } from '../testing/runOps.ts'
+import { reconcile as reconcilePayments } from './reconcile.ts'
+import { createSelection } from './selection.ts'
+
+const hourMs = 3_600_000
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
+
+t.test('the payments are chosen by when they were begun, and by whether there is something to ask', async (t) => {
+  const { payments, fakeStripe, stripe, env } = await startReconcileRig(t)
+  const old = await payments.open(stripe, { occurred_at: hoursAgo(50) })
+  const young = await payments.open(stripe, { occurred_at: hoursAgo(20) })
+  const declined = await payments.open(stripe, { payment_method_id: 'pm_card_chargeDeclined' })
+  t.equal(await payments.statusOf(declined), 'failed')
+  const done = await payments.open(stripe, { occurred_at: hoursAgo(20) })
+  await payments.notify(done, 'succeeded', 'ch_1')
+  await payments.open(createSandbox({ webhookSecrets: [] }))
+  const sandbox = { ...env, SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
+  const asked = () =>
+    fakeStripe.calls.filter(({ method }) => method === 'GET').map(({ path }) => path.split('/').at(-1) ?? '')
+  const intents = (...ids: string[]) => Promise.all(ids.map(payments.intentOf))
+
+  const run = await runOps([...reconcile, '--since', hoursAgo(24), '--json'], sandbox)
+  t.match(readJson(run).summary, { payments: 2, findings: { same: 1, stateless: 1 } })
+  t.same(readJson(run).found, [])
+  t.equal(run.code, 0)
+  t.same(asked(), await intents(young))
+  const before = asked().length
+  const all = await runOps([...reconcile, '--all', '--since', '24h', '--json'], sandbox)
+  t.match(readJson(all).summary, { payments: 3 })
+  t.same(asked().slice(before).toSorted(), (await intents(young, done)).toSorted())
+  const everything = await runOps([...reconcile, '--all', '--json'], sandbox)
+  t.match(readJson(everything).summary, {
+    payments: 4,
+    providers: { sandbox: { stateless: 1 }, stripe: { conflict: 1 } },
+  })
+  t.ok(asked().includes(await payments.intentOf(old)))
+})
+
+t.test('a command that makes no sense is not begun', async (t) => {
+  const env = { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false', DATA_DIR: t.testdir() }
+  const ended = await runOps([...reconcile, '--since', 'yesterday'], env)
+  t.match(ended, { code: 2, stdout: '', stderr: /^--since must be a time with an offset/ })
+  t.match(ended.stderr, '\nUsage: npm run -s ops -- payments reconcile [--since T] [--all] [--json]\n')
+  t.match(await runOps(reconcile, env), { code: 1, stderr: /^No provider is enabled\. Set .*STRIPE_SECRET_KEY/ })
+  t.match(await runOps(reconcile, { ...env, STRIPE_SECRET_KEY: 'sk_test' }), {
+    code: 1,
+    stderr: /^Bad configuration: STRIPE_WEBHOOK_SECRET is required/,
+  })
+  const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
+  t.match(await runOps(reconcile, { ...env, ...sandbox }), {
+    code: 1,
+    stdout: '',
+    stderr: 'The event store cannot be read at the moment\n',
+  })
+  t.match(await runOps([...reconcile, '--help'], env), { code: 0, stdout: /\n {2}--all .*\n.*\n\nExits with 0 when/s })
+})
+
+t.test('an empty log has nothing to ask about', async (t) => {
+  const { env } = await startReconcileRig(t)
+  t.match(await runOps(reconcile, env), { code: 0, stdout: 'There is no payment to ask about.\n' })
+})
+
+t.test('whoever interrupts it loses nothing of what was done', async (t) => {
+  const { payments, fakeStripe, stripe, env } = await startReconcileRig(t)
+  const ids: string[] = []
+  for (let opened = 0; opened < 40; opened++) {
+    const id = await payments.open(stripe)
+    fakeStripe.pay(await payments.intentOf(id), 'succeeded')
+    ids.push(id)
+  }
+  fakeStripe.readFaults.always({ kind: 'slow', ms: 200 })
+  const running = startOps([...reconcile, '--json'], env)
+  await waitFor(() => running.output().includes('late'), { what: 'the first answer', timeoutMs: 30_000 })
+  running.signal('SIGINT')
+  const ended = await running.ended
+  t.equal(ended.code, 1)
+  const { found, summary } = readJson(ended)
+  t.ok(found.length > 0 && found.length < ids.length, `${found.length} were asked about`)
+  t.match(summary, { complete: false, payments: ids.length, answered: found.length })
+  t.match(ended.stderr, `Interrupted: ${found.length} of ${ids.length} payments were asked about.\n`)
+  const statuses = await Promise.all(ids.map(payments.statusOf))
+  t.equal(statuses.filter((status) => status === 'succeeded').length, found.length, 'all that was asked is recorded')
+
+  fakeStripe.readFaults.always(undefined)
+  const rest = await runOps([...reconcile, '--json'], env)
+  t.match(readJson(rest).summary, { complete: true, payments: ids.length - found.length })
+  t.equal(rest.code, 0)
+})
+
+t.test('whoever interrupts it twice need not wait', async (t) => {
+  const { payments, fakeStripe, stripe, env } = await startReconcileRig(t)
+  await payments.open(stripe)
+  fakeStripe.readFaults.always({ kind: 'hang', commits: false })
+  const running = startOps(reconcile, { ...env, PROVIDER_TIMEOUT_MS: '15000' })
+  const asked = () => fakeStripe.calls.some(({ method }) => method === 'GET')
+  await waitFor(asked, { what: 'the question', timeoutMs: 30_000 })
+  const interrupted = performance.now()
+  let ended: Ended | undefined
+  void running.ended.then((how) => {
+    ended = how
+  })
+  // What npm repeats at once is not another interruption.
+  const isOver = () => {
+    running.signal('SIGINT')
+    return ended
+  }
+  t.match(await waitFor(isOver, { what: 'the end' }), { code: 130, stdout: '', stderr: 'once more stops at once' })
+  const tookMs = performance.now() - interrupted
+  t.ok(tookMs > 1_000 && tookMs < 5_000, `${tookMs} ms`)
+})
+
+t.test('whoever interrupts it while it reads is told that nothing was asked', async (t) => {
+  const { payments, fakeStripe, stripe } = await startReconcileRig(t)
+  await payments.open(stripe)
+  const said: string[] = []
+  const run = reconcilePayments(
+    { store: payments.store, providers: new Map([[stripe.id, stripe]]), now: () => new Date() },
+    {
+      selection: createSelection({ since: undefined, all: false }),
+      say: (line) => void said.push(line),
+      conclude: (text) => void said.push(text),
+      isJson: false,
+      onProgress: () => {},
+      signal: AbortSignal.abort(),
+    },
+  )
+  await t.rejects(run, { name: 'OpsError', message: 'Interrupted before any provider was asked.' })
+  t.same(said, [])
+  t.notOk(fakeStripe.calls.some(({ method }) => method === 'GET'))
+})
+
+t.test('a run that fails tells what it had found', async (t) => {
+  const { payments, fakeStripe, stripe } = await startReconcileRig(t)
+  const paid = await payments.open(stripe)
+  fakeStripe.pay(await payments.intentOf(paid), 'succeeded')
+  const cursed = await payments.open(stripe)
+  const provider: Provider = {
+    ...stripe,
+    async retrieveIntent(ref) {
+      if (ref.payment_id === cursed) throw new TypeError('on purpose')
+      return (await stripe.retrieveIntent?.(ref)) ?? null
+    },
+  }
+  const said: string[] = []
+  const run = reconcilePayments(
+    { store: payments.store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
+    {
+      selection: createSelection({ since: undefined, all: false }),
+      say: (line) => void said.push(line),
+      conclude: (text) => void said.push(text),
+      isJson: false,
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    },
+  )
+  await t.rejects(run, TypeError)
+  t.match(said, [
+    new RegExp(`^late .* ${paid} `),
+    /^\n1 of 2 payments, the others were not asked about:\nfinding .*\n-.*\nlate /,
+  ])
+})

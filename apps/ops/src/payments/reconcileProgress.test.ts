@@ -1,0 +1,61 @@
+// What an operator sees of a reconciliation that runs.
+import t from 'tap'
+import { createReconcileProgress } from './reconcileProgress.ts'
+
+function started({ isTTY }: { isTTY: boolean }) {
+  let written = ''
+  let time = 0
+  const output = {
+    isTTY,
+    write(text: string) {
+      written += text
+    },
+  }
+  const progress = createReconcileProgress(output, () => time)
+  return {
+    read(atMs: number, position: bigint) {
+      time = atMs
+      progress.show({ phase: 'reading', events: Number(position), payments: 7, position, head: 1_000n })
+    },
+    ask(atMs: number, answered: number) {
+      time = atMs
+      progress.show({ phase: 'asking', answered, of: 40 })
+    },
+    clear: progress.clear,
+    end: progress.end,
+    takeWritten() {
+      const text = written
+      written = ''
+      return text
+    },
+  }
+}
+
+t.test('on a terminal a bar grows, and makes room for the lines of the report', async (t) => {
+  const { read, ask, clear, end, takeWritten } = started({ isTTY: true })
+  read(0, 1n)
+  read(1_000, 500n)
+  t.equal(takeWritten(), '\r\u001b[KReading: [==========          ] 500 events, 500/s, 7 payments to ask about')
+  read(1_100, 1_000n)
+  ask(1_200, 1)
+  t.equal(takeWritten(), '\r\u001b[KReading: [====================] 1000 events, 833/s, 7 payments to ask about\n')
+  ask(2_200, 10)
+  t.equal(takeWritten(), '\r\u001b[KAsking: [=====               ] 10 of 40 payments, 10/s')
+  clear()
+  t.equal(takeWritten(), '\r\u001b[K')
+  end()
+  t.equal(takeWritten(), '\r\u001b[KAsking: [=====               ] 10 of 40 payments, 10/s\n')
+  clear()
+  t.equal(takeWritten(), '', 'what has ended stays')
+})
+
+t.test('without a terminal there are plain lines, and none is taken back', async (t) => {
+  const { read, ask, clear, end, takeWritten } = started({ isTTY: false })
+  read(0, 1n)
+  read(5_000, 500n)
+  t.equal(takeWritten(), 'Reading: 500 events, 100/s, 7 payments to ask about\n')
+  ask(6_000, 4)
+  clear()
+  end()
+  t.equal(takeWritten(), 'Asking: 4 of 40 payments\n')
+})

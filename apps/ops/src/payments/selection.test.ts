@@ -1,0 +1,94 @@
+// Which payments are asked about.
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import type { Recorded } from '@paylog/event-store/codec'
+import t from 'tap'
+import { createSelection } from './selection.ts'
+
+const facts = {
+  occurred_at: '2026-11-20T12:00:00.000Z',
+  provider_id: 'stripe',
+  amount_cents: 2200,
+  currency: 'EUR',
+  payer: { id: null, type: 'guest', email: null },
+  project_id: null,
+}
+const evidence = { provider_time: facts.occurred_at, provider_event_id: null, provider_payment_id: null }
+const text = {
+  concept: null,
+  description: null,
+  reference_code: null,
+  category: null,
+  tags: null,
+  payment_method_id: null,
+  guest_email: null,
+  guest_name: null,
+  guest_phone: null,
+  request_fingerprint: null,
+}
+const amounts = { subtotal_cents: 2200, tax_cents: 0, discount_cents: 0, total_cents: 2200 }
+const failure = { failure_code: 'declined', failure_message: 'Declined' }
+
+type Wanted = { readonly occurred_at?: string; readonly provider_id?: string }
+
+/** The events of payments, by the payment's id. */
+const initiated = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
+  type: 'PaymentInitiated',
+  data: { ...facts, ...text, ...amounts, payment_id, is_guest_payment: true, metadata: {}, ...wanted },
+})
+const started = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
+  type: 'PaymentAttemptStarted',
+  data: { ...facts, payment_id, attempt: 2, ...wanted },
+})
+const refused = (payment_id: string): PaymentEvent => ({
+  type: 'PaymentAttemptFailed',
+  data: { ...facts, ...evidence, ...failure, payment_id, refusal: 'provider_unavailable' },
+})
+const failed = (payment_id: string): PaymentEvent => ({
+  type: 'PaymentAttemptFailed',
+  data: { ...facts, ...evidence, ...failure, payment_id, refusal: null },
+})
+const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string): PaymentEvent => {
+  const data = { ...facts, ...evidence, payment_id }
+  return type === 'PaymentSucceeded' ? { type, data } : { type, data: { ...data, reason: null } }
+}
+
+function chosen(events: readonly PaymentEvent[], options: { since?: number; all?: boolean } = {}): string[] {
+  const { payments, take } = createSelection({ since: options.since, all: options.all ?? false })
+  events.forEach((event, number) => {
+    const position = { commit: BigInt(number), prepare: BigInt(number) }
+    const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous', schema: 1 }
+    const stream = `payment-${event.data.payment_id}`
+    const recorded: Recorded = { ...event, id: '', stream, revision: 0n, position, created: new Date(), metadata }
+    take(recorded)
+  })
+  return [...payments].map(([id, provider]) => `${provider} ${id}`)
+}
+
+t.test('payments are asked about until they are at their end, in the order in which they were begun', async (t) => {
+  const events = [
+    initiated('a'),
+    initiated('b', { provider_id: 'paypal' }),
+    initiated('c'),
+    initiated('d'),
+    failed('a'),
+    ended('PaymentSucceeded', 'c'),
+    ended('PaymentCanceled', 'd'),
+  ]
+  t.same(chosen(events), ['stripe a', 'paypal b'])
+  t.same(chosen(events, { all: true }), ['stripe a', 'paypal b', 'stripe c', 'stripe d'])
+})
+
+t.test('a refused call has nothing at the provider, until another one is begun', async (t) => {
+  const events = [initiated('a'), initiated('b'), refused('a'), refused('b')]
+  t.same(chosen(events), [])
+  t.same(chosen(events, { all: true }), [])
+  t.same(chosen([...events, started('b'), started('a')]), ['stripe b', 'stripe a'])
+})
+
+t.test('what was begun before a time is left out, unless it was begun anew since', async (t) => {
+  const before = { occurred_at: '2026-11-20T11:59:59.999Z' }
+  const since = Date.parse(facts.occurred_at)
+  const events = [initiated('a', before), initiated('b'), initiated('c', before), refused('c'), started('c')]
+  t.same(chosen(events, { since }), ['stripe b', 'stripe c'])
+  t.same(chosen([...events, failed('a')], { since, all: true }), ['stripe b', 'stripe c'])
+})

@@ -1,0 +1,66 @@
+// How far a long command is: one line that changes on a terminal, a line every few seconds elsewhere.
+
+const onTerminalMs = 200
+const elsewhereMs = 5_000
+const toLineStart = '\r\u001b[K'
+
+/** Where progress is written: standard error, in the commands. */
+export type ProgressOutput = { readonly isTTY?: boolean; write(text: string): unknown }
+
+export type Progress<State> = {
+  show(state: State): void
+  /** Takes the line off a terminal, so that something else can be written there. */
+  clear(): void
+  /** Writes the last state, and leaves the terminal at the beginning of a line. */
+  end(): void
+}
+
+/**
+ * @param inWords one line for a state
+ * @param now for tests: a clock in ms
+ */
+export function createProgress<State extends { readonly phase: string }>(
+  output: ProgressOutput,
+  inWords: (state: State, elapsedMs: number) => string,
+  now: () => number = () => performance.now(),
+): Progress<State> {
+  const isTerminal = output.isTTY === true
+  const everyMs = isTerminal ? onTerminalMs : elsewhereMs
+  let startedAt = 0
+  let shownAt = 0
+  let last: State | undefined
+  /** What `last` says and no line has said yet. */
+  let isUnsaid = false
+
+  function write(): void {
+    if (last === undefined || !isUnsaid) return
+    isUnsaid = false
+    const line = inWords(last, now() - startedAt)
+    output.write(isTerminal ? `${toLineStart}${line}` : `${line}\n`)
+  }
+  function end(): void {
+    write()
+    if (isTerminal && last !== undefined) output.write('\n')
+    last = undefined
+  }
+  return {
+    show(state) {
+      const time = now()
+      if (state.phase !== last?.phase) {
+        end()
+        startedAt = time
+        shownAt = time
+      }
+      last = state
+      isUnsaid = true
+      if (time - shownAt < everyMs) return
+      shownAt = time
+      write()
+    },
+    clear() {
+      if (isTerminal && last !== undefined) output.write(toLineStart)
+      isUnsaid = true
+    },
+    end,
+  }
+}
