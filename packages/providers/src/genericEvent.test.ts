@@ -38,7 +38,7 @@ t.test('an event about a payment names the intent, and of a success the charge',
     },
     subscription: null,
   })
-  const statuses = { created: 'pending', requires_action: 'pending', processing: 'processing', canceled: 'canceled' }
+  const statuses = { requires_action: 'pending', processing: 'processing', canceled: 'canceled' }
   for (const [name, status] of Object.entries(statuses))
     t.match(read(`payment_intent.${name}`).statement, {
       status,
@@ -46,6 +46,16 @@ t.test('an event about a payment names the intent, and of a success the charge',
       provider_intent_id: 'obj_1',
     })
   t.match(read('payment_intent.failed').statement, { status: 'failed', provider_payment_id: null, ...failure })
+})
+
+t.test('that there is an intent says nothing about its payment', async (t) => {
+  t.strictSame(read('payment_intent.created').statement, {
+    about: 'mention',
+    provider_time: '2026-09-01T10:00:00.000Z',
+    provider_event_id: 'evt_1',
+    provider_intent_id: 'obj_1',
+    provider_payment_id: null,
+  })
 })
 
 t.test('every generic name is one, and no other', async (t) => {
@@ -82,7 +92,8 @@ t.test('what is not a payment needs no amount', async (t) => {
     const little = { amount: none, currency: none, status: none, customer: none }
     t.match(read('customer.created', little), { amount_cents: null, currency: null, status: null, customer_id: null })
     for (const missing of ['amount', 'currency'])
-      t.throws(() => read('payment_intent.processing', { [missing]: none }), { code: 'invalid_request' }, missing)
+      for (const name of ['created', 'processing'])
+        t.throws(() => read(`payment_intent.${name}`, { [missing]: none }), { code: 'invalid_request' }, missing)
   }
 })
 

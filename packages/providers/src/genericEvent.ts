@@ -10,13 +10,15 @@ import { Amount, Code, UnixTime } from './fields.ts'
 import type { ProviderNotification, Statement } from './provider.ts'
 
 const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
-  ['payment_intent.created', 'pending'],
   ['payment_intent.requires_action', 'pending'],
   ['payment_intent.processing', 'processing'],
   ['payment_intent.succeeded', 'succeeded'],
   ['payment_intent.failed', 'failed'],
   ['payment_intent.canceled', 'canceled'],
 ])
+
+/** That there is an intent says nothing about its payment. */
+const created = 'payment_intent.created'
 
 const otherTypes: ReadonlySet<string> = new Set([
   'payment_method.attached',
@@ -33,14 +35,19 @@ const otherTypes: ReadonlySet<string> = new Set([
   'customer.deleted',
 ])
 
-/** The status of a payment by a generic name; `null` for what tells of none. */
+/** The status of a payment by a generic name; `null` for what tells of none, as its creation does. */
 export function statusOfGenericType(type: string): PaymentStatus | null {
   return paymentStatuses.get(type) ?? null
 }
 
+/** Whether it is a generic name for what happens to a payment. */
+export function isPaymentType(type: string): boolean {
+  return type === created || paymentStatuses.has(type)
+}
+
 /** @returns the type if it is a generic name */
 export function genericName(type: string): string | null {
-  return paymentStatuses.has(type) || otherTypes.has(type) ? type : null
+  return isPaymentType(type) || otherTypes.has(type) ? type : null
 }
 
 /**
@@ -124,17 +131,17 @@ function statementOf(
   provider_time: string,
   { chargeOf, failure }: GenericDialect,
 ): Statement | null {
-  const status = statusOfGenericType(type)
-  if (status === null) return null
+  if (!isPaymentType(type)) return null
   // The shape has both; a success over no amount could not be told from one over another amount.
   if (typeof object.amount !== 'number' || typeof object.currency !== 'string')
     throw new DomainError('invalid_request', 'The event is not valid: amount and currency are required')
+  const source = { provider_time, provider_event_id: id, provider_intent_id: object.id }
+  const status = statusOfGenericType(type)
+  if (status === null) return { about: 'mention', ...source, provider_payment_id: null }
   return {
     about: 'status',
     status,
-    provider_time,
-    provider_event_id: id,
-    provider_intent_id: object.id,
+    ...source,
     provider_payment_id: status === 'succeeded' ? chargeOf(object.id) : null,
     amount_cents: object.amount,
     currency: object.currency.toUpperCase(),

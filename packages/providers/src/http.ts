@@ -35,7 +35,7 @@ export type HttpClient = {
 }
 
 /** Enough for the calls that a process has under way at once; what is beyond waits within its own time limit. */
-const maxConnections = 64
+const defaultMaxConnections = 64
 /** Shorter than the idle time after which providers hang up, so that few calls meet a connection that is just closing. */
 const keepAliveMs = 30_000
 /** Frees the places of connections that nobody answers, so that later exchanges do not wait behind them. */
@@ -43,13 +43,15 @@ const connectTimeoutMs = 5_000
 /** The answers of all calls that are made have a few KiB. */
 const maxAnswerBytes = 1024 * 1024
 
-/** @param options `origin`: scheme, host and port; `maxBytes` of an answer */
+/** @param options `origin`: scheme, host and port; `maxBytes` of an answer; `maxConnections` at once */
 export function createHttpClient({
   origin,
   maxBytes = maxAnswerBytes,
+  maxConnections = defaultMaxConnections,
 }: {
   readonly origin: string
   readonly maxBytes?: number
+  readonly maxConnections?: number
 }): HttpClient {
   const agent = new Agent({
     connections: maxConnections,
@@ -75,7 +77,10 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
   let isOver = false
   let status = 0
   let headers: IncomingHttpHeaders = {}
-  const timer = setTimeout(() => fail(new Error(`No answer within ${timeoutMs} ms`), 'timeout'), Math.max(0, timeoutMs))
+  const timer = setTimeout(
+    () => fail(new Error(`No answer within ${Math.round(timeoutMs)} ms`), 'timeout'),
+    Math.max(0, timeoutMs),
+  )
   const end = () => {
     isOver = true
     clearTimeout(timer)

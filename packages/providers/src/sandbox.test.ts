@@ -67,6 +67,8 @@ t.test('a signed event becomes evidence about its intent', async (t) => {
   })
   const failed = await signed(event('payment_intent.failed'))
   t.match(failed.statement, { status: 'failed', failure_code: 'card_declined', provider_payment_id: null })
+  const created = await signed(event('payment_intent.created'))
+  t.match(created.statement, { about: 'mention', provider_intent_id: 'sandbox_pi_1' })
 })
 
 t.test('events about other things are notifications without a statement about a payment', async (t) => {

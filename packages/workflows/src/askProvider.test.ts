@@ -69,7 +69,7 @@ t.test('a declined capture is a failed attempt, and the approval that is left is
   stage.declines = true
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed', failures: 1 } })
   t.equal(intent.approved, true, 'the provider leaves the approval as it is')
-  for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'same', payment: { status: 'failed' } })
+  for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
   t.equal(captures().length, 1)
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentAttemptFailed'])
 })

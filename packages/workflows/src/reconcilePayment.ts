@@ -21,6 +21,8 @@ export type Finding =
   | 'missing'
   /** The provider was paid another amount, or in another currency, or the payer has approved such a one. */
   | 'amount_differs'
+  /** The payer's approval waits at the provider, and its capture was declined; it is not taken once more. */
+  | 'approval_waits'
   /** The provider contradicts a status that is never left, or took money twice. */
   | 'conflict'
   /** It is still not known what became of a call. */
@@ -75,8 +77,8 @@ function findingOf(before: PaymentStatus, payment: Payment, snapshot: IntentSnap
   if (!snapshot) return 'missing'
   const { evidence, awaits_capture } = snapshot
   if ((evidence.status === 'succeeded' || awaits_capture) && !amountMatches(evidence, payment)) return 'amount_differs'
-  const isContradicted = payment.status !== evidence.status && !isDeclinedApproval(snapshot, payment)
-  if (isContradicted || isChargedTwice(snapshot, payment)) return 'conflict'
+  if (isDeclinedApproval(snapshot, payment)) return payment.status === before ? 'approval_waits' : 'late'
+  if (payment.status !== evidence.status || isChargedTwice(snapshot, payment)) return 'conflict'
   return payment.status === before ? 'same' : 'late'
 }
 

@@ -228,6 +228,49 @@ t.test('another amount is no success', async (t) => {
   t.match(await reconcile(payment.id), { finding: 'amount_differs', payment: { status: 'pending' } })
 })
 
+const minuteMs = 60_000
+/** What the gateway did a while ago, by its clock. */
+function ago(ms: number, act: () => FakeEvent): FakeEvent {
+  fake.advance(-ms)
+  const told = act()
+  fake.advance(ms)
+  return told
+}
+const toldOfUnknown = () =>
+  fake.notify('payment.authcapture.created', { entityName: 'transaction', id: '999', responseCode: 1 })
+
+t.test('a transaction that the gateway does not report on yet is kept and not settled', async (t) => {
+  const told = ago(14 * minuteMs, toldOfUnknown)
+  t.same(await send(fake.signed(told)), ok)
+  const types = async () => (await inboxOf(told.notificationId)).map(({ type }) => type)
+  t.same(await types(), ['ProviderEventReceived'])
+  const settle = () => settleStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
+  await t.rejects(settle(), { code: 'not_reported_yet' })
+  t.same(await types(), ['ProviderEventReceived'])
+})
+
+t.test('nothing that the gateway says of its own is logged', async (t) => {
+  const { told } = pay(await open())
+  fake.refuse('E00053', { method: 'getTransactionDetails', text: 'Text about jane@example.com' })
+  t.same(await send(fake.signed(told)), ok)
+  t.match(logged.join(), 'E00053')
+  t.notMatch(logged.join(), 'jane')
+  t.notMatch(logged.join(), 'resultCode')
+})
+
+t.test('the void of one attempt does not cancel a payment that another one has paid', async (t) => {
+  const payment = await open()
+  const { told: held, transId } = pay(payment, 'held')
+  await tell(held)
+  const paid = toldOf(() => fake.pay({ token: payment.secret }, { card: 'card-2' }))
+  await tell(
+    toldOf(() => fake.voidTransaction(transId)),
+    paid,
+  )
+  t.same(await historyOf(payment.id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
+  t.match(await reconcile(payment.id), { finding: 'same', payment: { status: 'succeeded' } })
+})
+
 t.test('what is about nothing of ours is kept with what it says', async (t) => {
   const subscription = {
     name: 'Example',
@@ -261,10 +304,7 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
     ],
     [fake.notify('customer.created', profile), { generic_type: 'customer.created', object_id: '394' }],
     [fake.notify('something.new', { id: 'x' }), { generic_type: null, object_id: 'x' }],
-    [
-      fake.notify('payment.authcapture.created', { entityName: 'transaction', id: '999', responseCode: 1 }),
-      { object_id: '999', generic_type: 'payment_intent.succeeded' },
-    ],
+    [ago(15 * minuteMs, toldOfUnknown), { object_id: '999', generic_type: 'payment_intent.succeeded' }],
   ]
   for (const [told, data] of rows) {
     await tell(told)

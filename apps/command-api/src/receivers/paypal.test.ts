@@ -2,6 +2,7 @@
 
 import { matchList } from '@paylog/testing/matchList'
 import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
 import { rewritten } from '../testing/receiverUnderTest.ts'
@@ -70,9 +71,34 @@ t.test('the same notification a hundred times at once counts once', async (t) =>
   const { id, intent } = await open()
   const approved = fake.approve(intent)
   const answers = await Promise.all(Array.from({ length: 100 }, () => send(fake.signed(approved))))
-  t.same([...new Set(answers.map(([status]) => status))], [200])
+  const refused = answers.filter(([status]) => status !== 200)
+  t.ok(refused.length < answers.length)
+  for (const answer of refused) {
+    t.same(answer, [502, 'provider_unavailable'], 'more than is asked about at once')
+    t.same(await send(fake.signed(approved)), ok, 'so that PayPal sends it again')
+  }
   t.same(await historyOf(id), ['PaymentProcessingStarted'])
   t.equal((await inboxOf(approved.id)).length, 2)
+})
+
+t.test('what anybody posts does not keep anybody from paying', async (t) => {
+  const signed = fake.signed(fake.approve((await open()).intent))
+  const before = fake.callsTo(/verify-webhook-signature/).length
+  const asked = () => fake.callsTo(/verify-webhook-signature/).length - before
+  fake.verificationFaults.always({ kind: 'hang', commits: false })
+  const posts = Array.from({ length: 200 }, () => send(signed))
+  await waitFor(() => asked() === 16, { what: 'the questions that may be asked at once' })
+  t.match(await open(), { intent: /./ })
+  t.match(new Set((await Promise.all(posts)).map(String)), new Set(['502,provider_unavailable']))
+})
+
+t.test('what says nothing of its payment is taken in, and changes nothing', async (t) => {
+  const { id, intent } = await open()
+  const resource = { id: intent, status: 'CREATED', purchase_units: [{ custom_id: id }] }
+  const created = event('CHECKOUT.ORDER.CREATED', { resource_type: 'checkout-order', resource })
+  await tell(created)
+  t.match((await inboxOf(created.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
+  t.same(await historyOf(id), [])
 })
 
 t.test('a refund or dispute is recorded whether or not it names the payment', async (t) => {

@@ -45,7 +45,7 @@ t.test('a declined capture is one failed attempt until the payer approves anew',
   fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' })
   await tell(fake.approve(intent))
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed' } })
-  for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'same', payment: { status: 'failed' } })
+  for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
   t.equal(captures(intent), 1, 'the order is still approved, but not once more')
   await tell(fake.approve(intent))
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })

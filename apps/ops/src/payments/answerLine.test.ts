@@ -106,6 +106,10 @@ t.test('a conflict names the statuses, and the charges that are not on record', 
   )
 })
 
+t.test('an approval that waits is told with what became of its payment', async (t) => {
+  t.equal(textOf('approval_waits', { status: 'failed' }, { status: 'processing' }), 'failed here, approved there')
+})
+
 t.test('what is not known says why', async (t) => {
   t.equal(textOf('missing', {}), 'pending here, no intent pi_1 there')
   t.equal(textOf('unknown', {}), 'pending here, the create call was not answered')
@@ -151,6 +155,14 @@ t.test('for machines amounts stay in minor units', async (t) => {
 t.test('only what is as recorded has no line', async (t) => {
   t.notOk(isRemarkable(answer('same', {}, {})))
   t.notOk(isRemarkable(answer('stateless', {})))
-  for (const finding of ['late', 'missing', 'amount_differs', 'conflict', 'unknown', 'unreachable'] as const)
+  for (const finding of [
+    'late',
+    'missing',
+    'amount_differs',
+    'approval_waits',
+    'conflict',
+    'unknown',
+    'unreachable',
+  ] as const)
     t.ok(isRemarkable(answer(finding, {})), finding)
 })

@@ -32,6 +32,8 @@ function detail(finding: Finding, reconciliation: Reconciliation): string {
       return `${here}, no intent ${payment.provider_intent_id} there`
     case 'amount_differs':
       return `${amountText(payment.total_cents, payment.currency)} is due, ${there(reconciliation)} there`
+    case 'approval_waits':
+      return `${here}, approved there`
     case 'conflict':
       return [here, ...(snapshot ? [`${snapshot.evidence.status} there`] : []), ...charges(reconciliation)].join(', ')
     case 'unknown':

@@ -1,9 +1,9 @@
 // The product catalog: what a product is called at PayPal. Prices are no part of it.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
 import { type HttpAnswer, readAnswer } from '../http.ts'
 import type { PaypalClient } from './client.ts'
-import { Code } from './code.ts'
 import { refused } from './refusals.ts'
 
 const CatalogProduct = Type.Object({

@@ -21,20 +21,29 @@ export type PaypalResult<Value> =
 export type PaypalClient = {
   /**
    * @param read reads a success. One that cannot be read counts as lost, and the call is made again
+   * @param timeoutMs for all tries together
    * @throws ProviderError `unavailable`, `unknown`
    */
-  call<Value>(call: PaypalCall, read: (answer: HttpAnswer) => Value): Promise<PaypalResult<Value>>
+  call<Value>(call: PaypalCall, read: (answer: HttpAnswer) => Value, timeoutMs?: number): Promise<PaypalResult<Value>>
+  /** The limit of a call that is given none. */
+  readonly timeoutMs: number
   close(): Promise<void>
 }
 
-/** @param options `apiBase` is an origin; `timeoutMs` is for all tries of one call together */
+/**
+ * @param options `apiBase` is an origin; `timeoutMs` is for all tries of one call together; `repeats` says whether a call
+ *   whose answer was lost is made again
+ */
 export function createPaypalClient(options: {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiBase: string
   readonly timeoutMs: number
+  readonly maxConnections?: number
+  readonly repeats?: boolean
 }): PaypalClient {
-  const http = createHttpClient({ origin: options.apiBase })
+  const { apiBase: origin, maxConnections, repeats = true } = options
+  const http = createHttpClient({ origin, ...(maxConnections === undefined ? {} : { maxConnections }) })
   const tokens = createAccessTokens({ http, ...options })
 
   async function attempt(call: PaypalCall, timeoutMs: number): Promise<HttpAnswer> {
@@ -50,12 +59,15 @@ export function createPaypalClient(options: {
   }
 
   return {
-    call: (call, read) =>
-      repeatLost(options.timeoutMs, async (remainingMs) => {
+    call(call, read, timeoutMs = options.timeoutMs) {
+      const attemptOnce = async (remainingMs: number) => {
         const answer = await attempt(call, remainingMs)
         const isSuccess = answer.status >= 200 && answer.status <= 299
         return isSuccess ? { refusal: null, value: read(answer) } : { refusal: refusalIn(answer), answer }
-      }),
+      }
+      return repeats ? repeatLost(timeoutMs, attemptOnce) : attemptOnce(timeoutMs)
+    },
+    timeoutMs: options.timeoutMs,
     close: () => http.close(),
   }
 }

@@ -141,3 +141,15 @@ t.test('a question that was lost is asked again', async (t) => {
     await t.rejects(retrieve(paypal, refTo(provider_intent_id)), unknown)
   })
 })
+
+t.test('a capture and the question where the order is have one limit of time together', async (t) => {
+  const { fake, paypal } = await startPaypal(t, { timeoutMs: 1500 })
+  const ref = await approvedOrder({ fake, paypal })
+  fake.nextCaptures({ refused: 'ORDER_ALREADY_CAPTURED' })
+  fake.faults.next({ kind: 'slow', ms: 1200 })
+  fake.readFaults.always({ kind: 'hang', commits: false })
+  const askedAt = performance.now()
+  await t.rejects(capture(paypal, ref, 'c1'), { name: 'ProviderError' })
+  t.equal(fake.callsTo(/\/orders\/[^/]+$/).length, 1)
+  t.ok(performance.now() - askedAt < 2200)
+})

@@ -2,8 +2,8 @@
 import { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
 import { Money, toCents } from './amounts.ts'
-import { Code } from './code.ts'
 
 const Envelope = Type.Object({
   id: Code,
@@ -42,8 +42,7 @@ export function parseNotification(body: Buffer): { readonly text: string; readon
  * @returns with the time in UTC
  * @throws DomainError `invalid_request` when it is no notification
  */
-export function readEnvelope(body: Buffer): Envelope {
-  const { json } = parseNotification(body)
+export function readEnvelope(json: object): Envelope {
   if (!envelope.Check(json)) {
     const [first] = envelope.Errors(json)
     throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)

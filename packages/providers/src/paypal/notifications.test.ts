@@ -54,6 +54,50 @@ t.test('every type of the table has its generic name, and no other one has', (t)
   t.end()
 })
 
+t.test('an event that bears a generic name is what it is called', (t) => {
+  const facts = { current_period_end: null, status_changed: false, is_first_invoice: false }
+  const rows = [
+    ['payment_method.detached', null],
+    ['subscription.trial_will_end', { ...facts, subscription_id: 'R1' }],
+    ['invoice.payment_failed', null],
+    ['customer.created', null],
+  ] as const
+  for (const [type, subscription] of rows)
+    t.match(read(type, { id: 'R1' }), { generic_type: type, object_id: 'R1', statement: null, subscription }, type)
+  t.end()
+})
+
+t.test(
+  'an event of the provider-neutral shape is read as such, and only when PayPal’s own members are not there',
+  (t) => {
+    const neutral = {
+      id: 'evt_1',
+      type: 'payment_intent.failed',
+      provider: 'paypal',
+      created: 1_788_256_800,
+      data: { object: { id: 'O1', amount: 1500, currency: 'huf', status: 'failed', customer: 'P1' } },
+    }
+    const asBody = (event: object) => Buffer.from(JSON.stringify(event))
+    t.match(readNotification(asBody(neutral)), {
+      provider_event_id: 'evt_1',
+      provider_type: 'payment_intent.failed',
+      generic_type: 'payment_intent.failed',
+      occurred_at: '2026-09-01T10:00:00.000Z',
+      object_id: 'O1',
+      amount_cents: 1500,
+      currency: 'HUF',
+      customer_id: 'P1',
+      statement: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: 'O1', amount_cents: 1500 },
+    })
+    const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
+    t.match(succeeded.statement, { status: 'succeeded', provider_payment_id: null })
+    const native = { event_type: 'PAYMENT.CAPTURE.PENDING', create_time: createTime, resource: { id: 'C1' } }
+    t.match(readNotification(asBody({ ...neutral, ...native })), { provider_type: native.event_type, object_id: 'C1' })
+    t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })
+    t.end()
+  },
+)
+
 t.test('amounts are in minor units of their currency', (t) => {
   const cents = (currency_code: string, value: string) => read('X.Y', { amount: { currency_code, value } }).amount_cents
   t.equal(cents('HUF', '1500'), 150_000)

@@ -1,12 +1,32 @@
 // PayPal's notifications in our words: every row of the table of types, and what each says about what.
-import { Type } from 'typebox'
+import { Email } from '@paylog/domain/fields'
 import { Compile } from 'typebox/compile'
+import {
+  type GenericDialect,
+  genericName,
+  genericSubscription,
+  isGenericEvent,
+  readGenericEvent,
+} from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
-import { type Amount, amountAt, at, codeAt, type Envelope, instantAt, readEnvelope } from './notificationText.ts'
+import { captureFailure } from './captures.ts'
+import { claimedPayment } from './claim.ts'
+import {
+  type Amount,
+  amountAt,
+  at,
+  codeAt,
+  type Envelope,
+  instantAt,
+  parseNotification,
+  readEnvelope,
+} from './notificationText.ts'
 import { isDispute, statementOf } from './statements.ts'
 
-const uuid = Compile(Type.String({ format: 'uuid' }))
-const email = Compile(Type.String({ format: 'email', maxLength: 255 }))
+/** The capture of an order has an id of its own. */
+const dialect: GenericDialect = { chargeOf: () => null, failure: captureFailure() }
+
+const email = Compile(Email)
 
 const genericTypes: Readonly<Record<string, string>> = {
   'CHECKOUT.ORDER.CREATED': 'payment_intent.created',
@@ -38,13 +58,16 @@ const statusChanges: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a notification.
+ * Reads a notification, in PayPal's form or in the provider-neutral one.
  * @throws DomainError `invalid_request` when it is none
  */
 export function readNotification(body: Buffer): ProviderNotification {
-  const event = readEnvelope(body)
+  const { json } = parseNotification(body)
+  return isGenericEvent(json) ? readGenericEvent(json, dialect) : notificationOf(readEnvelope(json))
+}
+
+function notificationOf(event: Envelope): ProviderNotification {
   const { id, event_type, create_time: occurred_at, resource } = event
-  const claimed = claimIn(event)
   const customer_email = at(resource, 'payer', 'email_address') ?? at(resource, 'subscriber', 'email_address')
   const amount = amountIn(event)
   return {
@@ -60,7 +83,7 @@ export function readNotification(body: Buffer): ProviderNotification {
       codeAt(resource, 'payer', 'payer_id') ??
       codeAt(resource, 'subscriber', 'payer_id'),
     customer_email: email.Check(customer_email) ? customer_email : null,
-    claimed_payment_id: uuid.Check(claimed) ? claimed : null,
+    claimed_payment_id: claimedPayment(isDispute(event) ? at(resource, 'disputed_transactions', 0) : resource),
     statement: statementOf(event, { ...amount, provider_time: occurred_at }),
     subscription: subscriptionIn(event),
   }
@@ -69,18 +92,12 @@ export function readNotification(body: Buffer): ProviderNotification {
 function genericTypeOf(event: Envelope): string | null {
   const { event_type } = event
   if (isRenewal(event)) return 'invoice.payment_succeeded'
-  return Object.hasOwn(genericTypes, event_type) ? (genericTypes[event_type] ?? null) : null
+  return Object.hasOwn(genericTypes, event_type) ? (genericTypes[event_type] ?? null) : genericName(event_type)
 }
 
 /** A sale is the payment of a subscription's invoice only when it names the subscription. */
 function isRenewal({ event_type, resource }: Envelope): boolean {
   return event_type === 'PAYMENT.SALE.COMPLETED' && codeAt(resource, 'billing_agreement_id') !== null
-}
-
-function claimIn(event: Envelope): unknown {
-  const { resource } = event
-  if (isDispute(event)) return at(resource, 'disputed_transactions', 0, 'custom')
-  return at(resource, 'custom_id') ?? at(resource, 'purchase_units', 0, 'custom_id')
 }
 
 function amountIn(event: Envelope): Amount {
@@ -102,7 +119,7 @@ function subscriptionIn(event: Envelope): ProviderNotification['subscription'] {
       // A sale does not tell which of the subscription's sales it is.
       is_first_invoice: false,
     }
-  if (!event_type.startsWith('BILLING.SUBSCRIPTION.')) return null
+  if (!event_type.startsWith('BILLING.SUBSCRIPTION.')) return genericSubscription(event_type, codeAt(resource, 'id'))
   return {
     subscription_id: codeAt(resource, 'id'),
     current_period_end: instantAt(resource, 'billing_info', 'next_billing_time'),

@@ -1,6 +1,7 @@
 // Orders v2: an order is the intent, the payer approves it at PayPal, and its capture takes the money.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
 import { readAnswer } from '../http.ts'
 import {
   type CaptureIntent,
@@ -11,7 +12,6 @@ import {
 } from '../provider.ts'
 import { toMoney } from './amounts.ts'
 import type { PaypalClient } from './client.ts'
-import { Code } from './code.ts'
 import { declinedSnapshot, snapshotOf } from './orderState.ts'
 import { isDecline, refused } from './refusals.ts'
 
@@ -67,18 +67,24 @@ export async function createOrder(client: PaypalClient, request: CreateIntent): 
  * concluded from it.
  * @throws ProviderError
  */
-export async function retrieveOrder(client: PaypalClient, orderId: string): Promise<IntentSnapshot | null> {
-  const found = await client.call({ method: 'GET', path: orderPath(orderId) }, snapshotOf)
+export async function retrieveOrder(
+  client: PaypalClient,
+  orderId: string,
+  timeoutMs = client.timeoutMs,
+): Promise<IntentSnapshot | null> {
+  const found = await client.call({ method: 'GET', path: orderPath(orderId) }, snapshotOf, timeoutMs)
   if (!found.refusal) return found.value
   if (found.refusal.status === 404) return null
   throw refused(found.refusal)
 }
 
 /**
- * Takes the money of an approved order. An order can be captured only once, whatever the key.
+ * Takes the money of an approved order. An order can be captured only once, whatever the key. Asking where an order is
+ * that cannot be captured is part of the one limit of time.
  * @throws ProviderError
  */
 export async function captureOrder(client: PaypalClient, capture: CaptureIntent): Promise<IntentSnapshot> {
+  const giveUpAt = performance.now() + client.timeoutMs
   const { provider_intent_id, idempotency_key } = capture
   const path = `${orderPath(provider_intent_id)}/capture`
   const captured = await client.call({ method: 'POST', path, key: idempotency_key, body: '{}' }, snapshotOf)
@@ -86,7 +92,7 @@ export async function captureOrder(client: PaypalClient, capture: CaptureIntent)
   const { refusal, answer } = captured
   if (isDecline(refusal)) return declinedSnapshot(provider_intent_id, refusal.issue.toLowerCase(), answer)
   if (!isElsewhere.has(refusal.issue)) throw refused(refusal)
-  const snapshot = await retrieveOrder(client, provider_intent_id)
+  const snapshot = await retrieveOrder(client, provider_intent_id, giveUpAt - performance.now())
   if (snapshot) return snapshot
   throw new ProviderError('unknown', refusal.issue.toLowerCase(), 'PayPal does not know the order any more')
 }

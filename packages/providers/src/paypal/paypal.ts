@@ -5,7 +5,7 @@ import { createPaypalClient } from './client.ts'
 import { readNotification } from './notifications.ts'
 import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
 import { createVault } from './vault.ts'
-import { verifySignature } from './verification.ts'
+import { createVerifier } from './verification.ts'
 
 /**
  * @param options `webhookIds` are PayPal's ids of our webhook, several during a rotation; `apiBase` is an origin;
@@ -19,6 +19,7 @@ export function createPaypal(options: {
   readonly timeoutMs: number
 }): Provider {
   const client = createPaypalClient(options)
+  const verifier = createVerifier(options)
   return {
     id: 'paypal',
     checkAmount,
@@ -34,9 +35,9 @@ export function createPaypal(options: {
     createSetupIntent: null,
     methods: createVault(client),
 
-    verifyNotification: (notification) => verifySignature(client, options.webhookIds, notification),
+    verifyNotification: verifier.verify,
     readNotification,
     completeNotification: null,
-    close: () => client.close(),
+    close: async () => void (await Promise.all([client.close(), verifier.close()])),
   }
 }

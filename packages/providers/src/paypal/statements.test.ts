@@ -38,7 +38,6 @@ t.test('an approved order is on its way, and says who the payer is', async (t) =
     },
     subscription: null,
   })
-  t.equal(paypal.completeNotification, null)
 })
 
 t.test('an approval that was reversed cancels, although it has no whole order', async (t) => {
@@ -103,20 +102,88 @@ t.test('an authorization is on its way, or void', (t) => {
   t.end()
 })
 
-t.test('a success over an amount that cannot be read is no statement', (t) => {
-  for (const amount of [
+t.test('a success over an amount that cannot be read says nothing, because PayPal can be asked', (t) => {
+  const unreadable = [
     undefined,
     null,
     {},
+    { value: '1.00' },
+    { currency_code: 'EUR' },
     { currency_code: 'EUR', value: '1.005' },
     { currency_code: 'eur', value: '1' },
-  ])
-    t.match(read('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', amount, custom_id: paymentId }), {
-      generic_type: 'payment_intent.succeeded',
-      amount_cents: null,
-      claimed_payment_id: paymentId,
-      statement: null,
+  ]
+  const about = { id: 'C1', custom_id: paymentId, supplementary_data: { related_ids: { order_id: 'O1' } } }
+  for (const type of ['PAYMENT.CAPTURE.COMPLETED', 'payment_intent.succeeded'])
+    for (const amount of unreadable)
+      t.match(read(type, { ...about, amount }), {
+        generic_type: 'payment_intent.succeeded',
+        amount_cents: null,
+        claimed_payment_id: paymentId,
+        statement: null,
+      })
+  t.match(read('PAYMENT.CAPTURE.PENDING', about).statement, { status: 'processing', amount_cents: null }, 'no success')
+  t.end()
+})
+
+t.test('what happens to an order is about its payment, and mostly leaves what becomes of it to others', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const ref = await approvedOrder({ fake, paypal })
+  const order = { id: ref.provider_intent_id, purchase_units: [{ custom_id: paymentId }] }
+  const said = { provider_intent_id: order.id, provider_payment_id: null }
+  for (const name of ['CREATED', 'SAVED', 'PAYER-ACTION-REQUIRED', 'COMPLETED', 'SOMETHING-NEW'])
+    for (const status of ['CREATED', 'COMPLETED', 'VOIDED', undefined])
+      t.match(
+        read(`CHECKOUT.ORDER.${name}`, { ...order, status }, 'checkout-order'),
+        { claimed_payment_id: paymentId, statement: { about: 'mention', ...said } },
+        `${name} ${status}`,
+      )
+  t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).statement, { ...said, status: 'canceled' })
+  await capture(paypal, ref, 'c1')
+  const completed = fake.events.find(({ event_type }) => event_type === 'CHECKOUT.ORDER.COMPLETED')
+  const { id: provider_event_id, body } = completed ?? { id: '', body: '' }
+  const told = readNotification(Buffer.from(body))
+  t.match(told, { generic_type: null, amount_cents: 1999, currency: 'EUR' })
+  t.same(told.statement, { about: 'mention', ...said, provider_event_id, provider_time: told.occurred_at })
+  const captured = JSON.parse(body).resource
+  t.match(read('CHECKOUT.ORDER.APPROVED', captured).statement, { ...said, status: 'processing' })
+})
+
+t.test('a capture that does not name its order links to it, or names the payment and itself', (t) => {
+  const denied = {
+    id: 'C1',
+    status: 'DECLINED',
+    amount: { currency_code: 'EUR', value: '19.99' },
+    custom_id: paymentId,
+  }
+  const up = { rel: 'up', href: 'https://api.paypal.com/v2/checkout/orders/5AB00000CD1111111' }
+  const self = { rel: 'self', href: 'https://api.paypal.com/v2/payments/captures/C1' }
+  const said = { claimed_payment_id: paymentId, statement: { status: 'failed', provider_payment_id: 'C1' } }
+  t.match(read('PAYMENT.CAPTURE.DENIED', { ...denied, links: [self, up] }, 'capture'), {
+    ...said,
+    statement: { ...said.statement, provider_intent_id: '5AB00000CD1111111' },
+  })
+  const authorization = { rel: 'up', href: 'https://api.paypal.com/v2/payments/authorizations/A1' }
+  for (const links of [undefined, [], [self], [self, authorization]])
+    t.match(read('PAYMENT.CAPTURE.DENIED', { ...denied, links }, 'capture'), {
+      ...said,
+      statement: { ...said.statement, provider_intent_id: null },
     })
+  t.end()
+})
+
+t.test('by a generic name an event is about the order that its object is, or names', (t) => {
+  const amount = { currency_code: 'EUR', value: '19.99' }
+  const related = { supplementary_data: { related_ids: { order_id: 'O9' } } }
+  const statuses = { requires_action: 'pending', processing: 'processing', succeeded: 'succeeded' }
+  for (const [name, status] of Object.entries(statuses)) {
+    const said = { about: 'status', status, provider_payment_id: null, amount_cents: 1999, currency: 'EUR' }
+    const type = `payment_intent.${name}`
+    t.match(read(type, { id: 'O1', amount }), { generic_type: type, statement: { ...said, provider_intent_id: 'O1' } })
+    t.match(read(type, { id: 'C1', amount, ...related }).statement, { ...said, provider_intent_id: 'O9' })
+  }
+  const created = { about: 'mention', provider_intent_id: 'O1', provider_payment_id: null }
+  t.match(read('payment_intent.created', { id: 'O1' }).statement, created)
+  t.match(read('payment_intent.failed', { id: 'O1' }).statement, { failure_code: 'capture_declined' })
   t.end()
 })
 

@@ -1,10 +1,14 @@
 // What a notification of PayPal says about a payment.
 import type { PaymentStatus } from '@paylog/domain/payments/status'
+import { isPaymentType, statusOfGenericType } from '../genericEvent.ts'
 import type { Statement } from '../provider.ts'
+import { captureFailure } from './captures.ts'
 import { type Amount, at, codeAt, type Envelope } from './notificationText.ts'
 
+/** The types that tell the status. The others of an order tell of a step on the way, or of what its capture tells. */
 const statuses: Readonly<Record<string, PaymentStatus>> = {
   'CHECKOUT.ORDER.APPROVED': 'processing',
+  'CHECKOUT.ORDER.VOIDED': 'canceled',
   'CHECKOUT.PAYMENT-APPROVAL.REVERSED': 'canceled',
   'PAYMENT.AUTHORIZATION.CREATED': 'processing',
   'PAYMENT.AUTHORIZATION.VOIDED': 'canceled',
@@ -17,13 +21,14 @@ const statuses: Readonly<Record<string, PaymentStatus>> = {
 const refunds: ReadonlySet<string> = new Set(['PAYMENT.CAPTURE.REFUNDED', 'PAYMENT.CAPTURE.REVERSED'])
 
 const captureLink = /\/captures?\/([A-Za-z0-9-]+)$/
+const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
 
 export const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
 /** @param said the amount, and the time of the statement */
 export function statementOf(event: Envelope, said: Amount & { readonly provider_time: string }): Statement | null {
   const { id: provider_event_id, event_type, resource } = event
-  const source = { provider_event_id, provider_time: said.provider_time, provider_intent_id: orderId(resource) }
+  const source = { provider_event_id, provider_time: said.provider_time, provider_intent_id: intentIn(event) }
   if (isDispute(event))
     return {
       about: 'dispute',
@@ -46,32 +51,45 @@ export function statementOf(event: Envelope, said: Amount & { readonly provider_
 
 type Source = Pick<Statement, 'provider_event_id' | 'provider_time' | 'provider_intent_id'>
 
-function statusStatement({ event_type, resource }: Envelope, said: Amount, source: Source): Statement | null {
-  const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : undefined
+function statusStatement(event: Envelope, said: Amount, source: Source): Statement | null {
+  const { event_type, resource } = event
+  const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : statusOfGenericType(event_type)
+  if (!status) return isMention(event) ? { about: 'mention', ...source, provider_payment_id: null } : null
+  const { amount_cents, currency } = said
   // Money that was taken without a word of how much cannot be held against the price; PayPal can be asked.
-  if (!status || (status === 'succeeded' && said.amount_cents === null)) return null
-  const isOrder = event_type.startsWith('CHECKOUT.')
+  if (status === 'succeeded' && (amount_cents === null || currency === null)) return null
   return {
     about: 'status',
     status,
     ...source,
-    provider_intent_id: isOrder ? (codeAt(resource, 'id') ?? codeAt(resource, 'order_id')) : source.provider_intent_id,
     provider_payment_id: event_type.startsWith('PAYMENT.CAPTURE.') ? codeAt(resource, 'id') : null,
-    amount_cents: said.amount_cents,
-    currency: said.currency,
-    ...(status === 'failed' ? failure(resource) : {}),
+    amount_cents,
+    currency,
+    ...(status === 'failed' ? captureFailure(codeAt(resource, 'status_details', 'reason')) : {}),
     ...(status === 'canceled' ? { reason: event_type.toLowerCase() } : {}),
   }
 }
 
-function failure(resource: unknown) {
-  return {
-    failure_code: codeAt(resource, 'status_details', 'reason')?.toLowerCase() ?? 'capture_declined',
-    failure_message: 'PayPal could not take the payment',
-  }
+/** An order that is completed says less than its capture, of which PayPal tells as well. */
+const isMention = ({ event_type }: Envelope) => event_type.startsWith('CHECKOUT.ORDER.') || isPaymentType(event_type)
+
+/** By a generic name the object is the order, unless it names one. */
+function intentIn({ event_type, resource }: Envelope): string | null {
+  if (event_type.startsWith('CHECKOUT.')) return codeAt(resource, 'id') ?? codeAt(resource, 'order_id')
+  const named = orderIn(resource)
+  return isPaymentType(event_type) ? (named ?? codeAt(resource, 'id')) : named
 }
 
-const orderId = (resource: unknown) => codeAt(resource, 'supplementary_data', 'related_ids', 'order_id')
+/** The order that a capture, or whatever else, is of. Some do not name it and link to it. */
+function orderIn(resource: unknown): string | null {
+  return codeAt(resource, 'supplementary_data', 'related_ids', 'order_id') ?? linkedUp(resource, orderLink)
+}
+
+function linkedUp(resource: unknown, link: RegExp): string | null {
+  const links = at(resource, 'links')
+  const up = Array.isArray(links) ? links.find((each) => at(each, 'rel') === 'up') : undefined
+  return link.exec(codeAt(up, 'href') ?? '')?.[1] ?? null
+}
 
 /** The object is a refund, or in old notifications of a reversal the capture itself. */
 const isRefund = ({ resource_type }: Envelope) => resource_type !== 'capture'
@@ -79,10 +97,6 @@ const isRefund = ({ resource_type }: Envelope) => resource_type !== 'capture'
 /** A refund names its capture by a link alone. */
 function refundedCapture(event: Envelope): string | null {
   const { resource } = event
-  const links = at(resource, 'links')
-  const up = Array.isArray(links) ? links.find((link) => at(link, 'rel') === 'up') : undefined
-  const named =
-    captureLink.exec(codeAt(up, 'href') ?? '')?.[1] ??
-    codeAt(resource, 'supplementary_data', 'related_ids', 'capture_id')
+  const named = linkedUp(resource, captureLink) ?? codeAt(resource, 'supplementary_data', 'related_ids', 'capture_id')
   return named ?? (isRefund(event) ? null : codeAt(resource, 'id'))
 }

@@ -1,10 +1,10 @@
 // Vault v3: what a payer has agreed to be charged with again.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
 import { readAnswer } from '../http.ts'
 import type { AttachedMethod, MethodDetails, ProviderMethods } from '../provider.ts'
 import type { PaypalClient } from './client.ts'
-import { Code } from './code.ts'
 import { refused } from './refusals.ts'
 
 const Card = Type.Object({

@@ -1,6 +1,7 @@
 // Whether a notification is PayPal's: signed, unchanged, and vouched for by PayPal itself.
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { Provider } from '../provider.ts'
 import { createRequest, paypalFor, startPaypal } from './testPaypal.ts'
@@ -36,6 +37,15 @@ t.test('takes what PayPal has signed, and hands it the bytes as they came', asyn
     transmission_time: signed.headers['paypal-transmission-time'],
     webhook_id: fake.webhookIds[0],
   })
+})
+
+t.test('takes a notification of any shape that PayPal has signed', async (t) => {
+  const { fake, paypal } = await start(t)
+  const object = { id: 'O1', amount: 1999, currency: 'eur', status: 'succeeded', customer: null }
+  const body = JSON.stringify({ id: 'evt_1', type: 'payment_intent.succeeded', created: 1, data: { object } })
+  const signed = fake.signed({ body })
+  await verify(paypal, signed)
+  await t.rejects(verify(paypal, { ...signed, body: body.replace('1999', '2000') }), invalidSignature)
 })
 
 t.test('takes the same notification again: that it came before is for the inbox to tell', async (t) => {
@@ -142,8 +152,9 @@ t.test('takes what is signed for any of our webhooks while one replaces another'
   await verify(paypal, fake.signed(event, 'OLDWEBHOOK'))
   await verify(paypal, fake.signed(event, 'NEWWEBHOOK'))
   await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), invalidSignature)
-  fake.verificationFaults.next({ kind: 'status', status: 404, commits: false })
-  await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), invalidSignature, 'a hiccup is asked about again')
+  const hiccup = { kind: 'status', status: 404, commits: false } as const
+  fake.verificationFaults.next(hiccup)
+  await t.rejects(verify(paypal, fake.signed(event, 'OTHERWEBHOOK')), { name: 'ProviderError' }, 'it may be the other')
 })
 
 t.test('what PayPal does not say is neither valid nor invalid, so that it is sent again', async (t) => {
@@ -165,9 +176,39 @@ t.test('what PayPal does not say is neither valid nor invalid, so that it is sen
   await t.rejects(verify(nobody, signed), { ...unclear, kind: 'unavailable' })
 })
 
-t.test('a question that was lost is asked again', async (t) => {
+t.test('a question that was lost is not asked again, because PayPal sends the notification again', async (t) => {
   const { fake, paypal, signed } = await start(t)
   fake.verificationFaults.next({ kind: 'drop', commits: true })
+  await t.rejects(verify(paypal, signed), { name: 'ProviderError', kind: 'unknown' })
+  t.equal(postbacks(fake).length, 1)
   fake.expireTokens()
   await verify(paypal, signed)
+})
+
+t.test('a question is given up after five seconds, however long an order may take', async (t) => {
+  const { fake, paypal, signed } = await start(t, { timeoutMs: 60_000 })
+  fake.verificationFaults.always({ kind: 'hang', commits: false })
+  const askedAt = performance.now()
+  await t.rejects(verify(paypal, signed), { name: 'ProviderError', kind: 'unknown', code: 'timeout' })
+  t.ok(performance.now() - askedAt < 15_000)
+})
+
+t.test('whatever is posted to us, only so much is asked at once, and no order waits for it', async (t) => {
+  const { fake, paypal, signed } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'], timeoutMs: 4000 })
+  fake.verificationFaults.always({ kind: 'hang', commits: false })
+  const refusals: unknown[] = []
+  const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => refusals.push(error)))
+  await waitFor(() => postbacks(fake).length === 16, { what: 'the questions that may be asked' })
+  await paypal.createIntent({ ...createRequest, idempotency_key: 'while-asking' })
+  t.equal(fake.orders.size, 2)
+  const orderTokens = fake.callsTo(/orders/).map(({ authorization }) => authorization)
+  for (const { authorization } of postbacks(fake)) t.notOk(orderTokens.includes(authorization), 'a token of its own')
+  const busy = { name: 'ProviderError', kind: 'unavailable', code: 'verification_busy' }
+  t.equal(refusals.length, 184, 'the others are still waiting for PayPal')
+  for (const refusal of refusals) t.match(refusal, busy)
+  t.equal(postbacks(fake).length, 16)
+  await Promise.all(posts)
+  t.equal(refusals.length, 200)
+  fake.verificationFaults.always(undefined)
+  await verify(paypal, fake.signed({ body: signed.body }, 'NEWWEBHOOK'))
 })

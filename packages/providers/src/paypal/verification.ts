@@ -3,8 +3,8 @@ import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { readAnswer } from '../http.ts'
-import type { SignedNotification } from '../provider.ts'
-import type { PaypalClient } from './client.ts'
+import { ProviderError, type SignedNotification } from '../provider.ts'
+import { createPaypalClient, type PaypalClient } from './client.ts'
 import { parseNotification } from './notificationText.ts'
 import { refused } from './refusals.ts'
 
@@ -15,15 +15,53 @@ const verdict = Compile(
 /** Without spaces and commas: a header that came twice has its values joined by them. */
 const singleValue = /^[!-+\x2d-~]{1,500}$/
 
-/**
- * Asks PayPal, for each of our webhook ids, whether it has signed the notification.
- * @throws DomainError `invalid_signature`, `invalid_request`; ProviderError when PayPal did not say
- */
-export async function verifySignature(
-  client: PaypalClient,
-  webhookIds: readonly string[],
-  { headers, body }: Pick<SignedNotification, 'headers' | 'body'>,
-): Promise<void> {
+/** Anybody can make us ask, so no more is asked at once, and none of it in the place of orders. */
+const maxUnderWay = 16
+/** PayPal waits for our answer, and sends again what it gets none for. */
+const maxTimeoutMs = 5_000
+
+export type Verifier = {
+  /**
+   * Asks PayPal once, for each of our webhook ids, whether it has signed the notification.
+   * @throws DomainError `invalid_signature`, `invalid_request`; ProviderError when PayPal did not say, and `unavailable`
+   *   with `verification_busy` when too much is being asked already
+   */
+  verify(notification: Pick<SignedNotification, 'headers' | 'body'>): Promise<void>
+  close(): Promise<void>
+}
+
+/** With connections and access tokens of its own. */
+export function createVerifier(
+  options: Parameters<typeof createPaypalClient>[0] & { readonly webhookIds: readonly string[] },
+): Verifier {
+  const { webhookIds, timeoutMs } = options
+  const client = createPaypalClient({
+    ...options,
+    timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
+    maxConnections: maxUnderWay,
+    repeats: false,
+  })
+  let underWay = 0
+  return {
+    async verify(notification) {
+      const question = questionAbout(notification)
+      if (underWay >= maxUnderWay)
+        throw new ProviderError('unavailable', 'verification_busy', 'Too many notifications are being verified')
+      underWay++
+      try {
+        await ask(client, webhookIds, question)
+      } finally {
+        underWay--
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+type Question = { readonly signature: Readonly<Record<string, string>>; readonly text: string }
+
+/** @throws DomainError for what need not be asked about */
+function questionAbout({ headers, body }: Pick<SignedNotification, 'headers' | 'body'>): Question {
   const signature = {
     auth_algo: single(headers, 'paypal-auth-algo'),
     cert_url: certificateUrl(single(headers, 'paypal-cert-url')),
@@ -31,7 +69,10 @@ export async function verifySignature(
     transmission_sig: single(headers, 'paypal-transmission-sig'),
     transmission_time: single(headers, 'paypal-transmission-time'),
   }
-  const { text } = parseNotification(body)
+  return { signature, text: parseNotification(body).text }
+}
+
+async function ask(client: PaypalClient, webhookIds: readonly string[], { signature, text }: Question): Promise<void> {
   const answers = await Promise.allSettled(
     webhookIds.map((webhook_id) => isSigned(client, { ...signature, webhook_id }, text)),
   )

@@ -197,6 +197,7 @@ t.test('a request whose first answer was lost is not refused because the user ha
   const { fake, stripe, provider_customer_id } = await withCustomer(t)
   fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: true }, { kind: 'drop', commits: true })
   await t.rejects(stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id: null }), {
+    name: 'ProviderError',
     kind: 'unknown',
   })
   const prepared = await stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id })
