@@ -22,11 +22,14 @@ export const envelope = Compile(Envelope)
 
 export const nothing = Compile(Type.Object({}))
 
+export const merchantDetails = Compile(Type.Object({ currencies: Type.Array(Type.String({ pattern: '^[A-Z]{3}$' })) }))
+
 export const hostedPaymentPage = Compile(Type.Object({ token: Type.String({ minLength: 1, maxLength: 8192 }) }))
 
 const Transaction = Type.Object({
   transId: Id,
   refTransId: maybe(Text),
+  submitTimeUTC: Text,
   transactionType: Text,
   transactionStatus: Text,
   responseCode: Type.String({ pattern: '^[0-9]$' }),

@@ -1,6 +1,7 @@
 // One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
+import { answeredAt, unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
@@ -71,12 +72,12 @@ async function exchange<Schema extends TSchema>(
   })
   if (answer.status !== 200) throw unusual(answer)
   const body = parseExactJson(answer.text)
-  if (!envelope.Check(body)) throw unreadable()
+  if (!envelope.Check(body)) throw unreadable('unreadable_answer')
   const { resultCode, message } = body.messages
   const [first] = message
   if (resultCode === 'Error' && first) throw new Refusal({ ...first, answer: body })
-  if (!validator.Check(body)) throw unreadable()
-  return { body, answered_at: timeOf(answer) }
+  if (!validator.Check(body)) throw unreadable('unreadable_answer')
+  return { body, answered_at: answeredAt(answer.headers) }
 }
 
 /** Any other status than 200 does not come from the API itself, but from what stands in front of it. */
@@ -85,13 +86,4 @@ function unusual({ status }: HttpAnswer): ProviderError {
   if (status >= 500 || status < 300 || status === 408)
     return new ProviderError('unknown', `http_${status}`, 'Authorize.Net did not answer properly')
   return new ProviderError('unavailable', `http_${status}`, 'Authorize.Net is not available')
-}
-
-export function unreadable(): ProviderError {
-  return new ProviderError('unknown', 'unreadable_answer', 'Authorize.Net answered something that cannot be read')
-}
-
-function timeOf({ headers }: HttpAnswer): string {
-  const time = Date.parse(headers.date ?? '')
-  return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
 }

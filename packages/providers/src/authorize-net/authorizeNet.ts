@@ -1,9 +1,9 @@
 // Authorize.Net: payments by its hosted form (Accept Hosted), found again by their invoice number.
 import type { Provider } from '../provider.ts'
 import { checkAmount } from './amounts.ts'
-import { createApi } from './api.ts'
 import { completeNotification } from './completeNotification.ts'
 import { createIntent } from './createIntent.ts'
+import { createGateway } from './gateway.ts'
 import { createMethods } from './methods.ts'
 import { readNotification } from './readNotification.ts'
 import { retrieveIntent } from './retrieveIntent.ts'
@@ -22,14 +22,14 @@ export type AuthorizeNetOptions = {
 
 export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
   const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs } = options
-  const api = createApi({ account: { apiLoginId, transactionKey }, apiBase })
+  const gateway = createGateway({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs })
   return {
     id: 'authorize-net',
     checkAmount,
     isTestMethod: () => false,
 
-    createIntent: (request) => createIntent(api, timeoutMs, request),
-    retrieveIntent: (intent) => retrieveIntent(api, timeoutMs, intent),
+    createIntent: (request) => createIntent(gateway, request),
+    retrieveIntent: (intent) => retrieveIntent(gateway, intent),
     // The invoice number is the intent's id and follows from the payment's: there is nothing to look for.
     findIntents: null,
     // A token that nobody uses expires within minutes, and one that is used is captured at once.
@@ -37,14 +37,14 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     captureIntent: null,
 
     createSetupIntent: null,
-    methods: createMethods(api, timeoutMs),
+    methods: createMethods(gateway),
 
     async verifyNotification({ body, headers }) {
       verifySignature(signatureKeys, headers['x-anet-signature'], body)
     },
     readNotification,
-    completeNotification: (notification) => completeNotification(api, timeoutMs, notification),
+    completeNotification: (notification) => completeNotification(gateway, notification),
 
-    close: () => api.close(),
+    close: () => gateway.api.close(),
   }
 }

@@ -33,7 +33,7 @@ t.test('a payment is told with its invoice, its exact amount and its customer', 
     generic_type: 'payment_intent.succeeded',
     object_id: transId,
     amount_cents: 2599,
-    currency: null,
+    currency: 'USD',
     status: 'capturedpendingsettlement',
     customer_email: 'ada@example.com',
     claimed_payment_id: null,
@@ -44,19 +44,94 @@ t.test('a payment is told with its invoice, its exact amount and its customer', 
       provider_intent_id: sampleInvoice,
       provider_payment_id: transId,
       amount_cents: 2599,
-      currency: null,
+      currency: 'USD',
     },
     subscription: null,
   })
 })
 
-t.test('the statement is of the time at which the gateway made it', async (t) => {
-  const { fake, provider } = await paid(t)
-  fake.advance(3 * 60 * 60 * 1000)
+const hourMs = 60 * 60 * 1000
+
+t.test('a statement that repeats its event is of the time of the event', async (t) => {
+  const { fake, provider, transId } = await paid(t, { outcome: 'held' })
+  const held = fake.events.at(-1)
+  fake.advance(3 * hourMs)
   const { notification, completed } = await receive(fake, provider)
-  t.ok(Math.abs(Date.parse(completed.statement?.provider_time ?? '') - fake.now()) < 5000)
-  t.ok(Date.parse(notification.occurred_at) < fake.now() - 60 * 60 * 1000)
-  t.equal(completed.occurred_at, notification.occurred_at)
+  t.equal(completed.statement?.provider_time, notification.occurred_at)
+  t.ok(Date.parse(notification.occurred_at) < fake.now() - hourMs)
+  fake.declineHeld(transId)
+  fake.advance(3 * hourMs)
+  const declined = await receive(fake, provider)
+  t.match(declined.completed.statement, { status: 'failed', provider_time: declined.notification.occurred_at })
+  const late = await complete(provider, provider.readNotification(Buffer.from(held?.body ?? '')))
+  t.match(late.completed.statement, { status: 'failed' }, 'one that says more than its event')
+  t.ok(Math.abs(Date.parse(late.completed.statement?.provider_time ?? '') - fake.now()) < 5000, 'is of the answer’s')
+  t.equal(late.completed.occurred_at, notification.occurred_at)
+})
+
+t.test('what ends one attempt does not end a payment that another one pays', async (t) => {
+  for (const end of ['voidTransaction', 'declineHeld'] as const)
+    for (const [outcome, status] of [
+      ['approved', 'succeeded'],
+      ['held', 'processing'],
+    ] as const)
+      for (const settles of [false, true]) {
+        const { fake, provider } = await startGateway(t)
+        const token = await open(provider)
+        const first = fake.pay(token, { card: 'card-1', outcome: 'held' })
+        const other = fake.pay(token, { card: 'card-2', outcome })
+        if (settles) fake.settle()
+        fake[end](first.transId)
+        fake.advance(3 * hourMs)
+        const { notification, completed } = await receive(fake, provider)
+        t.match(completed, { object_id: first.transId, generic_type: notification.generic_type })
+        t.match(completed.statement, {
+          status,
+          provider_intent_id: sampleInvoice,
+          provider_payment_id: other.transId,
+          amount_cents: 2599,
+        })
+        t.ok(Math.abs(Date.parse(completed.statement?.provider_time ?? '') - fake.now()) < 5000)
+      }
+})
+
+t.test('a late void finds the attempt that was released and settled late', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-40 * 24 * hourMs)
+  const token = await open(provider)
+  const first = fake.pay(token, { card: 'card-1', authOnly: true })
+  const other = fake.pay(token, { card: 'card-2', outcome: 'held' })
+  fake.advance(20 * 24 * hourMs)
+  fake.approveHeld(other.transId)
+  fake.settle()
+  fake.advance(10 * 24 * hourMs)
+  fake.voidTransaction(first.transId)
+  t.match((await receive(fake, provider)).completed.statement, {
+    status: 'succeeded',
+    provider_payment_id: other.transId,
+  })
+})
+
+t.test('a void whose transaction is still listed as paid finds the other attempt all the same', async (t) => {
+  const { fake, provider } = await startGateway(t, { allowDouble: true })
+  fake.advance(-40 * 24 * hourMs)
+  const token = await open(provider)
+  const { transId } = fake.pay(token, { card: 'card-1' })
+  const other = fake.pay(token, { card: 'card-2', outcome: 'held' })
+  fake.settle()
+  fake.advance(20 * 24 * hourMs)
+  fake.approveHeld(other.transId)
+  fake.settle()
+  fake.notify('payment.void.created', { responseCode: 1, entityName: 'transaction', id: transId })
+  t.match((await receive(fake, provider)).completed.statement, { provider_payment_id: other.transId })
+})
+
+t.test('a void has to wait when the other attempts cannot be told', async (t) => {
+  const { fake, provider, transId } = await paid(t)
+  fake.voidTransaction(transId)
+  fake.refuse('E00104', { method: 'getUnsettledTransactionList' })
+  await t.rejects(receive(fake, provider), { name: 'ProviderError', kind: 'unavailable' })
+  t.match((await receive(fake, provider)).completed.statement, { status: 'canceled', provider_payment_id: transId })
 })
 
 t.test('every step of a payment leads to its status', async (t) => {
@@ -162,14 +237,65 @@ t.test('a payment that only the notification ties to a subscription is no paymen
   t.match(completed.subscription, { subscription_id: '4415473', is_first_invoice: false })
 })
 
-t.test('a transaction that the gateway does not know stays as it was', async (t) => {
+const minuteMs = 60_000
+
+t.test('a transaction that the gateway has not known for a quarter of an hour stays as it was', async (t) => {
   const { fake, provider } = await startGateway(t)
-  for (const id of ['1', 'no number', '0']) {
+  fake.advance(-15 * minuteMs)
+  for (const id of ['1', '0']) {
     fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, entityName: 'transaction', id })
     const { notification, completed } = await receive(fake, provider)
     t.same(completed, notification, id)
     t.equal(completed.statement, null)
   }
+})
+
+t.test('one that it does not know yet is asked for again, since its reports lag behind', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const notYet = { name: 'ProviderError', kind: 'unknown', code: 'not_reported_yet' }
+  for (const aheadMs of [-14 * minuteMs, 14 * minuteMs, 5 * minuteMs]) {
+    fake.advance(aheadMs)
+    fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: '1' })
+    await t.rejects(receive(fake, provider), notYet)
+  }
+  fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: 'no number' })
+  const { notification, completed } = await receive(fake, provider)
+  t.same(completed, notification, 'what is no id is not asked for at all')
+})
+
+t.test('the currency of a refund and of an invoice is the account’s, too', async (t) => {
+  const { fake, provider, transId } = await paid(t)
+  fake.settle()
+  fake.refund(transId, 72)
+  t.match((await receive(fake, provider)).completed, { currency: 'USD', amount_cents: 72 })
+  fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 2 } })
+  t.match((await receive(fake, provider)).completed, { currency: 'USD', generic_type: 'invoice.payment_succeeded' })
+})
+
+t.test('a transaction is asked for by a generic name as well', async (t) => {
+  const { provider, transId } = await paid(t)
+  const payload = { responseCode: 1, authAmount: 25.99, id: transId }
+  const body = (eventType: string) =>
+    Buffer.from(JSON.stringify({ notificationId: 'n1', eventType, eventDate: new Date().toISOString(), payload }))
+  for (const [name, status] of Object.entries({ succeeded: 'succeeded', canceled: 'canceled', failed: 'succeeded' })) {
+    const { completed } = await complete(provider, provider.readNotification(body(`payment_intent.${name}`)))
+    t.match(completed, {
+      generic_type: `payment_intent.${name}`,
+      statement: { about: 'status', status, provider_intent_id: sampleInvoice, provider_payment_id: transId },
+    })
+  }
+})
+
+t.test('an event that says by itself which payment it is about is left alone', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (const id of [sampleInvoice, '60022194830']) {
+    const object = { id, amount: 2599, currency: 'usd', status: 'succeeded', customer: null }
+    const event = { id: 'evt_1', type: 'payment_intent.succeeded', created: 1_788_256_800, data: { object } }
+    const notification = provider.readNotification(Buffer.from(JSON.stringify(event)))
+    t.match(notification.statement, { status: 'succeeded', provider_intent_id: id })
+    t.same((await complete(provider, notification)).completed, notification)
+  }
+  t.equal(fake.calls.length, 0)
 })
 
 t.test('nothing is asked about what is no transaction', async (t) => {

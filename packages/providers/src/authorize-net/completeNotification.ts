@@ -1,45 +1,62 @@
 // What a notification about a transaction leaves out, asked of the gateway: the invoice, the amount, and its meaning.
+import { Email } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import type { ProviderNotification, Statement } from '../provider.ts'
+import { Compile } from 'typebox/compile'
+import { ProviderError, type ProviderNotification, type Statement } from '../provider.ts'
 import type { Transaction } from './answers.ts'
 import { type Answer, type Api, type Deadline, startDeadline } from './api.ts'
+import { readTransaction } from './attempts.ts'
 import { isAboutTransaction } from './eventTypes.ts'
-import { amountOf, evidenceOf, ownInvoiceOf } from './evidence.ts'
-import { readTransaction } from './retrieveIntent.ts'
+import { amountOf, ownInvoiceOf } from './evidence.ts'
+import type { Gateway } from './gateway.ts'
 import { isRefund, isRefunded, statusOf } from './statuses.ts'
+import { statusStatement } from './statusStatement.ts'
+
+const emailText = Compile(Email)
 
 /**
- * The answer is the transaction's present state, which may be later than the notification; the statement is therefore of
- * the answer's time.
- * @throws ProviderError
+ * So long after a notification its transaction may still be unknown to the gateway: what reports on transactions lags
+ * behind what tells of them.
+ */
+const reportingLagMs = 15 * 60 * 1000
+
+/**
+ * The answer is the transaction's present state, which may be later than the notification. What says by itself which
+ * payment it is about has nothing to be added.
+ * @throws ProviderError also while the transaction may not be reported yet
  */
 export async function completeNotification(
-  api: Api,
-  timeoutMs: number,
+  gateway: Gateway,
   notification: ProviderNotification,
 ): Promise<ProviderNotification> {
-  const { provider_type, object_id } = notification
-  if (!isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id)) return notification
-  const deadline = startDeadline(timeoutMs)
-  const answer = await readTransaction(api, object_id, deadline)
-  if (!answer) return notification
+  const { provider_type, object_id, statement } = notification
+  if (statement || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
+    return notification
+  const deadline = startDeadline(gateway.timeoutMs)
+  const answer = await readTransaction(gateway.api, object_id, deadline)
+  if (!answer) return unreported(notification)
+  const currency = await gateway.currency(deadline)
   const { body: transaction } = answer
   const completed = {
     ...notification,
+    currency,
     status: transaction.transactionStatus.toLowerCase(),
     customer_id: transaction.profile?.customerProfileId ?? notification.customer_id,
     customer_email: emailOf(transaction),
   }
-  if (isRefund(transaction)) return refund(api, deadline, completed, answer)
+  if (isRefund(transaction)) return refund(gateway.api, deadline, completed, answer)
   const status = statusAfter(notification, transaction)
-  const evidence = evidenceOf(transaction, status, {
-    provider_time: answer.answered_at,
-    provider_event_id: notification.provider_event_id,
-  })
-  const { amount_cents } = evidence
-  if (transaction.subscription) return invoice({ ...completed, amount_cents }, transaction.subscription)
-  if (notification.subscription) return { ...completed, amount_cents }
-  return { ...completed, amount_cents, statement: { about: 'status', ...evidence } }
+  const amount_cents = amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount')
+  const told = { ...completed, amount_cents }
+  if (transaction.subscription) return invoice(told, transaction.subscription)
+  if (notification.subscription) return told
+  return { ...told, statement: await statusStatement(gateway.api, told, { ...answer, status }, deadline) }
+}
+
+/** @throws ProviderError when the transaction may still be reported */
+function unreported(notification: ProviderNotification): ProviderNotification {
+  if (Date.now() - Date.parse(notification.occurred_at) >= reportingLagMs) return notification
+  throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report on this transaction yet')
 }
 
 /** An id that is none would be refused, and the notification would be tried for ever. */
@@ -96,6 +113,6 @@ async function refund(
 }
 
 function emailOf({ customer }: Transaction): string | null {
-  const email = customer?.email ?? ''
-  return /^[^\s\p{C}]+@[^\s\p{C}]+$/u.test(email) && email.length <= 255 ? email : null
+  const email = customer?.email
+  return emailText.Check(email) ? email : null
 }

@@ -2,7 +2,8 @@
 import type { CreateIntent, ProviderIntent } from '../provider.ts'
 import { decimalOf } from './amounts.ts'
 import { hostedPaymentPage } from './answers.ts'
-import { type Api, startDeadline } from './api.ts'
+import { startDeadline } from './api.ts'
+import type { Gateway } from './gateway.ts'
 import { invoiceNumberOf } from './invoiceNumber.ts'
 import { plainText } from './plainText.ts'
 
@@ -19,7 +20,7 @@ const formSettings = {
 }
 
 /** The token is valid for 15 minutes; a repeated call gives another one for the same invoice. @throws ProviderError */
-export async function createIntent(api: Api, timeoutMs: number, request: CreateIntent): Promise<ProviderIntent> {
+export async function createIntent({ api, timeoutMs }: Gateway, request: CreateIntent): Promise<ProviderIntent> {
   const invoiceNumber = invoiceNumberOf(request.payment_id)
   const { body } = await api.repeatable({
     method: 'getHostedPaymentPage',

@@ -1,9 +1,11 @@
 // The names of Authorize.Net's notifications, and the generic names of interface section 6.1 that they stand for.
 
+import { genericName, statusOfGenericType } from '../genericEvent.ts'
+
 const paymentPrefix = 'net.authorize.payment.'
 
 export function isAboutTransaction(provider_type: string): boolean {
-  return provider_type.startsWith(paymentPrefix)
+  return provider_type.startsWith(paymentPrefix) || statusOfGenericType(provider_type) !== null
 }
 
 /** That money moved depends on the response code. */
@@ -40,7 +42,7 @@ const otherEvents: Readonly<Record<string, string>> = {
 
 /** Whether more than the envelope is read of it. */
 export function isRead(provider_type: string): boolean {
-  return isAboutTransaction(provider_type) || Object.hasOwn(otherEvents, provider_type)
+  return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
 }
 
 /**
@@ -48,8 +50,10 @@ export function isRead(provider_type: string): boolean {
  * @returns `null` for what is told to raw receivers only
  */
 export function genericTypeOf(provider_type: string, responseCode: string | null): string | null {
-  if (!isAboutTransaction(provider_type)) return nameIn(otherEvents, provider_type)
+  if (!provider_type.startsWith(paymentPrefix)) return nameIn(otherEvents, provider_type) ?? genericName(provider_type)
   const name = provider_type.slice(paymentPrefix.length)
+  // One that was refused says nothing against the payment that it would have given back.
+  if (name === 'refund.created') return null
   if (responseCode === '2' || responseCode === '3') return 'payment_intent.failed'
   if (whenApproved.has(name)) return approvedType(responseCode)
   return nameIn(paymentEvents, name)

@@ -1,13 +1,13 @@
 // A transaction's details, as a statement about the payment that it belongs to.
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
+import { unreadable } from '../answers.ts'
 import { centsOf } from './amounts.ts'
 import type { Transaction } from './answers.ts'
-import { unreadable } from './api.ts'
 import { isInvoiceNumber } from './invoiceNumber.ts'
 
-/** What is said beside the status and the amount. */
-export type Said = Pick<Evidence, 'provider_time' | 'provider_event_id'>
+/** What no transaction says of itself. */
+export type Said = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
 
 /**
  * @param status of the payment by this transaction
@@ -20,8 +20,6 @@ export function evidenceOf(transaction: Transaction, status: PaymentStatus, said
     provider_intent_id: ownInvoiceOf(transaction),
     provider_payment_id: transaction.transId,
     amount_cents: amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
-    // The account has one, and no answer names it.
-    currency: null,
     ...(status === 'failed' ? failureOf(transaction) : {}),
   }
 }
@@ -32,7 +30,7 @@ export function evidenceOf(transaction: Transaction, status: PaymentStatus, said
  */
 export function amountOf(transaction: Transaction, which: 'settleAmount' | 'authAmount'): number {
   const cents = centsOf(transaction[which])
-  if (cents === null) throw unreadable()
+  if (cents === null) throw unreadable('unreadable_answer')
   return cents
 }
 

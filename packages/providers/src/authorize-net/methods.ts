@@ -3,17 +3,18 @@
 // A client's token is what Accept.js hands out, in one string: `<dataDescriptor>:<dataValue>`, for instance
 // `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It is good for one use within 15 minutes.
 import { createHash } from 'node:crypto'
+import { unreadable } from '../answers.ts'
 import { ProviderError, type ProviderMethods } from '../provider.ts'
 import { createdPaymentProfile, createdProfile, nothing } from './answers.ts'
-import { type Api, type Deadline, startDeadline, unreadable } from './api.ts'
+import { type Api, type Deadline, startDeadline } from './api.ts'
+import type { Gateway } from './gateway.ts'
 import { readPaymentProfile } from './paymentProfile.ts'
 import { plainText } from './plainText.ts'
 import { Refusal } from './refusal.ts'
 
 const maxEmailLength = 255
 
-/** @param timeoutMs for all that one of these does */
-export function createMethods(api: Api, timeoutMs: number): ProviderMethods {
+export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
   return {
     createCustomer: ({ user_id, email, name }) =>
       createCustomer(api, startDeadline(timeoutMs), { user_id, email, name }),
@@ -105,7 +106,7 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
     return body.customerPaymentProfileId
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'E00039')) throw error
-    if (!createdPaymentProfile.Check(error.answer)) throw unreadable()
+    if (!createdPaymentProfile.Check(error.answer)) throw unreadable('unreadable_answer')
     return error.answer.customerPaymentProfileId
   }
 }

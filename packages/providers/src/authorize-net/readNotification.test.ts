@@ -70,6 +70,7 @@ t.test('what happened to a transaction depends on the name and the response code
         'payment_intent.failed',
         `${name} ${code}`,
       )
+  for (const code of [1, 2, 3]) t.equal(read('payment.refund.created', transaction(code)).generic_type, null)
 })
 
 t.test('a transaction of a subscription is its invoice', async (t) => {
@@ -143,6 +144,53 @@ t.test('notifications about customers and their methods', async (t) => {
       subscription: null,
     })
 })
+
+const asBody = (event: object) => Buffer.from(JSON.stringify(event))
+
+t.test('a notification that bears a generic name is what it is called', async (t) => {
+  const named = (eventType: string, payload: unknown) => readNotification(asBody({ ...envelope, eventType, payload }))
+  const facts = { current_period_end: null, status_changed: false, is_first_invoice: false }
+  const rows = [
+    ['payment_intent.succeeded', null],
+    ['payment_method.attached', null],
+    ['subscription.deleted', { ...facts, subscription_id: '17' }],
+    ['invoice.payment_succeeded', null],
+    ['customer.updated', null],
+  ] as const
+  for (const [type, subscription] of rows) {
+    const said = { provider_type: type, generic_type: type, object_id: '17', statement: null, subscription }
+    t.match(named(type, { id: 17 }), said, type)
+    t.throws(() => named(type, { id: {} }), { code: 'invalid_request' }, type)
+  }
+})
+
+t.test(
+  'an event of the provider-neutral shape is read as such, unless the gateway’s own members are there',
+  async (t) => {
+    const object = { id: '7e6f8a9b0c1d2e3f4a5b', amount: 1999, currency: 'usd', status: 'failed', customer: 'c1' }
+    const neutral = { id: 'evt_1', type: 'payment_intent.failed', created: 1_788_256_800, data: { object } }
+    t.match(readNotification(asBody(neutral)), {
+      provider_event_id: 'evt_1',
+      provider_type: 'payment_intent.failed',
+      generic_type: 'payment_intent.failed',
+      occurred_at: '2026-09-01T10:00:00.000Z',
+      amount_cents: 1999,
+      currency: 'USD',
+      statement: {
+        about: 'status',
+        status: 'failed',
+        failure_code: 'declined',
+        provider_intent_id: object.id,
+        amount_cents: 1999,
+      },
+    })
+    const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
+    t.match(succeeded.statement, { status: 'succeeded', provider_payment_id: null })
+    const native = { ...envelope, eventType: 'net.authorize.customer.created', payload: { id: '394' } }
+    t.match(readNotification(asBody({ ...neutral, ...native })), { generic_type: 'customer.created', object_id: '394' })
+    t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })
+  },
+)
 
 t.test('a notification that we do not know is kept, whatever it holds', async (t) => {
   for (const payload of [undefined, null, [], { id: { deep: true } }, 'text'])

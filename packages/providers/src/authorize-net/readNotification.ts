@@ -2,13 +2,14 @@
 import { DomainError } from '@paylog/domain/errors'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Code } from '../fields.ts'
+import { type GenericDialect, genericSubscription, isGenericEvent, readGenericEvent } from '../genericEvent.ts'
+import { parseJson } from '../http.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { centsOf } from './amounts.ts'
 import { genericTypeOf, isAboutTransaction, isRead } from './eventTypes.ts'
 import { parseExactJson } from './exactJson.ts'
 
-/** Printable ASCII: ids and codes end in stream names, tables and webhooks, where control characters do harm. */
-const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
 const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 const Envelope = Type.Object({
@@ -35,12 +36,24 @@ const Payload = Type.Object({
 type Payload = Static<typeof Payload>
 const payloadSchema = Compile(Payload)
 
+/** The transaction of a payment has an id of its own. */
+const dialect: GenericDialect = {
+  chargeOf: () => null,
+  failure: { failure_code: 'declined', failure_message: 'The payment failed at Authorize.Net' },
+}
+
 /**
+ * Reads a notification, in the gateway's form or in the provider-neutral one.
  * @param body the bytes as they came
  * @throws DomainError `invalid_request`
  */
 export function readNotification(body: Buffer): ProviderNotification {
-  const { notificationId, eventType, eventDate, payload } = parse(body)
+  const text = decode(body)
+  const json = parseJson(text)
+  return isGenericEvent(json) ? readGenericEvent(json, dialect) : notificationOf(parse(text))
+}
+
+function notificationOf({ notificationId, eventType, eventDate, payload }: Parsed): ProviderNotification {
   const subscription = subscriptionOf(eventType, payload)
   const generic_type = genericTypeOf(eventType, payload.responseCode ?? null)
   return {
@@ -63,8 +76,10 @@ export function readNotification(body: Buffer): ProviderNotification {
   }
 }
 
-function parse(body: Buffer): Static<typeof Envelope> & { readonly payload: Payload } {
-  const parsed = parseExactJson(decode(body))
+type Parsed = Static<typeof Envelope> & { readonly payload: Payload }
+
+function parse(text: string): Parsed {
+  const parsed = parseExactJson(text)
   if (!envelope.Check(parsed)) throw misshapen(envelope.Errors(parsed))
   const { payload } = parsed
   if (payloadSchema.Check(payload)) return { ...parsed, payload }
@@ -112,6 +127,6 @@ function subscriptionOf(eventType: string, payload: Payload): ProviderNotificati
   const common = { current_period_end: null, status_changed: isSuspension(eventType) }
   if (isAboutSubscription(eventType)) return { ...common, subscription_id: payload.id ?? null, is_first_invoice: false }
   const { subscription } = payload
-  if (!isAboutTransaction(eventType) || !subscription) return null
+  if (!isAboutTransaction(eventType) || !subscription) return genericSubscription(eventType, payload.id ?? null)
   return { ...common, subscription_id: subscription.id ?? null, is_first_invoice: subscription.payNum === '1' }
 }

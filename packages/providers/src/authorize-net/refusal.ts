@@ -1,18 +1,29 @@
 // What Authorize.Net's error codes mean for a call.
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
 
-/** The gateway answered, and the answer is no. */
+/**
+ * The gateway answered, and the answer is no. What it said may hold data of a payer, so that it is read by accessors,
+ * which whatever writes an error into a log does not see.
+ */
 export class Refusal extends ProviderError {
-  /** The whole answer, since some refusals carry what was asked for. */
-  readonly answer: unknown
-  /** The gateway's own words: to be read by us, never to be shown. */
-  readonly text: string
+  readonly #answer: unknown
+  readonly #text: string
 
   constructor({ code, text, answer }: { readonly code: string; readonly text: string; readonly answer: unknown }) {
     const kind = kindOf(code, text)
     super(kind, code, messages[kind])
-    this.answer = answer
-    this.text = text
+    this.#answer = answer
+    this.#text = text
+  }
+
+  /** The whole answer, since some refusals carry what was asked for. */
+  get answer(): unknown {
+    return this.#answer
+  }
+
+  /** The gateway's own words: to be read by us, never to be shown. */
+  get text(): string {
+    return this.#text
   }
 }
 

@@ -3,8 +3,7 @@ import t from 'tap'
 import type { ProviderError } from '../provider.ts'
 import { open, retrieve, sampleIntent, sampleInvoice, sampleRef, startGateway } from './testGateway.ts'
 
-const hourMs = 60 * 60 * 1000
-const dayMs = 24 * hourMs
+const dayMs = 24 * 60 * 60 * 1000
 /** What the fake does happens now; only the payment is older. */
 const ago = (ms: number) => Date.now() - ms
 
@@ -51,7 +50,7 @@ t.test('every outcome is found by the invoice number, and by the transaction whe
     const { transId } = fake.pay(await open(provider), { outcome })
     for (const provider_payment_id of [null, transId]) {
       const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
-      t.match(evidence, { status, provider_payment_id: transId, amount_cents: 2599, currency: null }, outcome)
+      t.match(evidence, { status, provider_payment_id: transId, amount_cents: 2599, currency: 'USD' }, outcome)
     }
   }
 })
@@ -63,14 +62,56 @@ t.test('a refused attempt says why', async (t) => {
   t.match(evidence, { failure_code: '2', failure_message: 'The payment was declined' })
 })
 
-t.test('a known transaction is asked for alone', async (t) => {
+t.test('a transaction on record does not hide another one that is paid', async (t) => {
+  for (const [outcome, further] of [
+    ['held', 0],
+    ['approved', 1],
+  ] as const) {
+    const { fake, provider } = await startGateway(t, { allowDouble: true })
+    const token = await open(provider)
+    const known = fake.pay(token, { card: 'card-1', outcome }).transId
+    const other = fake.pay(token, { card: 'card-2' }).transId
+    for (const settles of [false, true]) {
+      if (settles) fake.settle()
+      const ref = sampleRef(ago(1000), { provider_payment_id: known })
+      const { evidence, further_charges } = await retrieve(provider, ref)
+      t.match(evidence, { status: 'succeeded', provider_payment_id: further ? known : other }, outcome)
+      t.same(further_charges, further ? [other] : [], outcome)
+    }
+  }
+})
+
+t.test('what is paid or held is known, however the search for others ends', async (t) => {
+  for (const [outcome, status] of [
+    ['approved', 'succeeded'],
+    ['held', 'processing'],
+    ['declined', null],
+  ] as const) {
+    const { fake, provider } = await startGateway(t, { timeoutMs: 1500 })
+    const { transId } = fake.pay(await open(provider), { outcome })
+    const ref = sampleRef(ago(1000), { provider_payment_id: transId })
+    const check = async (code: string) => {
+      if (status === null) return t.rejects(retrieve(provider, ref), { kind: 'unknown', code }, outcome)
+      const { evidence } = await retrieve(provider, ref)
+      return t.match(evidence, { status, provider_payment_id: transId, currency: 'USD' }, outcome)
+    }
+    const never = { kind: 'hang', commits: false } as const
+    fake.readFaults.next(undefined, undefined, never)
+    await check('timeout')
+    for (let n = 0; n < 201; n++) fake.settle()
+    await check('search_too_large')
+  }
+})
+
+t.test('what a word that nobody knows says about money cannot be read', async (t) => {
   const { fake, provider } = await startGateway(t)
   const { transId } = fake.pay(await open(provider))
-  await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: transId }))
-  t.same(
-    fake.calls.map(({ method }) => method),
-    ['getHostedPaymentPage', 'getTransactionDetails'],
-  )
+  for (const transaction of fake.transactions) transaction.transactionStatus = 'somethingNew'
+  for (const provider_payment_id of [null, transId])
+    await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id })), {
+      kind: 'unknown',
+      code: 'unknown_status',
+    })
 })
 
 t.test('a known attempt that failed may have been followed by a good one', async (t) => {
@@ -163,67 +204,6 @@ t.test('what was captured is the amount, and not what was authorized', async (t)
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'processing', amount_cents: 2599 })
   fake.capture(transId, 1999)
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'succeeded', amount_cents: 1999 })
-})
-
-t.test('finds what was settled in any batch within 31 days', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  fake.advance(-40 * dayMs)
-  const createdAt = fake.now()
-  fake.settle()
-  const token = await open(provider)
-  fake.advance(60_000)
-  const { transId } = fake.pay(token)
-  for (let day = 1; day <= 30; day++) {
-    fake.advance(dayMs)
-    fake.pay({ invoiceNumber: `other-${day}`, amount_cents: 100 })
-    if (day !== 1) fake.settle()
-  }
-  const { evidence } = await retrieve(provider, sampleRef(createdAt))
-  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
-  const lists = fake.calls.filter(({ method }) => method === 'getSettledBatchList')
-  t.same(
-    lists.map(({ request }) => [request.firstSettlementDate, request.lastSettlementDate]),
-    [
-      [createdAt - hourMs, createdAt - hourMs + 31 * dayMs].map(
-        (time) => `${new Date(time).toISOString().slice(0, 19)}Z`,
-      ),
-    ],
-  )
-})
-
-t.test('reads lists page by page, and no further than they are of use', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  fake.advance(-dayMs)
-  for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `older-${n}`, amount_cents: 100 })
-  fake.advance(dayMs / 2)
-  const since = fake.now()
-  const { transId } = fake.pay(await open(provider))
-  for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `newer-${n}`, amount_cents: 100 })
-  const pages = () => fake.calls.filter(({ method }) => method === 'getUnsettledTransactionList')
-  t.match((await retrieve(provider, sampleRef(since))).evidence, { provider_payment_id: transId })
-  t.same(
-    pages().map(({ request }) => request.paging),
-    [1, 2].map((offset) => ({ limit: 1000, offset })),
-  )
-})
-
-t.test('a search that cannot be finished says nothing', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const since = fake.now()
-  await open(provider)
-  for (let n = 0; n < 201; n++) fake.settle()
-  await t.rejects(retrieve(provider, sampleRef(since - 1000)), { kind: 'unknown', code: 'search_too_large' })
-})
-
-t.test('a search that has failed asks for nothing more', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  for (let n = 0; n < 40; n++) fake.settle()
-  const notFaulty = [undefined, undefined]
-  fake.readFaults.next(...notFaulty, { kind: 'status', status: 403, commits: false })
-  await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'http_403' })
-  await retrieve(provider, sampleRef(ago(1000)))
-  const lists = fake.calls.filter(({ method }) => method === 'getTransactionList').length
-  t.ok(lists <= 50, `${lists} lists were read`)
 })
 
 t.test('many refused attempts do not hide a good one', async (t) => {

@@ -1,103 +1,57 @@
-// What became of a payment: by its transaction where one is known, else by all that carry its invoice number.
-import type { PaymentStatus } from '@paylog/domain/payments/status'
+// What became of a payment: by all transactions that carry its invoice number, and by the one that is on record.
 import { type IntentRef, type IntentSnapshot, ProviderError } from '../provider.ts'
-import { type Transaction, type TransactionSummary, transactionDetails } from './answers.ts'
-import { type Answer, type Api, type Deadline, startDeadline } from './api.ts'
+import { startDeadline } from './api.ts'
+import { type Attempt, findAttempts, readTransaction } from './attempts.ts'
 import { evidenceOf } from './evidence.ts'
-import { findTransactions } from './findTransactions.ts'
-import { Refusal } from './refusal.ts'
-import { isRefund, statusOf, statusOfWord } from './statuses.ts'
+import type { Gateway } from './gateway.ts'
+import { statusOf } from './statuses.ts'
 
-/** Of several transactions of one payment, the one that counts. */
-const preference: Readonly<Record<PaymentStatus, number>> = {
-  succeeded: 0,
-  processing: 1,
-  failed: 2,
-  canceled: 3,
-  pending: 4,
-}
-
-/** A payer tries a few times; of what lies beyond, the lists have told that it is worth less. */
-const maxDetails = 8
-
-/** @returns `null` when the gateway knows no such transaction @throws ProviderError */
-export async function readTransaction(
-  api: Api,
-  transId: string,
-  deadline: Deadline,
-): Promise<Answer<Transaction> | null> {
-  try {
-    const { body, answered_at } = await api.repeatable({
-      method: 'getTransactionDetails',
-      members: { transId },
-      answer: transactionDetails,
-      deadline,
-    })
-    return { body: body.transaction, answered_at }
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'E00040') return null
-    throw error
-  }
-}
+/** After so long nobody pays any more: a token is good for 15 minutes, and a client may ask for another for a while. */
+const payableMs = 24 * 60 * 60 * 1000
 
 /**
- * A token is no object that one could ask for, so that no transaction means that nobody has paid yet.
+ * A token is no object that one could ask for, so that no transaction means that nobody has paid yet. The transaction on
+ * record is asked for by its id and so is never missed; that it is paid or held does not mean that no other one is paid.
  * @returns `null` only when a transaction is on record that the gateway does not know (any more)
  * @throws ProviderError
  */
-export async function retrieveIntent(api: Api, timeoutMs: number, intent: IntentRef): Promise<IntentSnapshot | null> {
-  const deadline = startDeadline(timeoutMs)
-  const known = intent.provider_payment_id ? await readTransaction(api, intent.provider_payment_id, deadline) : null
-  // One that ended badly may have been followed by another attempt of the payer.
-  if (known && preference[statusOf(known.body)] <= preference.processing) return snapshotOf(intent, [known])
-  const { provider_intent_id: invoiceNumber, created_at } = intent
-  const found = await findTransactions({ api, invoiceNumber, since: new Date(created_at), deadline })
-  const others = found.body.filter(({ transId }) => transId !== known?.body.transId)
-  const all = [...(known ? [known] : []), ...(await readBest(api, others, deadline))]
-  if (all.length > 0) return snapshotOf(intent, all)
-  return intent.provider_payment_id === null ? notPaid(intent, found.answered_at) : null
-}
-
-async function readBest(
-  api: Api,
-  lines: readonly TransactionSummary[],
-  deadline: Deadline,
-): Promise<Answer<Transaction>[]> {
-  const candidates = lines
-    .filter((line) => !isRefund(line))
-    // A word that is not known may mean anything, the best included.
-    .map((line) => ({ ...line, worth: preference[statusOfWord(line.transactionStatus) ?? 'succeeded'] }))
-    .toSorted((a, b) => a.worth - b.worth || compareIds(a.transId, b.transId))
-    .slice(0, maxDetails)
-  const found: Answer<Transaction>[] = []
-  for (const { transId } of candidates) {
-    const answer = await readTransaction(api, transId, deadline)
-    if (!answer) throw contradiction()
-    if (!isRefund(answer.body)) found.push(answer)
+export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
+  const { api } = gateway
+  const deadline = startDeadline(gateway.timeoutMs)
+  const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
+  const answer = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, deadline)
+  const known = answer && { ...answer, status: statusOf(answer.body) }
+  // Before the search, which may leave no time for it.
+  const currency = known && (await gateway.currency(deadline))
+  const first = Date.parse(intent.created_at)
+  const submitted = { first, last: first + payableMs }
+  const search = { api, invoiceNumber, submitted, isWide: provider_payment_id !== null, deadline }
+  try {
+    const { body: attempts, answered_at } = await findAttempts(search, known)
+    const [best, ...others] = attempts
+    if (best) return snapshotOf(intent, [best, ...others], known ? currency : await gateway.currency(deadline))
+    return provider_payment_id === null ? notPaid(intent, answered_at) : null
+  } catch (error) {
+    if (!(error instanceof ProviderError) || !known || !isTelling(known)) throw error
+    return snapshotOf(intent, [known], currency)
   }
-  return found
 }
 
-/** A list has it and the details have not: nobody can tell what became of it. */
-function contradiction(): ProviderError {
-  return new ProviderError('unknown', 'transaction_not_found', 'Authorize.Net cannot tell yet what became of this')
+/** One that ended badly may have been followed by another attempt, and then says nothing about the payment. */
+function isTelling({ status }: Attempt): boolean {
+  return status === 'succeeded' || status === 'processing'
 }
 
-/** Ids grow with time. The order has to be the same each time: of two charges always the same one is the payment's. */
-function compareIds(a: string, b: string): number {
-  return a.length - b.length || a.localeCompare(b)
-}
-
-function snapshotOf(intent: IntentRef, transactions: readonly Answer<Transaction>[]): IntentSnapshot {
-  const ranked = transactions
-    .map((transaction) => ({ ...transaction, status: statusOf(transaction.body) }))
-    .toSorted((a, b) => preference[a.status] - preference[b.status])
-  const [best, ...others] = ranked
-  if (!best) throw new Error('A snapshot of no transaction')
+/** @param attempts the best one first */
+function snapshotOf(
+  { provider_intent_id }: IntentRef,
+  [best, ...others]: readonly [Attempt, ...Attempt[]],
+  currency: string | null,
+): IntentSnapshot {
   return {
     evidence: {
-      ...evidenceOf(best.body, best.status, { provider_time: best.answered_at, provider_event_id: null }),
-      provider_intent_id: intent.provider_intent_id,
+      ...evidenceOf(best.body, best.status, { provider_time: best.answered_at, provider_event_id: null, currency }),
+      provider_intent_id,
     },
     further_charges: others.filter(({ status }) => status === 'succeeded').map(({ body }) => body.transId),
     awaits_capture: false,

@@ -54,12 +54,22 @@ t.test('where the word says nothing, the response code and the kind of transacti
     [authCapture, '3', 'failed'],
   ] as const
   for (const [transactionType, responseCode, status] of cases)
-    for (const transactionStatus of ['approvedReview', 'somethingNew'])
+    for (const transactionStatus of ['approvedReview', ...(status === 'succeeded' ? [] : ['somethingNew'])])
       t.equal(
         statusOf({ transactionType, transactionStatus, responseCode }),
         status,
         `${transactionType} ${responseCode}`,
       )
+})
+
+t.test('what was approved and is in a state that nobody knows cannot be read', async (t) => {
+  for (const transactionType of [authCapture, 'captureOnlyTransaction', 'priorAuthCaptureTransaction'])
+    for (const transactionStatus of ['somethingNew', 'constructor', ''])
+      t.throws(() => statusOf({ transactionType, transactionStatus, responseCode: '1' }), {
+        name: 'ProviderError',
+        kind: 'unknown',
+        code: 'unknown_status',
+      })
 })
 
 t.test('a refund is told by its type or by its word', async (t) => {

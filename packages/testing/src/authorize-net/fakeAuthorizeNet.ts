@@ -15,6 +15,8 @@ export type FakeOptions = {
   readonly transactionKey?: string
   readonly signatureKey?: string
   readonly byteOrderMark?: boolean
+  /** Of the merchant account. */
+  readonly currencies?: readonly string[]
   /** For a test that charges twice on purpose. */
   readonly allowDouble?: boolean
 }
@@ -34,6 +36,7 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
     transactionKey = 'fake-key',
     signatureKey = sampleSignatureKey,
     byteOrderMark = true,
+    currencies = ['USD'],
     allowDouble = false,
   } = options
   let aheadMs = 0
@@ -44,7 +47,7 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
   const calls: RecordedCall[] = []
   const refusals: Exchange['refusals'] = []
   const exchange: Exchange = {
-    methods: methodsOf(transactions, profiles),
+    methods: methodsOf(transactions, profiles, currencies),
     login: { name: apiLoginId, transactionKey },
     faults: createFaultPlan(),
     readFaults: createFaultPlan(),

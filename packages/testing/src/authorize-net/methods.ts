@@ -6,11 +6,17 @@ import { batchTransactions, settledBatches, transactionDetails, unsettledTransac
 import { at, textAt } from './requestMembers.ts'
 import type { Transactions } from './transactions.ts'
 
-export function methodsOf(transactions: Transactions, profiles: Profiles): Readonly<Record<string, Method>> {
+/** @param currencies of the merchant account */
+export function methodsOf(
+  transactions: Transactions,
+  profiles: Profiles,
+  currencies: readonly string[],
+): Readonly<Record<string, Method>> {
   const changing = (act: Method['act']): Method => ({ changes: true, act })
   const reading = (act: Method['act']): Method => ({ changes: false, act })
   return {
     getHostedPaymentPage: changing((request) => ({ token: transactions.tokens.create(hostedRequestOf(request)) })),
+    getMerchantDetails: reading(() => merchantDetails(currencies)),
     getTransactionDetails: reading(({ transId }) => transactionDetails(transactions, transId)),
     getUnsettledTransactionList: reading((request) => unsettledTransactions(transactions, request)),
     getTransactionList: reading((request) => batchTransactions(transactions, request.batchId, request)),
@@ -34,6 +40,20 @@ export function methodsOf(transactions: Transactions, profiles: Profiles): Reado
     deleteCustomerPaymentProfile: changing((request) =>
       profiles.deleteMethod(textAt(request, 'customerProfileId'), textAt(request, 'customerPaymentProfileId')),
     ),
+  }
+}
+
+function merchantDetails(currencies: readonly string[]) {
+  return {
+    isTestMode: false,
+    processors: [{ name: 'Example Processor', id: 2, cardTypes: ['A', 'D', 'M', 'V'] }],
+    merchantName: 'Example Shop',
+    gatewayId: '565697',
+    marketTypes: ['eCommerce'],
+    productCodes: ['CNP'],
+    paymentMethods: ['AmericanExpress', 'Discover', 'MasterCard', 'Visa'],
+    currencies,
+    publicClientKey: 'example-public-client-key',
   }
 }
 

@@ -30,6 +30,7 @@ const requests: Readonly<Record<string, Sequence>> = {
     },
     hostedPaymentSettings: settings,
   },
+  getMerchantDetailsRequest: authentication,
   getTransactionDetailsRequest: { ...authentication, transId: 'digits' },
   getUnsettledTransactionListRequest: { ...authentication, status: true, ...listing },
   getSettledBatchListRequest: {

@@ -1,0 +1,150 @@
+// The search for the transactions of a payment in the lists of the gateway.
+import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import t from 'tap'
+import { open, retrieve, sampleInvoice, sampleRef, startGateway } from './testGateway.ts'
+
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+/** What the fake does happens now; only the payment is older. */
+const ago = (ms: number) => Date.now() - ms
+
+t.test('finds what was settled in any batch within days of the payment', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-10 * dayMs)
+  const createdAt = fake.now()
+  fake.settle()
+  const token = await open(provider)
+  fake.advance(60_000)
+  const { transId } = fake.pay(token)
+  for (let day = 1; day <= 9; day++) {
+    fake.advance(dayMs - 60_000)
+    fake.pay({ invoiceNumber: `other-${day}`, amount_cents: 100 })
+    if (day > 3) fake.settle()
+  }
+  const { evidence } = await retrieve(provider, sampleRef(createdAt))
+  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
+  const lists = fake.calls.filter(({ method }) => method === 'getSettledBatchList')
+  t.same(
+    lists.map(({ request }) => [request.firstSettlementDate, request.lastSettlementDate]),
+    [[createdAt - hourMs, createdAt + 4 * dayMs].map((time) => `${new Date(time).toISOString().slice(0, 19)}Z`)],
+  )
+})
+
+/** The stretches that the list of batches was asked for, in days since the payment was opened. */
+function stretches(fake: FakeAuthorizeNet, createdAt: number): (readonly number[])[] {
+  const days = (time: unknown) => Math.round((Date.parse(String(time)) - createdAt) / dayMs)
+  return fake.calls
+    .filter(({ method }) => method === 'getSettledBatchList')
+    .map(({ request }) => [days(request.firstSettlementDate), days(request.lastSettlementDate)])
+}
+
+t.test('looks for what settled late only when a transaction is on record, until it finds it', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-100 * dayMs)
+  const createdAt = fake.now()
+  const token = await open(provider)
+  const declined = fake.pay(token, { card: 'card-1', outcome: 'declined' }).transId
+  fake.settle()
+  const { transId } = fake.pay(token, { card: 'card-2', authOnly: true })
+  fake.advance(28 * dayMs)
+  fake.capture(transId)
+  fake.settle()
+  fake.advance(60 * dayMs)
+  const asked = async (provider_payment_id: string | null) => {
+    const before = stretches(fake, createdAt).length
+    const { evidence } = await retrieve(provider, sampleRef(createdAt, { provider_payment_id }))
+    return { evidence, stretches: stretches(fake, createdAt).slice(before) }
+  }
+  const wide = [
+    [0, 4],
+    [4, 31],
+  ]
+  t.match(await asked(declined), { evidence: { status: 'succeeded', provider_payment_id: transId }, stretches: wide })
+  t.match(await asked(transId), { evidence: { status: 'succeeded' }, stretches: wide })
+  t.match(await asked(null), { evidence: { status: 'failed' }, stretches: [[0, 4]] })
+})
+
+t.test('looks no further once it has found what is paid', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-20 * dayMs)
+  const createdAt = fake.now()
+  const { transId } = fake.pay(await open(provider))
+  fake.settle()
+  fake.advance(20 * dayMs)
+  await retrieve(provider, sampleRef(createdAt, { provider_payment_id: transId }))
+  t.same(stretches(fake, createdAt), [[0, 4]])
+})
+
+t.test('a payment that nobody paid costs the batches of a few days, however long ago it was opened', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-60 * dayMs)
+  const createdAt = fake.now()
+  for (let day = 0; day < 60; day++) {
+    fake.settle()
+    fake.advance(dayMs)
+  }
+  const { evidence } = await retrieve(provider, sampleRef(createdAt))
+  t.equal(evidence.status, 'pending')
+  t.same(stretches(fake, createdAt), [[0, 4]])
+  t.equal(fake.calls.length, 6, 'two lists, and one per batch')
+})
+
+t.test('searches also for a payment that was opened in the future, by our clock', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const createdAt = ago(-3 * hourMs)
+  await retrieve(provider, sampleRef(createdAt))
+  t.same(stretches(fake, createdAt), [[0, 0]])
+})
+
+t.test('a refund with our invoice number does not end the search for the payment', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-40 * dayMs)
+  const createdAt = fake.now()
+  const theirs = fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
+  fake.settle()
+  fake.refund(theirs.transId, 100, { invoiceNumber: sampleInvoice })
+  fake.settle()
+  const { transId } = fake.pay(await open(provider), { authOnly: true })
+  fake.advance(20 * dayMs)
+  fake.capture(transId)
+  fake.settle()
+  fake.advance(10 * dayMs)
+  t.match((await retrieve(provider, sampleRef(createdAt, { provider_payment_id: '1' }))).evidence, {
+    provider_payment_id: transId,
+  })
+})
+
+t.test('reads lists page by page, and no further than they are of use', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-dayMs)
+  for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `older-${n}`, amount_cents: 100 })
+  fake.advance(dayMs / 2)
+  const since = fake.now()
+  const { transId } = fake.pay(await open(provider))
+  for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `newer-${n}`, amount_cents: 100 })
+  const pages = () => fake.calls.filter(({ method }) => method === 'getUnsettledTransactionList')
+  t.match((await retrieve(provider, sampleRef(since))).evidence, { provider_payment_id: transId })
+  t.same(
+    pages().map(({ request }) => request.paging),
+    [1, 2].map((offset) => ({ limit: 1000, offset })),
+  )
+})
+
+t.test('a search that cannot be finished says nothing', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const since = fake.now()
+  await open(provider)
+  for (let n = 0; n < 201; n++) fake.settle()
+  await t.rejects(retrieve(provider, sampleRef(since - 1000)), { kind: 'unknown', code: 'search_too_large' })
+})
+
+t.test('a search that has failed asks for nothing more', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  for (let n = 0; n < 40; n++) fake.settle()
+  const notFaulty = [undefined, undefined]
+  fake.readFaults.next(...notFaulty, { kind: 'status', status: 403, commits: false })
+  await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'http_403' })
+  await retrieve(provider, sampleRef(ago(1000)))
+  const lists = fake.calls.filter(({ method }) => method === 'getTransactionList').length
+  t.ok(lists <= 50, `${lists} lists were read`)
+})

@@ -1,0 +1,65 @@
+// The merchant account at Authorize.Net: its API, how long one request may take there, and its currency.
+import { ProviderError } from '../provider.ts'
+import { merchantDetails } from './answers.ts'
+import { type Account, type Api, createApi, type Deadline, startDeadline } from './api.ts'
+
+export type Gateway = {
+  readonly api: Api
+  /** For all calls together that one request needs. */
+  readonly timeoutMs: number
+  /**
+   * The one currency that the account has, which no transaction names.
+   * @returns `null` when it has several, or when the gateway does not say
+   */
+  currency(deadline: Deadline): Promise<string | null>
+}
+
+/** It is worth no more: without it everything else about a payment is known all the same. */
+const currencyTimeoutMs = 2_000
+
+export function createGateway(options: {
+  readonly account: Account
+  readonly apiBase: string
+  readonly timeoutMs: number
+}): Gateway {
+  const api = createApi(options)
+  let known: string | null | undefined
+  let asking: Promise<void> | undefined
+
+  async function ask(): Promise<void> {
+    const { body } = await api.once({
+      method: 'getMerchantDetails',
+      members: {},
+      answer: merchantDetails,
+      deadline: startDeadline(currencyTimeoutMs),
+    })
+    const [currency = null, ...others] = body.currencies
+    known = others.length > 0 ? null : currency
+  }
+
+  return {
+    api,
+    timeoutMs: options.timeoutMs,
+    async currency(deadline) {
+      if (known !== undefined) return known
+      // A question that failed is asked again with the next transaction.
+      asking ??= ask()
+        .catch((error: unknown) => {
+          if (!(error instanceof ProviderError)) throw error
+        })
+        .finally(() => {
+          asking = undefined
+        })
+      await within(deadline.leftMs(), asking)
+      return known ?? null
+    },
+  }
+}
+
+/** Waits no longer than the caller may; the question goes on for the others. */
+async function within(ms: number, asking: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, Math.max(0, ms))
+  await Promise.race([asking, late])
+  clearTimeout(timer)
+}

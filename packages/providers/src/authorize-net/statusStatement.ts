@@ -1,0 +1,41 @@
+// What a notification about one transaction says about the payment, of which there may be other transactions.
+import { unreadable } from '../answers.ts'
+import { statusOfGenericType } from '../genericEvent.ts'
+import type { ProviderNotification, Statement } from '../provider.ts'
+import type { Api, Deadline } from './api.ts'
+import { type Attempt, findAttempts } from './attempts.ts'
+import { evidenceOf, ownInvoiceOf } from './evidence.ts'
+
+/** Before and after a transaction, the attempts to pay the same invoice are no further away than this. */
+const attemptsMs = 24 * 60 * 60 * 1000
+
+/**
+ * A void, a decline or an error of one transaction ends nothing for a payment that another one has paid or is paying:
+ * the statement is then about that one.
+ *
+ * What only repeats the event is of the event's time, so that an old event does not count as newer than what is known
+ * since; anything else is of the time at which it was asked.
+ * @param own the notification's transaction, and what has become of the payment by it
+ * @throws ProviderError also when the other transactions cannot be told
+ */
+export async function statusStatement(
+  api: Api,
+  { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
+  own: Attempt,
+  deadline: Deadline,
+): Promise<Statement> {
+  const best = await bestOf(api, own, deadline)
+  const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
+  const provider_time = repeatsEvent ? occurred_at : best.answered_at
+  return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
+}
+
+async function bestOf(api: Api, own: Attempt, deadline: Deadline): Promise<Attempt> {
+  const invoiceNumber = ownInvoiceOf(own.body)
+  if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
+  const submittedAt = Date.parse(own.body.submitTimeUTC)
+  if (Number.isNaN(submittedAt)) throw unreadable('unreadable_answer')
+  const submitted = { first: submittedAt - attemptsMs, last: submittedAt + attemptsMs }
+  const { body: attempts } = await findAttempts({ api, invoiceNumber, submitted, isWide: true, deadline }, own)
+  return attempts[0] ?? own
+}
