@@ -78,7 +78,7 @@ export type IntentRef = {
   readonly provider_payment_id: string | null
   /** Upper case. */
   readonly currency: string
-  /** When the payment was opened, ISO 8601. */
+  /** When the call that created it was begun, ISO 8601. */
   readonly created_at: string
 }
 

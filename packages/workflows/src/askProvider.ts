@@ -58,9 +58,9 @@ export function isDeclinedApproval(
 }
 
 function refOf({ state }: Loaded<PaymentState>) {
-  const { payment_id, provider_intent_id, provider_payment_id, currency, created_at } = existing(state)
+  const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existing(state)
   if (provider_intent_id === null) throw new Error('A created intent without an id')
-  return { payment_id, provider_intent_id, provider_payment_id, currency, created_at }
+  return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
 }
 
 function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: Loaded<PaymentState>) {

@@ -257,10 +257,14 @@ t.test('a further attempt is finished with the key of that attempt', async (t) =
   const request = { payment_id: randomUUIDv7(), request_fingerprint: 'f' }
   stage.mishaps.set('create', [{ kind: 'unavailable' }, { kind: 'unknown', done: true }])
   t.equal((await open(request)).status, 'failed')
+  later(aMinute)
   t.equal((await open(request)).status, 'pending')
   const { finding, payment } = await reconcile(request.payment_id)
   t.equal(finding, 'late')
   t.equal(payment.attempt, 2)
+  const begun = stage.asked.at(-1)?.created_at ?? ''
+  t.equal(begun, payment.attempt_started_at, 'and the provider is asked about what came of it')
+  t.ok(Date.parse(begun) - Date.parse(payment.created_at) >= aMinute)
   const key = request.payment_id
   t.same(stage.calls.slice(0, 3), [`create ${key}`, `create ${key}-2`, `create ${key}-2`])
   t.equal(stage.of(key).length, 1)

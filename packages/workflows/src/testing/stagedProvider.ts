@@ -4,6 +4,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/status'
 import {
   type CreateIntent,
   type FoundIntent,
+  type IntentRef,
   type IntentSnapshot,
   type Provider,
   ProviderError,
@@ -52,6 +53,8 @@ function createStage(t: Test, { allowDouble = false }: StagedOptions) {
     byKey: new Map<string, StagedIntent>(),
     /** Every call, as `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
     calls: [] as string[],
+    /** What was asked for. */
+    asked: [] as IntentRef[],
     /** The next calls of a kind meet these. */
     mishaps: new Map<string, (Mishap | undefined)[]>(),
     /** Runs after a call took effect and before it is answered. */
@@ -98,8 +101,10 @@ function providerOn(stage: Stage, { captures = false }: StagedOptions): Provider
         stage.byKey.set(request.idempotency_key, intent)
         return { provider_intent_id: intent.id, client_secret: `${intent.id}_secret` }
       }),
-    retrieveIntent: ({ provider_intent_id }) =>
-      play(stage, `retrieve ${provider_intent_id}`, () => {
+    retrieveIntent: (asked) =>
+      play(stage, `retrieve ${asked.provider_intent_id}`, () => {
+        stage.asked.push(asked)
+        const { provider_intent_id } = asked
         const intent = stage.intents.get(provider_intent_id)
         return intent ? snapshotOf(intent, captures) : null
       }),
