@@ -13,7 +13,7 @@ const main = (app: string) => new URL(`../../${app}/src/main.ts`, import.meta.ur
 /** The process is killed when this much has happened and nothing more. */
 type Step = {
   readonly name: string
-  /** Prepares the fault, and resolves when it is time to kill. */
+  /** Prepares the fault before it returns, and resolves when it is time to kill. */
   readonly reach: (about: Reaching) => Promise<void>
   /** What stands in the payment's stream then. */
   readonly recorded: readonly string[]
@@ -56,10 +56,11 @@ const steps: readonly Step[] = [
   {
     name: 'after the pointer, before the payment knew its intent',
     async reach(about) {
-      const [before, pointers] = [about.fake.creations(), await about.pointers()]
-      about.fake.faults.next({ kind: 'slow', ms: 300 })
+      const before = about.fake.creations()
+      about.fake.faults.next({ kind: 'slow', ms: 1_000 })
       await called(about, before)
       about.proxy.swallowAnswers()
+      const pointers = await about.pointers()
       await waitFor(async () => (await about.pointers()) > pointers, { what: 'the pointer' })
     },
     recorded: ['PaymentInitiated'],
