@@ -13,7 +13,7 @@ const Config = Type.Object({ HOST: text('127.0.0.1'), PORT: port(8080), ...comma
 runApp('command-api', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
   const health = createHealth()
-  const api = wireCommandApi(config, { lifecycle, health })
+  const api = await wireCommandApi(config, { lifecycle, health })
   const http = createHttp({ log })
   await http.register(api)
   await http.register(health.plugin)

@@ -12,11 +12,11 @@ import type { CommandConfig } from './config.ts'
 const identityTimeoutMs = 2_000
 
 /** The write side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
-export function wireCommandApi(
+export async function wireCommandApi(
   config: CommandConfig,
   { lifecycle, health }: { readonly lifecycle: Lifecycle; readonly health: Health },
-): FastifyPluginAsync {
-  const providers = enabledProviders(config)
+): Promise<FastifyPluginAsync> {
+  const providers = await enabledProviders(config)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())

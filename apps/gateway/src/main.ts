@@ -17,7 +17,7 @@ const Config = Type.Object({ HOST: text('127.0.0.1'), PORT: port(8080), ...comma
 runApp('gateway', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
   const health = createHealth()
-  const command = wireCommandApi(config, { lifecycle, health })
+  const command = await wireCommandApi(config, { lifecycle, health })
   const query = wireQueryApi(config, { log, lifecycle, health })
   const http = createHttp({ log })
   await openApi(http)

@@ -36,7 +36,7 @@ runApp('worker', async ({ log, lifecycle }) => {
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())
 
-  const providers = enabledProviders(config)
+  const providers = await enabledProviders(config)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log }

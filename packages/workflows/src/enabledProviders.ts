@@ -1,9 +1,6 @@
 // The providers as the environment describes them: each is enabled when its credentials are set.
-import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
-import { createPaypal } from '@paylog/providers/paypal/paypal'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
-import { createStripe } from '@paylog/providers/stripe/stripe'
 import { bool, ConfigError, commaList, integer, origin, text } from '@paylog/runtime/config'
 import { type StaticDecode, Type } from 'typebox'
 
@@ -35,41 +32,51 @@ type With<Name extends Variable> = ProviderConfig & { readonly [Key in Name]: No
 type Recipe = {
   readonly credentials: readonly Variable[]
   /** `undefined` when a credential is missing. */
-  readonly create: (config: ProviderConfig) => Provider | undefined
+  readonly create: (config: ProviderConfig) => Promise<Provider> | undefined
 }
 
 /** Builds a provider from its credentials. Either all of them are set or none. */
-function recipe<Name extends Variable>(credentials: readonly Name[], create: (config: With<Name>) => Provider): Recipe {
+function recipe<Name extends Variable>(
+  credentials: readonly Name[],
+  create: (config: With<Name>) => Promise<Provider>,
+): Recipe {
   const isComplete = (config: ProviderConfig): config is With<Name> => credentials.every((name) => isSet(config[name]))
   return { credentials, create: (config) => (isComplete(config) ? create(config) : undefined) }
 }
 
+// Loaded only when they are enabled: the packages behind them take longer to load than most of our programs.
 const recipes: readonly Recipe[] = [
-  recipe(['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'], (config) =>
-    createStripe({
+  recipe(['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'], async (config) => {
+    const { createStripe } = await import('@paylog/providers/stripe/stripe')
+    return createStripe({
       secretKey: config.STRIPE_SECRET_KEY,
       webhookSecrets: config.STRIPE_WEBHOOK_SECRET,
       apiBase: config.STRIPE_API_BASE,
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
-    }),
-  ),
-  recipe(['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID'], (config) =>
-    createPaypal({
+    })
+  }),
+  recipe(['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID'], async (config) => {
+    const { createPaypal } = await import('@paylog/providers/paypal/paypal')
+    return createPaypal({
       clientId: config.PAYPAL_CLIENT_ID,
       clientSecret: config.PAYPAL_CLIENT_SECRET,
       webhookIds: config.PAYPAL_WEBHOOK_ID,
       apiBase: config.PAYPAL_API_BASE,
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
-    }),
-  ),
-  recipe(['AUTHORIZE_NET_API_LOGIN_ID', 'AUTHORIZE_NET_TRANSACTION_KEY', 'AUTHORIZE_NET_SIGNATURE_KEY'], (config) =>
-    createAuthorizeNet({
-      apiLoginId: config.AUTHORIZE_NET_API_LOGIN_ID,
-      transactionKey: config.AUTHORIZE_NET_TRANSACTION_KEY,
-      signatureKeys: config.AUTHORIZE_NET_SIGNATURE_KEY,
-      apiBase: config.AUTHORIZE_NET_API_BASE,
-      timeoutMs: config.PROVIDER_TIMEOUT_MS,
-    }),
+    })
+  }),
+  recipe(
+    ['AUTHORIZE_NET_API_LOGIN_ID', 'AUTHORIZE_NET_TRANSACTION_KEY', 'AUTHORIZE_NET_SIGNATURE_KEY'],
+    async (config) => {
+      const { createAuthorizeNet } = await import('@paylog/providers/authorize-net/authorizeNet')
+      return createAuthorizeNet({
+        apiLoginId: config.AUTHORIZE_NET_API_LOGIN_ID,
+        transactionKey: config.AUTHORIZE_NET_TRANSACTION_KEY,
+        signatureKeys: config.AUTHORIZE_NET_SIGNATURE_KEY,
+        apiBase: config.AUTHORIZE_NET_API_BASE,
+        timeoutMs: config.PROVIDER_TIMEOUT_MS,
+      })
+    },
   ),
 ]
 
@@ -85,10 +92,10 @@ export function credentialProblems(config: ProviderConfig): readonly string[] {
  * The providers whose credentials are set, by their id.
  * @throws ConfigError with the `credentialProblems`
  */
-export function enabledProviders(config: ProviderConfig): ReadonlyMap<string, Provider> {
+export async function enabledProviders(config: ProviderConfig): Promise<ReadonlyMap<string, Provider>> {
   const problems = credentialProblems(config)
   if (problems.length > 0) throw new ConfigError(problems)
-  const providers = recipes.flatMap(({ create }) => create(config) ?? [])
+  const providers = await Promise.all(recipes.flatMap(({ create }) => create(config) ?? []))
   const { SANDBOX_PROVIDER: isSandboxOn, SANDBOX_WEBHOOK_SECRET: webhookSecrets } = config
   if (isSandboxOn && webhookSecrets) providers.push(createSandbox({ webhookSecrets }))
   return new Map(providers.map((provider) => [provider.id, provider]))

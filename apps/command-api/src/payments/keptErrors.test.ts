@@ -9,7 +9,7 @@ import { providerBy } from '../testing/providerBy.ts'
 let passedMs = 0
 const now = () => new Date(Date.now() + passedMs)
 const fake = await startFakeStripe(t, { now })
-const provider = providerBy(t, {
+const provider = await providerBy(t, {
   STRIPE_SECRET_KEY: fake.secretKey,
   STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
   STRIPE_API_BASE: fake.origin,

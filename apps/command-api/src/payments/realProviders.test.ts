@@ -10,7 +10,7 @@ import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 import { patienceMs, providerBy } from '../testing/providerBy.ts'
 
 const fakes = await startFakeProviders(t)
-const adapters = fakes.map((fake) => providerBy(t, fake.env))
+const adapters = await Promise.all(fakes.map((fake) => providerBy(t, fake.env)))
 const { app, store, providers, workflow } = await commandApiUnderTest(t, adapters)
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
@@ -195,11 +195,11 @@ for (const fake of fakes) {
         Object.fromEntries(Object.entries(fake.env).map(([name, value]) => [name, matches(name) ? other : value])),
       )
     const headers = freshKey()
-    providers.set(fake.id, withOther(isBase, closed))
+    providers.set(fake.id, await withOther(isBase, closed))
     const down = await post(fake, headers)
     t.match(down, { status: 502, error: { code: 'provider_unavailable', details: { payment_id: /-/ } } })
     t.same(await typesOf(down.id), ['PaymentInitiated', 'PaymentAttemptFailed'])
-    providers.set(fake.id, withOther(isSecret, 'sk_test_wrong'))
+    providers.set(fake.id, await withOther(isSecret, 'sk_test_wrong'))
     const unknown = await post(fake, headers)
     t.match(unknown, { status: 502, id: down.id, error: { code: 'provider_unavailable' } })
     t.equal(unknown.error?.message.includes('sk_test_wrong'), false)

@@ -26,18 +26,18 @@ const paypalServer = createServer((request, response) => {
 const paypalBase = await listen(t, paypalServer)
 
 const { app, store } = await commandApiUnderTest(t, [
-  providerBy(t, {
+  await providerBy(t, {
     STRIPE_SECRET_KEY: stripe.secretKey,
     STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
     STRIPE_API_BASE: stripe.origin,
   }),
-  providerBy(t, {
+  await providerBy(t, {
     PAYPAL_CLIENT_ID: 'client',
     PAYPAL_CLIENT_SECRET: 'secret',
     PAYPAL_WEBHOOK_ID: 'WH1',
     PAYPAL_API_BASE: paypalBase,
   }),
-  providerBy(t, {
+  await providerBy(t, {
     AUTHORIZE_NET_API_LOGIN_ID: authorizeNet.apiLoginId,
     AUTHORIZE_NET_TRANSACTION_KEY: authorizeNet.transactionKey,
     AUTHORIZE_NET_SIGNATURE_KEY: authorizeNet.signatureKey,

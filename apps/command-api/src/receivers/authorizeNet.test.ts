@@ -8,7 +8,7 @@ import { type OpenedPayment, ordersOf, receiverUnderTest, rewritten } from '../t
 
 const fake = await startFakeAuthorizeNet(t)
 const oldKey = 'F0E1D2C3B4A59687'.repeat(8)
-const provider = providerBy(t, {
+const provider = await providerBy(t, {
   AUTHORIZE_NET_API_LOGIN_ID: fake.apiLoginId,
   AUTHORIZE_NET_TRANSACTION_KEY: fake.transactionKey,
   AUTHORIZE_NET_SIGNATURE_KEY: `${oldKey},${fake.signatureKey}`,

@@ -11,7 +11,7 @@ import { ordersOf, receiverUnderTest, rewritten } from '../testing/receiverUnder
 let aheadMs = 0
 const fake = await startFakeStripe(t, { now: () => new Date(Date.now() + aheadMs) })
 const rotated = 'whsec_next'
-const provider = providerBy(t, {
+const provider = await providerBy(t, {
   STRIPE_SECRET_KEY: fake.secretKey,
   STRIPE_WEBHOOK_SECRET: `${fake.webhookSecret},${rotated}`,
   STRIPE_API_BASE: fake.origin,

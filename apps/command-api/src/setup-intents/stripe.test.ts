@@ -7,7 +7,7 @@ import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 import { patienceMs, providerBy } from '../testing/providerBy.ts'
 
 const fake = await startFakeStripe(t)
-const provider = providerBy(t, {
+const provider = await providerBy(t, {
   STRIPE_SECRET_KEY: fake.secretKey,
   STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
   STRIPE_API_BASE: fake.origin,

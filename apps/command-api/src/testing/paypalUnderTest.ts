@@ -7,7 +7,7 @@ import { type OpenedPayment, receiverUnderTest } from './receiverUnderTest.ts'
 
 export async function paypalUnderTest(t: Test) {
   const fake = await startFakePaypal(t, { webhookIds: ['8PT597110X687430L', '5GP028458E2496506'] })
-  const provider = providerBy(t, fake.env)
+  const provider = await providerBy(t, fake.env)
   const receiver = await receiverUnderTest(t, provider)
   return {
     ...receiver,

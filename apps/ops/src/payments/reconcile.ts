@@ -45,7 +45,7 @@ export const paymentsReconcile: Command = {
     })
     const since = values.since === undefined ? undefined : readSince(values.since, Date.now())
     const config = loadConfig(Config, environment)
-    const providers = enabledProviders(config)
+    const providers = await enabledProviders(config)
     if (providers.size === 0) throw new OpsError(noProvider)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
     const progress = createReconcileProgress(process.stderr)
