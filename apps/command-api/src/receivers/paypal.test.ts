@@ -71,12 +71,7 @@ t.test('the same notification a hundred times at once counts once', async (t) =>
   const { id, intent } = await open()
   const approved = fake.approve(intent)
   const answers = await Promise.all(Array.from({ length: 100 }, () => send(fake.signed(approved))))
-  const refused = answers.filter(([status]) => status !== 200)
-  t.ok(refused.length < answers.length)
-  for (const answer of refused) {
-    t.same(answer, [502, 'provider_unavailable'], 'more than is asked about at once')
-    t.same(await send(fake.signed(approved)), ok, 'so that PayPal sends it again')
-  }
+  t.same([...new Set(answers.map(String))], [String(ok)])
   t.same(await historyOf(id), ['PaymentProcessingStarted'])
   t.equal((await inboxOf(approved.id)).length, 2)
 })
@@ -89,7 +84,7 @@ t.test('what anybody posts does not keep anybody from paying', async (t) => {
   const posts = Array.from({ length: 200 }, () => send(signed))
   await waitFor(() => asked() === 16, { what: 'the questions that may be asked at once' })
   t.match(await open(), { intent: /./ })
-  t.match(new Set((await Promise.all(posts)).map(String)), new Set(['502,provider_unavailable']))
+  t.same([...new Set((await Promise.all(posts)).map(String))], ['502,provider_unavailable'])
 })
 
 t.test('what says nothing of its payment is taken in, and changes nothing', async (t) => {

@@ -16,7 +16,9 @@ const verdict = Compile(
 const singleValue = /^[!-+\x2d-~]{1,500}$/
 
 /** Anybody can make us ask, so no more is asked at once, and none of it in the place of orders. */
-const maxUnderWay = 16
+const maxConnections = 16
+/** So many notifications may wait for their turn; each is up to 1 MiB. */
+const maxUnderWay = 128
 /** PayPal waits for our answer, and sends again what it gets none for. */
 const maxTimeoutMs = 5_000
 
@@ -38,7 +40,7 @@ export function createVerifier(
   const client = createPaypalClient({
     ...options,
     timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
-    maxConnections: maxUnderWay,
+    maxConnections,
     repeats: false,
   })
   let underWay = 0
