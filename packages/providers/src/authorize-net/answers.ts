@@ -29,7 +29,7 @@ export const hostedPaymentPage = Compile(Type.Object({ token: Type.String({ minL
 const Transaction = Type.Object({
   transId: Id,
   refTransId: maybe(Text),
-  submitTimeUTC: Text,
+  submitTimeUTC: maybe(Text),
   transactionType: Text,
   transactionStatus: Text,
   responseCode: Type.String({ pattern: '^[0-9]$' }),

@@ -24,18 +24,22 @@ export async function statusStatement(
   own: Attempt,
   deadline: Deadline,
 ): Promise<Statement> {
-  const best = await bestOf(api, own, deadline)
+  const best = await bestOf(api, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
   const provider_time = repeatsEvent ? occurred_at : best.answered_at
   return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
 }
 
-async function bestOf(api: Api, own: Attempt, deadline: Deadline): Promise<Attempt> {
+async function bestOf(
+  api: Api,
+  own: Attempt,
+  { submittedAt, deadline }: { readonly submittedAt: string; readonly deadline: Deadline },
+): Promise<Attempt> {
   const invoiceNumber = ownInvoiceOf(own.body)
   if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
-  const submittedAt = Date.parse(own.body.submitTimeUTC)
-  if (Number.isNaN(submittedAt)) throw unreadable('unreadable_answer')
-  const submitted = { first: submittedAt - attemptsMs, last: submittedAt + attemptsMs }
+  const at = Date.parse(submittedAt)
+  if (Number.isNaN(at)) throw unreadable('unreadable_answer')
+  const submitted = { first: at - attemptsMs, last: at + attemptsMs }
   const { body: attempts } = await findAttempts({ api, invoiceNumber, submitted, isWide: true, deadline }, own)
   return attempts[0] ?? own
 }

@@ -60,7 +60,8 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
     )
     const intent = checked(paymentIntent, answer)
     // An intent for anything else is not the answer to this question, and nobody shall pay it as if it were.
-    if (intent.amount !== amount || intent.currency !== currency || intent.metadata?.payment_id !== payment_id)
+    const named = intent.metadata?.payment_id ?? payment_id
+    if (intent.amount !== amount || intent.currency !== currency || named !== payment_id)
       throw unreadable('another_intent')
     return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
   })
