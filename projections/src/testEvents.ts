@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { plainOrder } from '@paylog/testing/plainOrder'
 import type { Position } from './checkpoints.ts'
 
 export type LoggedEvent = PaymentEvent & { readonly revision: bigint; readonly position: Position }
@@ -57,18 +58,8 @@ export function open(log: TestLog, { intent = true, ...facts }: Facts = {}): str
     total_cents: 1000,
     currency: 'EUR',
     payer: { id: null, type: 'guest', email: null },
-    concept: null,
-    description: null,
-    reference_code: null,
-    category: null,
-    tags: null,
-    payment_method_id: null,
+    ...plainOrder,
     is_guest_payment: facts.payer?.id == null,
-    guest_email: null,
-    guest_name: null,
-    guest_phone: null,
-    metadata: {},
-    request_fingerprint: null,
     ...facts,
     payment_id,
   }

@@ -1,52 +1,23 @@
 // Authorize.Net's notifications, as it signs and sends them. They say little, so the gateway is asked for the rest.
-import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import type { FakeEvent } from '@paylog/testing/authorize-net/notifications'
 import { matchList } from '@paylog/testing/matchList'
 import { settleStoredNotification } from '@paylog/workflows/settleNotification'
 import t from 'tap'
-import { providerBy } from '../testing/providerBy.ts'
-import { type OpenedPayment, ordersOf, receiverUnderTest, rewritten } from '../testing/receiverUnderTest.ts'
+import { authorizeNetUnderTest } from '../testing/authorizeNetUnderTest.ts'
+import { rewritten } from '../testing/receiverUnderTest.ts'
 
-const fake = await startFakeAuthorizeNet(t)
-const oldKey = 'F0E1D2C3B4A59687'.repeat(8)
-const provider = await providerBy(t, {
-  AUTHORIZE_NET_API_LOGIN_ID: fake.apiLoginId,
-  AUTHORIZE_NET_TRANSACTION_KEY: fake.transactionKey,
-  AUTHORIZE_NET_SIGNATURE_KEY: `${oldKey},${fake.signatureKey}`,
-  AUTHORIZE_NET_API_BASE: fake.origin,
-})
-const receiver = await receiverUnderTest(t, provider)
-const { open, send, historyOf, inboxOf, lastPosition, reconcile, logged, workflow } = receiver
+const gateway = await authorizeNetUnderTest(t)
+const { fake, oldKey, open, send, tell, toldOf, pay } = gateway
+const { historyOf, inboxOf, lastPosition, reconcile, logged, workflow } = gateway
+const ok = [200, undefined] as const
+const fail = (what: string): never => {
+  throw new Error(`There is no ${what}`)
+}
 
 t.beforeEach(() => {
   fake.readFaults.always(undefined)
   logged.length = 0
 })
-
-type FakeEvent = (typeof fake.events)[number]
-const ok = [200, undefined] as const
-const fail = (what: string): never => {
-  throw new Error(`There is no ${what}`)
-}
-async function tell(...events: readonly FakeEvent[]): Promise<void> {
-  for (const told of events) {
-    const [status, code] = await send(fake.signed(told))
-    if (status !== 200) throw new Error(`${told.eventType} was answered ${status} ${code}`)
-  }
-}
-/** What the gateway tells of what somebody does. */
-function toldOf(act: () => unknown): FakeEvent {
-  const before = fake.events.length
-  act()
-  return fake.events[before] ?? fail('notification')
-}
-/** The payer submits the hosted form. */
-function pay({ secret }: OpenedPayment, outcome: 'approved' | 'held' = 'approved') {
-  let transId = ''
-  const told = toldOf(() => {
-    transId = fake.pay({ token: secret }, { outcome }).transId
-  })
-  return { told, transId }
-}
 
 t.test('what the gateway has signed counts, with either key during a rotation', async (t) => {
   const payment = await open()
@@ -99,9 +70,9 @@ t.test('the same notification a hundred times at once counts once, and years lat
   const { told } = pay(payment)
   const answers = await Promise.all(Array.from({ length: 100 }, () => send(fake.signed(told))))
   t.same([...new Set(answers.map(([status]) => status))], [200])
-  receiver.time.now = () => new Date(Date.now() + 5 * 365 * 24 * 60 * 60 * 1000)
+  gateway.time.now = () => new Date(Date.now() + 5 * 365 * 24 * 60 * 60 * 1000)
   await tell(told)
-  receiver.time.now = () => new Date()
+  gateway.time.now = () => new Date()
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
   t.equal((await inboxOf(told.notificationId)).length, 2)
 })
@@ -128,61 +99,6 @@ t.test('what the gateway will not tell now is kept and settled later', async (t)
   fake.readFaults.always(undefined)
   await settleStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
-})
-
-/** The notifications of one payment each, and what is true in the end. */
-const stories = {
-  'held, released and given back in two parts': {
-    truth: 'succeeded',
-    facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 2 },
-    play(payment: OpenedPayment) {
-      const { told, transId } = pay(payment, 'held')
-      return [
-        told,
-        toldOf(() => fake.approveHeld(transId)),
-        toldOf(() => fake.refund(transId, 1000)),
-        toldOf(() => fake.refund(transId, 1599)),
-      ]
-    },
-  },
-  'held and refused': {
-    truth: 'failed',
-    facts: { PaymentAttemptFailed: 1 },
-    play(payment: OpenedPayment) {
-      const { told, transId } = pay(payment, 'held')
-      return [told, toldOf(() => fake.declineHeld(transId))]
-    },
-  },
-}
-for (const [name, { truth, facts, play }] of Object.entries(stories))
-  t.test(`${name}: in any order the payment is ${truth} in the end`, async (t) => {
-    const length = truth === 'failed' ? 2 : 4
-    for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
-      const payment = await open()
-      const events = play(payment)
-      t.equal(events.length, length)
-      const told = order.map((n) => events[n] ?? fail('event'))
-      await tell(...told)
-      const types = told.map(({ eventType }) => eventType.replace('net.authorize.payment.', '')).join(', ')
-      const { finding, payment: now } = await reconcile(payment.id)
-      t.equal(now.status, truth, types)
-      t.ok(finding === 'same' || finding === 'late', `${types}: ${finding}`)
-      t.equal((await reconcile(payment.id)).finding, 'same', types)
-      const history = await historyOf(payment.id)
-      for (const [type, times] of Object.entries(facts))
-        t.equal(history.filter((each) => each === type).length, times, `${type}: ${types}`)
-      t.notOk(history.includes('PaymentConflictDetected') || history.includes('PaymentAmountMismatch'), types)
-    }
-  })
-
-t.test('told step by step, every order of the steps that can be leads to the same', async (t) => {
-  const payment = await open()
-  const { told: held, transId } = pay(payment, 'held')
-  await tell(held)
-  const released = toldOf(() => fake.approveHeld(transId))
-  await tell(released, held)
-  t.same(await historyOf(payment.id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
-  t.match(await reconcile(payment.id), { finding: 'same' })
 })
 
 t.test('a payment that is voided after it succeeded stays succeeded, and the void is reported', async (t) => {
@@ -215,7 +131,7 @@ t.test('a refund that names the charge alone finds the payment', async (t) => {
   await tell(told)
   fake.settle()
   await tell(toldOf(() => fake.refund(transId, 500)))
-  const [paid, refund] = (await receiver.store.readStream(`payment-${payment.id}`)).slice(2)
+  const [paid, refund] = (await gateway.store.readStream(`payment-${payment.id}`)).slice(2)
   t.equal(paid?.type, 'PaymentSucceeded')
   t.match(refund, { type: 'PaymentRefundRecorded', data: { refunded_cents: 500, provider_payment_id: transId } })
 })

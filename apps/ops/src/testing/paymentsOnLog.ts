@@ -8,27 +8,17 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
+import { plainOrder } from '@paylog/testing/plainOrder'
 import { openPayment } from '@paylog/workflows/openPayment'
 import type { Test } from 'tap'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 
 const asked = {
+  ...plainOrder,
   total_cents: 2200,
   currency: 'EUR',
   payer: { id: null, type: 'guest', email: null },
-  concept: null,
-  description: null,
-  reference_code: null,
-  category: null,
-  tags: null,
-  payment_method_id: null,
-  is_guest_payment: true,
-  guest_email: null,
-  guest_name: null,
-  guest_phone: null,
-  metadata: {},
-  request_fingerprint: null,
 }
 
 export async function startPaymentsOnLog(t: Test) {
