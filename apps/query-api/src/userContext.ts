@@ -2,7 +2,7 @@
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { Nullable } from '@paylog/domain/fields'
-import { guestOwner, ownerOf } from '@paylog/projections/owner'
+import { guestOwner, ownerOf } from '@paylog/domain/owner'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { type Static, Type } from 'typebox'
 

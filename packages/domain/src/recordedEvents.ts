@@ -1,6 +1,9 @@
 // Every event that can stand in the log: the codec knows these types and no others.
+import { addressEvents } from './addresses/events.ts'
+import { defaultChoiceEvents } from './defaults/events.ts'
 import { guestTokenEvents } from './guest-tokens/events.ts'
 import type { EventsOf } from './messages.ts'
+import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { providerCustomerEvents } from './provider-customers/events.ts'
 import { providerIntentEvents, providerNotificationEvents } from './provider-events/events.ts'
@@ -13,5 +16,9 @@ export const recordedEvents = {
   ...guestTokenEvents,
   ...setupIntentEvents,
   ...providerCustomerEvents,
+  ...paymentMethodEvents,
+  ...methodRequestEvents,
+  ...addressEvents,
+  ...defaultChoiceEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>

@@ -28,7 +28,8 @@ export type Handled<State, Event> = Loaded<State> & {
 export type Command<State, Event extends DomainEvent> = {
   readonly stream: StreamName
   readonly fold: Fold<State, Event>
-  readonly decide: (state: State) => readonly Event[]
+  /** `revision` is the stream's, which the decision is made on. */
+  readonly decide: (state: State, revision: Revision) => readonly Event[]
   readonly metadata: EventMetadata
   /**
    * What the caller takes the stream for, to save reading it: what an earlier answer said, or `newStream`. Should it be
@@ -133,7 +134,7 @@ export function createEventStore(options: {
       for (let decision = 1; Date.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
         const loaded = isAssumed ? known : await load(stream, fold)
-        const events = decide(loaded.state)
+        const events = decide(loaded.state, loaded.revision)
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events }
         const encoded = events.map((event) => encode(event, uuidv7(), metadata))

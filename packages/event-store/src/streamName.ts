@@ -1,6 +1,18 @@
 // The names of streams: one builder per category. A category holds no dash, because EventStoreDB cuts at the first one.
+import { createHash } from 'node:crypto'
+import type { DefaultsList } from '@paylog/domain/defaults/events'
 
-type Category = 'payment' | 'providerIntent' | 'providerEvent' | 'providerCustomer' | 'setupIntent' | 'guestToken'
+type Category =
+  | 'payment'
+  | 'paymentMethod'
+  | 'paymentMethodRequest'
+  | 'address'
+  | 'defaultChoice'
+  | 'providerIntent'
+  | 'providerEvent'
+  | 'providerCustomer'
+  | 'setupIntent'
+  | 'guestToken'
 
 /** A stream's name. */
 export type StreamName = string
@@ -8,6 +20,17 @@ export type StreamName = string
 const streamName = (category: Category, id: string): StreamName => `${category}-${id}`
 
 export const paymentStream = (paymentId: string) => streamName('payment', paymentId)
+
+export const paymentMethodStream = (paymentMethodId: string) => streamName('paymentMethod', paymentMethodId)
+
+/** @param requestId derived from an Idempotency-Key */
+export const paymentMethodRequestStream = (requestId: string) => streamName('paymentMethodRequest', requestId)
+
+export const addressStream = (addressId: string) => streamName('address', addressId)
+
+/** @param owner hashed: an e-mail has no place in a name that logs may show */
+export const defaultChoiceStream = (list: DefaultsList, owner: string) =>
+  streamName('defaultChoice', `${list}:${createHash('sha256').update(owner).digest('hex')}`)
 
 export const providerIntentStream = (provider: string, intentId: string) =>
   streamName('providerIntent', `${provider}:${encoded(intentId)}`)

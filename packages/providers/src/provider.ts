@@ -1,4 +1,5 @@
 // What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
+import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/moneyBack'
 import type { StatementSource } from '@paylog/domain/payments/statement'
@@ -64,7 +65,10 @@ export type CreateIntent = {
   readonly amount_cents: number
   readonly currency: string
   readonly description: string | null
-  readonly payment_method_id: string | null
+  /** The provider's id of the method to pay with, if one was chosen. */
+  readonly provider_method_id: string | null
+  /** Whom the method is attached to; `null` for one of nobody's, a test method for one. */
+  readonly provider_customer_id: string | null
 }
 
 export type ProviderIntent = {
@@ -109,6 +113,7 @@ export type ProviderSetupIntent = {
 export type ProviderMethods = {
   /**
    * Makes the customer that stands for a user of ours. `null` where customers come into being with their first method.
+   * @throws ProviderError
    */
   createCustomer(request: {
     readonly idempotency_key: string
@@ -116,7 +121,10 @@ export type ProviderMethods = {
     readonly email: string | null
     readonly name: string | null
   }): Promise<string | null>
-  /** Keeps what a token of the client stands for. */
+  /**
+   * Keeps what a token of the client stands for. One that is kept already is kept.
+   * @throws ProviderError with the code `customerMissing` when the provider does not know the customer any more
+   */
   attachMethod(request: {
     readonly idempotency_key: string
     readonly token: string
@@ -124,26 +132,27 @@ export type ProviderMethods = {
     /** `null` only where `createCustomer` gave none. */
     readonly provider_customer_id: string | null
   }): Promise<AttachedMethod>
-  /** What a token stands for, without keeping it. What the provider does not tell is `null`. */
-  readMethod(token: string): Promise<MethodDetails>
+  /**
+   * What a token stands for, without keeping it. What the provider does not tell is `null`.
+   * @param request `owner` stands for whose it will be: a token that the provider gives to everybody, for trying things
+   *   out, is another method for each
+   * @throws ProviderError `rejected`, also for a method that is somebody's already
+   */
+  readMethod(request: { readonly token: string; readonly owner: string }): Promise<ReadMethod>
+  /** What the provider tells of a saved method now; `null` when the customer has it no more. */
+  readonly retrieveMethod: ((method: MethodRef) => Promise<MethodDetails | null>) | null
   /** Forgets a method. One that is not there (any more) counts as forgotten. */
-  detachMethod(method: { readonly provider_method_id: string; readonly provider_customer_id: string }): Promise<void>
+  detachMethod(method: MethodRef): Promise<void>
 }
 
-export type MethodDetails = {
-  readonly provider_method_id: string
-  /** The provider's own word: `card`, `paypal`, … */
-  readonly payment_type: string | null
-  readonly wallet_type: string | null
-  readonly card_brand: string | null
-  readonly last_four: string | null
-  /** Two digits. */
-  readonly expiry_month: string | null
-  /** Four digits. */
-  readonly expiry_year: string | null
-}
+export type MethodRef = { readonly provider_method_id: string; readonly provider_customer_id: string }
 
-export type AttachedMethod = MethodDetails & { readonly provider_customer_id: string }
+export type ReadMethod = MethodDetails & { readonly provider_method_id: string }
+
+export type AttachedMethod = MethodDetails & MethodRef
+
+/** The code of a ProviderError: another customer has to be made. */
+export const customerMissing = 'customer_missing'
 
 export type SignedNotification = {
   /** The bytes as they came; any other form breaks the signature. */

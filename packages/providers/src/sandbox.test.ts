@@ -31,7 +31,8 @@ const intent = {
   amount_cents: 2599,
   currency: 'EUR',
   description: null,
-  payment_method_id: null,
+  provider_method_id: null,
+  provider_customer_id: null,
 }
 
 t.test('the same key gives the same intent, another key another one', async (t) => {
@@ -45,7 +46,7 @@ t.test('the same key gives the same intent, another key another one', async (t) 
 })
 
 t.test('the declined card is declined', async (t) => {
-  const declined = sandbox.createIntent({ ...intent, payment_method_id: 'pm_card_declined' })
+  const declined = sandbox.createIntent({ ...intent, provider_method_id: 'pm_card_declined' })
   await t.rejects(declined, { name: 'ProviderError', kind: 'declined' } satisfies Partial<ProviderError>)
 })
 

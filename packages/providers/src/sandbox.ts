@@ -18,8 +18,8 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
   return {
     id: 'sandbox',
 
-    async createIntent({ payment_id, idempotency_key, payment_method_id }) {
-      if (payment_method_id === declinedCard)
+    async createIntent({ payment_id, idempotency_key, provider_method_id }) {
+      if (provider_method_id === declinedCard)
         throw new ProviderError('declined', 'card_declined', 'The card was declined')
       // Derived from the key alone, so that a repeated call finds the same intent. The key is a UUID and stays one: a
       // run of hexadecimal digits could look like a card number to us when a client sends it back.

@@ -21,6 +21,8 @@ export type Callers = {
   /** Everyone whose credentials, if any were presented, are valid. */
   readonly anyone: onRequestAsyncHookHandler
   readonly sessionOrGuest: onRequestAsyncHookHandler
+  /** The same, and guests whose token has expired but is remembered (interface, section 5, rule 6). */
+  readonly sessionOrRememberedGuest: onRequestAsyncHookHandler
   readonly session: onRequestAsyncHookHandler
   readonly administrator: onRequestAsyncHookHandler
 }
@@ -28,18 +30,22 @@ export type Callers = {
 /**
  * `onRequest` hooks that set `request.actor`, before a byte of the body is read. An anonymous caller is refused with 401
  * `unauthenticated`, a known one that may not do this with 403 `forbidden`.
+ * @param actorOrRemembered finds the caller where an expired guest token may do
  */
-export function createCallers(actorOf: ActorOf): Callers {
+export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = actorOf): Callers {
   const allowing =
-    (isAllowed: (actor: Actor) => boolean, who: string): onRequestAsyncHookHandler =>
+    (isAllowed: (actor: Actor) => boolean, who: string, find = actorOf): onRequestAsyncHookHandler =>
     async (request) => {
-      const actor = await actorOf({ headers: request.headers, query: queryOf(request) })
+      const actor = await find({ headers: request.headers, query: queryOf(request) })
       if (!isAllowed(actor)) throw refusal(actor, who)
       request.actor = actor
     }
+  const isKnown = ({ kind }: Actor) => kind !== 'anonymous'
+  const known = 'sessions and guest tokens'
   return {
     anyone: allowing(() => true, 'anyone'),
-    sessionOrGuest: allowing(({ kind }) => kind !== 'anonymous', 'sessions and guest tokens'),
+    sessionOrGuest: allowing(isKnown, known),
+    sessionOrRememberedGuest: allowing(isKnown, known, actorOrRemembered),
     session: allowing(({ kind }) => kind === 'session', 'sessions'),
     administrator: allowing((actor) => actor.kind === 'session' && actor.is_administrator, 'administrators'),
   }

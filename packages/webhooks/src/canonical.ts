@@ -75,11 +75,27 @@ const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
   // Raw nodes are told of it; canonical ones once it is known whether it is about a payment of ours.
   ProviderEventReceived: null,
   ProviderEventApplied: null,
+  ProviderEventAppliedToMethod: null,
   ProviderEventUnmatched: ({ data }) => unmatchedMessages(data),
   ProviderIntentOwned: null,
   GuestTokenSeen: null,
   SetupIntentCreated: null,
   ProviderCustomerLinked: null,
+  // Methods and addresses are nobody's business but their owner's; what the provider says of a method goes to raw nodes.
+  PaymentMethodAdded: null,
+  PaymentMethodAliasChanged: null,
+  PaymentMethodMadeDefault: null,
+  PaymentMethodDefaultCleared: null,
+  PaymentMethodRefreshed: null,
+  PaymentMethodRemoved: null,
+  PaymentMethodRequested: null,
+  PaymentMethodRequestAnswered: null,
+  AddressAdded: null,
+  AddressChanged: null,
+  AddressMadeDefault: null,
+  AddressDefaultCleared: null,
+  AddressRemoved: null,
+  DefaultChosen: null,
 }
 
 /** What a recorded event means in canonical messages; often nothing, sometimes two. */

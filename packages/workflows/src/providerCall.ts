@@ -77,7 +77,9 @@ function createIntent(provider: Provider, payment: Payment): Promise<ProviderInt
     amount_cents: payment.total_cents,
     currency: payment.currency,
     description: payment.description ?? payment.concept,
-    payment_method_id: payment.payment_method_id,
+    // A test method of the provider's has no record of ours.
+    provider_method_id: payment.provider_method?.provider_method_id ?? payment.payment_method_id,
+    provider_customer_id: payment.provider_method?.provider_customer_id ?? null,
   })
 }
 

@@ -1,8 +1,9 @@
 // Payments as rows: what each event of a payment changes.
+
+import { guestOwner, userOwner } from '@paylog/domain/owner'
 import type { PaymentEvent, PaymentInitiated } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
 import { foldCase } from '../foldCase.ts'
-import { guestOwner, userOwner } from '../owner.ts'
 import { type Change, defineProjection, first, latest } from '../projection.ts'
 
 type PaymentRow = {

@@ -1,10 +1,11 @@
 // The questions about payments. Each is asked on behalf of one owner; there is no way to ask without.
+
+import { foldEmail } from '@paylog/domain/owner'
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { sql } from 'kysely'
 import { foldCase } from '../foldCase.ts'
 import { type Queryable, readModels, runNamed } from '../namedQuery.ts'
-import { foldEmail } from '../owner.ts'
 import { type ListedRecord, listedColumns, listedPayment, singleColumns, singlePayment } from './views.ts'
 
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'

@@ -1,7 +1,6 @@
-import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { recordedEvent, samples } from '../testing/paymentEvents.ts'
-import { type Plan, planOf } from './plan.ts'
+import { type FollowedEvent, type Plan, planOf } from './plan.ts'
 
 const at = new Date('2026-05-06T07:08:09.000Z')
 const after = (ms: number) => new Date(at.getTime() + ms)
@@ -16,7 +15,7 @@ const rules = { providers, reconcileAfterMs: hour }
 const nothingLeft = { finish: null, ask: null, watch: null }
 const watched = { ask: null, watch: after(hour) }
 
-type EventType = RecordedDomainEvent['type']
+type EventType = FollowedEvent['type']
 
 t.test('every event sets and clears the times that it decides, and no others', async (t) => {
   const table: Readonly<Record<EventType, Plan | null>> = {
@@ -36,11 +35,8 @@ t.test('every event sets and clears the times that it decides, and no others', a
     PaymentDisputeRecorded: null,
     ProviderEventReceived: { finish: after(30_000) },
     ProviderEventApplied: nothingLeft,
+    ProviderEventAppliedToMethod: nothingLeft,
     ProviderEventUnmatched: nothingLeft,
-    ProviderIntentOwned: null,
-    ProviderCustomerLinked: null,
-    SetupIntentCreated: null,
-    GuestTokenSeen: null,
   }
   for (const type of Object.keys(samples) as EventType[]) {
     t.strictSame(planOf(recordedEvent(type, { at }), rules), table[type], type)

@@ -1,4 +1,6 @@
 // What an event means for the worker's list: when somebody has to look at its payment or its notification.
+import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
+import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/provider-events/events'
 import type { Recorded } from '@paylog/event-store/codec'
 import type { Provider } from '@paylog/providers/provider'
 
@@ -12,6 +14,10 @@ export type Times<Time> = { readonly finish: Time; readonly ask: Time; readonly 
 
 /** What an event changes about the times; what it does not name stays. */
 export type Plan = Partial<Times<Date | null>>
+
+/** What is about a payment or a notification; nothing else leaves something to do. */
+const followedEvents = { ...paymentEvents, ...providerNotificationEvents }
+export type FollowedEvent = PaymentEvent | ProviderNotificationEvent
 
 export type PlanRules = {
   /** The enabled providers by their id; of one that is not enabled it is not known what it can be asked for. */
@@ -31,6 +37,14 @@ const nothingLeft: Plan = { finish: null, ask: null, watch: null }
  * @returns `null` when it changes nothing
  */
 export function planOf(event: Recorded, rules: PlanRules): Plan | null {
+  return isFollowed(event) ? planOfFollowed(event, rules) : null
+}
+
+function isFollowed(event: Recorded): event is Recorded<FollowedEvent> {
+  return Object.hasOwn(followedEvents, event.type)
+}
+
+function planOfFollowed(event: FollowedEvent, rules: PlanRules): Plan | null {
   switch (event.type) {
     case 'PaymentInitiated':
     case 'PaymentAttemptStarted':
@@ -58,15 +72,12 @@ export function planOf(event: Recorded, rules: PlanRules): Plan | null {
     case 'PaymentSucceeded':
     case 'PaymentCanceled':
     case 'ProviderEventApplied':
+    case 'ProviderEventAppliedToMethod':
     case 'ProviderEventUnmatched':
       return nothingLeft
     case 'PaymentConflictDetected':
     case 'PaymentRefundRecorded':
     case 'PaymentDisputeRecorded':
-    case 'ProviderIntentOwned':
-    case 'ProviderCustomerLinked':
-    case 'SetupIntentCreated':
-    case 'GuestTokenSeen':
       return null
   }
 }

@@ -1,8 +1,8 @@
 // Events of payments and notifications as the log would hand them out.
 import { randomUUID } from 'node:crypto'
-import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec'
 import { plainOrder } from '@paylog/testing/plainOrder'
+import type { FollowedEvent } from '../follow-ups/plan.ts'
 
 const occurred_at = '2026-01-02T03:04:05.000Z'
 const facts = {
@@ -24,8 +24,8 @@ const notice = {
 }
 const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
 
-type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
-type Samples = { readonly [Type in RecordedDomainEvent['type']]: DataOf<Type> }
+type DataOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>['data']
+type Samples = { readonly [Type in FollowedEvent['type']]: DataOf<Type> }
 
 /** One of every type of event that there is, about one payment or one notification of the provider `tills`. */
 export const samples: Samples = {
@@ -53,31 +53,18 @@ export const samples: Samples = {
   PaymentDisputeRecorded: { ...evidence, dispute_id: 'dispute-1', dispute_status: 'open', disputed_cents: 2200 },
   ProviderEventReceived: { ...notice, received_at: occurred_at, body: '{}' },
   ProviderEventApplied: { ...notice, ...subject, payment_id: facts.payment_id, payer: facts.payer, project_id: null },
+  ProviderEventAppliedToMethod: {
+    ...notice,
+    object_id: 'method-1',
+    payment_method_id: '018f0000-0000-7000-8000-000000000003',
+  },
   ProviderEventUnmatched: { ...notice, ...subject, customer_id: null, customer_email: null },
-  ProviderIntentOwned: { payment_id: facts.payment_id, provider_id: 'tills', provider_intent_id: 'intent-1' },
-  GuestTokenSeen: { guest_email: 'ann@example.com', occurred_at },
-  SetupIntentCreated: {
-    setup_intent_id: '018f0000-0000-7000-8000-000000000002',
-    occurred_at,
-    provider_id: 'tills',
-    provider_setup_intent_id: 'setup-1',
-    client_secret: 'secret',
-    provider_customer_id: null,
-    user_id: 'user-1',
-    request_fingerprint: null,
-  },
-  ProviderCustomerLinked: {
-    occurred_at,
-    provider_id: 'tills',
-    provider_customer_id: 'customer-1',
-    user_id: 'user-1',
-  },
 }
 
 let position = 0n
 
 /** An event as it stands in the log, behind every one that was made before. @param options `at` by our own clock */
-export function recordedEvent<Type extends RecordedDomainEvent['type']>(
+export function recordedEvent<Type extends FollowedEvent['type']>(
   type: Type,
   options: { readonly stream?: string; readonly at?: Date; readonly data?: Partial<DataOf<Type>> } = {},
 ): Recorded {
@@ -85,7 +72,7 @@ export function recordedEvent<Type extends RecordedDomainEvent['type']>(
   const at = options.at?.toISOString() ?? occurred_at
   const ourTime = 'received_at' in samples[type] ? 'received_at' : 'occurred_at'
   // The type's own data was just put beside it; the compiler cannot connect the two.
-  const event = { type, data: { ...samples[type], [ourTime]: at, ...options.data } } as RecordedDomainEvent
+  const event = { type, data: { ...samples[type], [ourTime]: at, ...options.data } } as FollowedEvent
   return {
     ...event,
     id: randomUUID(),

@@ -52,6 +52,10 @@ export const paymentEvents = {
     category: Nullable(Type.String()),
     tags: Nullable(Type.String()),
     payment_method_id: Nullable(Type.String()),
+    /** The saved method at the provider, as the create call names it; absent where none was given. */
+    provider_method: Type.Optional(
+      Type.Object({ provider_method_id: Type.String(), provider_customer_id: Nullable(Type.String()) }),
+    ),
     is_guest_payment: Type.Boolean(),
     guest_email: Nullable(Type.String()),
     guest_name: Nullable(Type.String()),

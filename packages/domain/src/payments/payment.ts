@@ -22,6 +22,7 @@ export type Payment = Amounts & {
   readonly category: string | null
   readonly tags: string | null
   readonly payment_method_id: string | null
+  readonly provider_method?: PaymentInitiated['data']['provider_method']
   readonly is_guest_payment: boolean
   readonly guest_email: string | null
   readonly metadata: Readonly<Record<string, unknown>>

@@ -1,20 +1,9 @@
 // A payment as clients see it (interface, section 2.1).
 import { type Static, Type } from 'typebox'
 import { ClientObject, Nullable } from '../fields.ts'
+import { PaymentMethodSummary } from '../payment-methods/resource.ts'
 import type { Payment } from './payment.ts'
 import { PaymentStatus } from './status.ts'
-
-export const PaymentMethodSummary = Type.Object({
-  id: Type.String(),
-  payment_type: Nullable(Type.String()),
-  wallet_type: Nullable(Type.String()),
-  card_brand: Nullable(Type.String()),
-  last_four: Nullable(Type.String()),
-  expiry_month: Nullable(Type.String()),
-  expiry_year: Nullable(Type.String()),
-  alias: Nullable(Type.String()),
-})
-export type PaymentMethodSummary = Static<typeof PaymentMethodSummary>
 
 export const PaymentResource = Type.Object({
   id: Type.String({ format: 'uuid' }),

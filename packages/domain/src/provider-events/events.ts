@@ -51,6 +51,8 @@ export const providerNotificationEvents = {
     payer: Payer,
     project_id: Nullable(Type.String()),
   }),
+  /** It is about a payment method of ours. */
+  ProviderEventAppliedToMethod: Type.Object({ ...facts, object_id: Nullable(Type.String()), payment_method_id: Id }),
   /** It is about nothing of ours: another system's payment, a subscription, a customer. */
   ProviderEventUnmatched: Type.Object({
     ...facts,

@@ -10,7 +10,8 @@ export const sampleIntent: CreateIntent = {
   amount_cents: 2599,
   currency: 'USD',
   description: 'Two tickets',
-  payment_method_id: null,
+  provider_method_id: null,
+  provider_customer_id: null,
 }
 
 export const sampleInvoice = '7e6f8a9b0c1d2e3f4a5b'

@@ -12,7 +12,8 @@ export const createRequest: CreateIntent = {
   amount_cents: 1999,
   currency: 'EUR',
   description: 'Two tickets',
-  payment_method_id: null,
+  provider_method_id: null,
+  provider_customer_id: null,
 }
 
 /** @param options `timeoutMs` of every call */

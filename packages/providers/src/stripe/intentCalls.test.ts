@@ -22,7 +22,7 @@ const intent = {
 t.test('asks for an intent that names the payment and nothing else of ours', async (t) => {
   const { fake, stripe } = await stripeUnderTest(t)
   const { id } = fake.addMethod()
-  const created = await stripe.createIntent({ ...request, description: 'Tea & cake = 100 %', payment_method_id: id })
+  const created = await stripe.createIntent({ ...request, description: 'Tea & cake = 100 %', provider_method_id: id })
   const [call] = fake.calls
   t.same(call, {
     method: 'POST',
@@ -285,7 +285,7 @@ t.test('knows the methods for trying things out, with a key for that', async (t)
   const { stripe } = await stripeUnderTest(t)
   const restricted = (await stripeUnderTest(t, { secretKey: 'rk_test_example' })).stripe
   const live = (await stripeUnderTest(t, { secretKey: 'sk_live_example' })).stripe
-  const asked: CreateIntent['payment_method_id'][] = ['pm_card_visa', 'pm_1NxYz', 'pm_card_', 'xpm_card_visa']
+  const asked: CreateIntent['provider_method_id'][] = ['pm_card_visa', 'pm_1NxYz', 'pm_card_', 'xpm_card_visa']
   const answers = (provider: Provider) => asked.map((id) => provider.isTestMethod(id ?? ''))
   t.same(answers(stripe), [true, false, false, false])
   t.same(answers(restricted), [true, false, false, false])

@@ -35,7 +35,7 @@ const pageSize = 100
 
 /** @throws ProviderError */
 export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
-  const { payment_id, payment_method_id } = request
+  const { payment_id, provider_method_id } = request
   const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
   const amount = toStripeAmount(request.amount_cents, request.currency)
   if (amount === null)
@@ -54,7 +54,7 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
         metadata: { payment_id },
         // An empty text would be an order to clear what is not there.
         ...(description ? { description } : {}),
-        ...(payment_method_id ? { payment_method: payment_method_id } : {}),
+        ...(provider_method_id ? { payment_method: provider_method_id } : {}),
       },
       { ...timeLeft(), idempotencyKey: request.idempotency_key },
     )

@@ -10,14 +10,14 @@ const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(
 
 t.test('the provider says no to the payment', async (t) => {
   const { fake, stripe } = await stripeUnderTest(t)
-  const declined = stripe.createIntent({ ...request, payment_method_id: 'pm_card_chargeDeclined' })
+  const declined = stripe.createIntent({ ...request, provider_method_id: 'pm_card_chargeDeclined' })
   await t.rejects(declined, { ...of('declined', 'insufficient_funds'), message: 'The payment was declined' })
   t.equal(fake.calls.length, 1, 'which is not asked again')
 })
 
 t.test('the provider says that the request is wrong', async (t) => {
   const { fake, stripe } = await stripeUnderTest(t)
-  const unknownMethod = stripe.createIntent({ ...request, payment_method_id: 'pm_secret_number' })
+  const unknownMethod = stripe.createIntent({ ...request, provider_method_id: 'pm_secret_number' })
   await t.rejects(unknownMethod, of('rejected', 'resource_missing'))
   const { message, cause } = (await unknownMethod.catch((error: Error) => error)) as Error
   t.notMatch(`${message} ${(cause as Error).message}`, 'pm_secret_number', 'its words are not passed on')

@@ -14,7 +14,8 @@ export const request: CreateIntent = {
   amount_cents: 2599,
   currency: 'EUR',
   description: null,
-  payment_method_id: null,
+  provider_method_id: null,
+  provider_customer_id: null,
 }
 
 type Capability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'

@@ -1,5 +1,5 @@
 // Whom a row belongs to, as one text that lists and gets filter by.
-import type { Actor } from '@paylog/domain/actor'
+import type { Actor } from './actor.ts'
 
 /** What is made with a session belongs to its user alone. */
 export function userOwner(userId: string): string {
@@ -22,4 +22,10 @@ export function ownerOf(actor: Exclude<Actor, { kind: 'anonymous' }>): string {
  */
 export function foldEmail(email: string): string {
   return email.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** Whom a thing belongs to whose owner is recorded in these two fields: a user, or else the guest of that e-mail. */
+export function recordedOwner(thing: { readonly user_id: string | null; readonly guest_email: string | null }) {
+  if (thing.user_id !== null) return userOwner(thing.user_id)
+  return thing.guest_email === null ? null : guestOwner(thing.guest_email)
 }

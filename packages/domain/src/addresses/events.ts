@@ -1,0 +1,58 @@
+// Everything that can happen to an address, as recorded facts.
+import { type Static, Type } from 'typebox'
+import { DefaultChoice } from '../defaults/events.ts'
+import { Id, Instant, Nullable } from '../fields.ts'
+import type { EventsOf } from '../messages.ts'
+
+export const AddressType = Type.Union([Type.Literal('billing'), Type.Literal('shipping')])
+export type AddressType = Static<typeof AddressType>
+
+const Text = Nullable(Type.String())
+
+/** What an owner says of an address, and may change later. */
+export const AddressContent = Type.Object({
+  address_type: AddressType,
+  organization_id: Text,
+  name: Text,
+  line1: Text,
+  line2: Text,
+  city: Text,
+  state: Text,
+  postal_code: Text,
+  /** ISO 3166-1 alpha-2, upper case. */
+  country: Text,
+  is_partial: Type.Boolean(),
+  is_business: Type.Boolean(),
+  business_name: Text,
+  tax_id: Text,
+  tax_id_type: Text,
+  phone: Text,
+  email: Text,
+  alias: Text,
+  guest_name: Text,
+})
+export type AddressContent = Static<typeof AddressContent>
+
+/** What every event of an address repeats. */
+const facts = { address_id: Id, occurred_at: Instant }
+
+export const addressEvents = {
+  AddressAdded: Type.Object({
+    ...facts,
+    /** The user that it belongs to; null for a guest's. */
+    user_id: Text,
+    /** The guest that it belongs to; of a user's address no more than contact data. */
+    guest_email: Text,
+    ...AddressContent.properties,
+    default_choice: Nullable(DefaultChoice),
+    /** SHA-256 of the request, when it came with an Idempotency-Key. */
+    request_fingerprint: Text,
+  }),
+  /** Only what is another value than before. Of another type, it is nobody's default any more. */
+  AddressChanged: Type.Object({ ...facts, changes: Type.Partial(AddressContent) }),
+  AddressMadeDefault: Type.Object({ ...facts, default_choice: DefaultChoice }),
+  AddressDefaultCleared: Type.Object(facts),
+  AddressRemoved: Type.Object(facts),
+}
+export type AddressEvent = EventsOf<typeof addressEvents>
+export type AddressAdded = Extract<AddressEvent, { type: 'AddressAdded' }>

@@ -1,0 +1,51 @@
+// Which of an owner's methods, or addresses of one type, is the default. The choices of one list stand in one stream, so
+// that there is an order among them whatever happens at the same time.
+import { type Static, Type } from 'typebox'
+import { Id, Instant } from '../fields.ts'
+import type { EventsOf, Fold } from '../messages.ts'
+
+/**
+ * The number of a choice within its list, from 0. The item that carries the highest number is the one that was chosen last;
+ * an item with a lower one is the default no more, even while its own stream does not say so yet.
+ */
+export const DefaultChoice = Type.Integer({ minimum: 0 })
+export type DefaultChoice = Static<typeof DefaultChoice>
+
+/** Within which an owner has one default. */
+export const DefaultsList = Type.Union([
+  Type.Literal('payment_methods'),
+  Type.Literal('billing_addresses'),
+  Type.Literal('shipping_addresses'),
+])
+export type DefaultsList = Static<typeof DefaultsList>
+
+export const defaultChoiceEvents = {
+  DefaultChosen: Type.Object({ list: DefaultsList, chosen_id: Id, choice: DefaultChoice, occurred_at: Instant }),
+}
+export type DefaultChoiceEvent = EventsOf<typeof defaultChoiceEvents>
+
+/** The latest choices of a list; none before the first. */
+export type Choices = {
+  readonly choice: DefaultChoice
+  readonly chosen_id: string
+  /** What was chosen before, if anything was. */
+  readonly previous_id: string | null
+}
+
+export const defaultChoiceFold: Fold<Choices | null, DefaultChoiceEvent> = {
+  initialState: null,
+  evolve: (choices, { data: { choice, chosen_id } }) => ({
+    choice,
+    chosen_id,
+    previous_id: choices?.chosen_id ?? null,
+  }),
+}
+
+/** Chooses an item. One that is chosen already keeps its choice. */
+export function chooseDefault(
+  command: { readonly list: DefaultsList; readonly chosen_id: string; readonly occurred_at: string },
+  choices: Choices | null,
+): DefaultChoiceEvent[] {
+  if (choices?.chosen_id === command.chosen_id) return []
+  return [{ type: 'DefaultChosen', data: { ...command, choice: choices === null ? 0 : choices.choice + 1 } }]
+}

@@ -1,0 +1,124 @@
+// A payment method as its events tell it, and what may happen to it next.
+import { DomainError } from '../errors.ts'
+import type { Fold } from '../messages.ts'
+import type { MethodDetails, PaymentMethodAdded, PaymentMethodEvent } from './events.ts'
+
+export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at' | 'default_choice'> & {
+  readonly status: 'saved' | 'removed'
+  readonly is_default: boolean
+  /** The latest choice that made it the default, even when it is not any more. */
+  readonly default_choice: number | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export type PaymentMethodState = { readonly status: 'none' } | PaymentMethod
+
+export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
+  initialState: Object.freeze({ status: 'none' }),
+  evolve(state, event) {
+    if (event.type === 'PaymentMethodAdded') return added(event)
+    return state.status === 'none' ? state : evolved(state, event)
+  },
+}
+
+function added({ data: { occurred_at, ...rest } }: PaymentMethodAdded): PaymentMethod {
+  const is_default = rest.default_choice !== null
+  return { ...rest, status: 'saved', is_default, created_at: occurred_at, updated_at: occurred_at }
+}
+
+function evolved(method: PaymentMethod, event: Exclude<PaymentMethodEvent, PaymentMethodAdded>): PaymentMethod {
+  const updated_at = event.data.occurred_at
+  switch (event.type) {
+    case 'PaymentMethodAliasChanged':
+      return { ...method, updated_at, alias: event.data.alias }
+    case 'PaymentMethodMadeDefault':
+      return { ...method, updated_at, is_default: true, default_choice: event.data.default_choice }
+    case 'PaymentMethodDefaultCleared':
+      return { ...method, updated_at, is_default: false }
+    case 'PaymentMethodRefreshed':
+      return { ...method, updated_at, ...detailsOf(event.data) }
+    case 'PaymentMethodRemoved':
+      return { ...method, updated_at, status: 'removed', is_default: false }
+  }
+}
+
+/** The provider's part of something that holds more. */
+export function detailsOf(from: MethodDetails): MethodDetails {
+  const { payment_type, wallet_type, card_brand, last_four, expiry_month, expiry_year } = from
+  return { payment_type, wallet_type, card_brand, last_four, expiry_month, expiry_year }
+}
+
+export type AddPaymentMethod = PaymentMethodAdded['data']
+
+/** Adds a method that is not there, or not there any more. One that is there stays as it is. */
+export function addPaymentMethod(command: AddPaymentMethod, state: PaymentMethodState): PaymentMethodEvent[] {
+  return state.status === 'saved' ? [] : [{ type: 'PaymentMethodAdded', data: command }]
+}
+
+export type ChangePaymentMethod = {
+  readonly occurred_at: string
+  /** Left out: it stays. */
+  readonly alias?: string | null
+  /** The choice that makes it the default; `null`: it is not the default any more; left out: it stays as it is. */
+  readonly default_choice?: number | null
+}
+
+/** What its owner changes. What is so already is not recorded again. @throws DomainError `not_found` */
+export function changePaymentMethod(command: ChangePaymentMethod, state: PaymentMethodState): PaymentMethodEvent[] {
+  const method = saved(state)
+  const { occurred_at, alias, default_choice } = command
+  const facts = { payment_method_id: method.payment_method_id, occurred_at }
+  const events: PaymentMethodEvent[] = []
+  if (alias !== undefined && alias !== method.alias)
+    events.push({ type: 'PaymentMethodAliasChanged', data: { ...facts, alias } })
+  if (typeof default_choice === 'number' && (!method.is_default || default_choice !== method.default_choice))
+    events.push({ type: 'PaymentMethodMadeDefault', data: { ...facts, default_choice } })
+  if (default_choice === null) events.push(...clearDefault({ occurred_at }, method))
+  return events
+}
+
+/** It is not the default any more, because its owner said so or chose another one. */
+export function clearDefault(
+  { occurred_at }: { readonly occurred_at: string },
+  state: PaymentMethodState,
+): PaymentMethodEvent[] {
+  if (state.status !== 'saved' || !state.is_default) return []
+  const { payment_method_id } = state
+  return [{ type: 'PaymentMethodDefaultCleared', data: { payment_method_id, occurred_at } }]
+}
+
+/** Takes over what the provider tells now. What it tells nothing of stays. */
+export function refreshPaymentMethod(
+  { occurred_at, details }: { readonly occurred_at: string; readonly details: MethodDetails },
+  state: PaymentMethodState,
+): PaymentMethodEvent[] {
+  if (state.status !== 'saved') return []
+  const known = detailsOf(state)
+  const refreshed: MethodDetails = {
+    payment_type: details.payment_type ?? known.payment_type,
+    wallet_type: details.wallet_type ?? known.wallet_type,
+    card_brand: details.card_brand ?? known.card_brand,
+    last_four: details.last_four ?? known.last_four,
+    expiry_month: details.expiry_month ?? known.expiry_month,
+    expiry_year: details.expiry_year ?? known.expiry_year,
+  }
+  if (JSON.stringify(refreshed) === JSON.stringify(known)) return []
+  const { payment_method_id } = state
+  return [{ type: 'PaymentMethodRefreshed', data: { payment_method_id, occurred_at, ...refreshed } }]
+}
+
+/** Removes a method; one that is gone stays gone. */
+export function removePaymentMethod(
+  { occurred_at, by }: { readonly occurred_at: string; readonly by: 'owner' | 'provider' },
+  state: PaymentMethodState,
+): PaymentMethodEvent[] {
+  if (state.status !== 'saved') return []
+  return [{ type: 'PaymentMethodRemoved', data: { payment_method_id: state.payment_method_id, occurred_at, by } }]
+}
+
+/** @throws DomainError `not_found` */
+export function saved(state: PaymentMethodState): PaymentMethod {
+  if (state.status === 'saved') return state
+  throw new DomainError('not_found', 'No payment method with this id')
+}
