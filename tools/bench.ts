@@ -1,10 +1,12 @@
 // Runs a benchmark: `npm run bench -- NAME`. Benchmarks are programs that print figures, not tests that judge them.
 import { eventStore } from '../apps/event-store-node/src/bench/eventStore.ts'
 import { latency } from '../apps/local/src/bench/latency.ts'
+import { queries } from '../apps/query-api/src/bench/queries.ts'
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 const benchmarks = new Map<string, (args: readonly string[]) => Promise<void>>([
   ['latency', () => latency(process.env, say)],
+  ['queries', (args) => queries(args, process.env, say)],
   ['event-store', (args) => eventStore(args, say)],
 ])
 

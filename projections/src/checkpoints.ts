@@ -1,5 +1,6 @@
 // How far a projection has read the log: kept beside its rows, moved in the same transaction.
 import type { ClientBase, Pool } from 'pg'
+import { projections } from './registry.ts'
 
 /** A place in the log. Both numbers are kept: some servers only honour one of them. */
 export type Position = { readonly commit: bigint; readonly prepare: bigint }
@@ -81,6 +82,18 @@ export async function liveCheckpoint(
     text: `select ${fields} from read_models.${projectionName}_checkpoint`,
   })
   return rows.map(toCheckpoint).at(0)
+}
+
+/** How far the live versions of all projections have come, in one look; one that has not begun is left out. */
+export async function livePositions(pool: Pick<Pool, 'query'>): Promise<ReadonlyMap<string, bigint>> {
+  const each = projections.map(
+    ({ name }) => `select '${name}' as name, commit_position::text from read_models.${name}_checkpoint`,
+  )
+  const { rows } = await pool.query<{ readonly name: string; readonly commit_position: string | null }>({
+    name: 'live positions',
+    text: each.join(' union all '),
+  })
+  return new Map(rows.flatMap(({ name, commit_position: at }) => (at === null ? [] : [[name, BigInt(at)] as const])))
 }
 
 function toCheckpoint({ commit_position, prepare_position, ...rest }: CheckpointRecord): Checkpoint {

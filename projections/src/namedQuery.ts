@@ -9,13 +9,19 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import type { Pool } from 'pg'
+import type { AddressRecord } from './addresses/views.ts'
+import type { PaymentMethodRecord } from './payment-methods/views.ts'
 import type { PaymentRecord } from './payments/views.ts'
 
 /** What reading needs of a pool. */
 export type Queryable = Pick<Pool, 'query'>
 
 /** The views that queries know. */
-type ReadModels = { readonly payments: PaymentRecord }
+export type ReadModels = {
+  readonly payments: PaymentRecord
+  readonly payment_methods: PaymentMethodRecord
+  readonly addresses: AddressRecord
+}
 
 /** Composes and compiles; it has no connection of its own. */
 export const readModels = new Kysely<ReadModels>({

@@ -1,33 +1,55 @@
-// Room: projections, tests only. Payments' events as the log would hand them out.
+// Room: projections, tests only. Events as the log would hand them out, of payments and of everything else.
 import { randomUUID } from 'node:crypto'
+import type { Fold } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import type { Position } from './checkpoints.ts'
 
-export type LoggedEvent = PaymentEvent & { readonly revision: bigint; readonly position: Position }
+export type LoggedEvent = RecordedDomainEvent & {
+  /** Of what it belongs to. */
+  readonly id: string
+  readonly revision: bigint
+  readonly position: Position
+}
 
 type Decision = (state: PaymentState) => readonly PaymentEvent[]
 
-/** A log in memory: decides on the state that a payment's own events lead to, and numbers what comes out. */
+/** A log in memory: decides on the state that something's own events lead to, and numbers what comes out. */
 export function createTestLog(firstPosition = 0n) {
   const events: LoggedEvent[] = []
+  const revisions = new Map<string, bigint>()
   let next = firstPosition
 
-  const stream = (paymentId: string) => events.filter(({ data }) => data.payment_id === paymentId)
-  const state = (paymentId: string) => stream(paymentId).reduce(paymentFold.evolve, paymentFold.initialState)
+  function stateOf<State, Event extends RecordedDomainEvent>(fold: Fold<State, Event>, id: string): State {
+    // What has this id was recorded with this fold, so these are its events.
+    const own = events.filter((event) => event.id === id) as (LoggedEvent & Event)[]
+    return own.reduce(fold.evolve, fold.initialState)
+  }
+
+  function record<State, Event extends RecordedDomainEvent>(
+    fold: Fold<State, Event>,
+    id: string,
+    decision: (state: State) => readonly Event[],
+  ): void {
+    for (const event of decision(stateOf(fold, id))) {
+      next += 100n
+      const revision = (revisions.get(id) ?? -1n) + 1n
+      revisions.set(id, revision)
+      events.push({ ...event, id, revision, position: { commit: next, prepare: next } })
+    }
+  }
 
   return {
     events,
-    state,
-    decide(paymentId: string, decision: Decision): void {
-      for (const event of decision(state(paymentId))) {
-        next += 100n
-        const position = { commit: next, prepare: next }
-        events.push({ ...event, revision: BigInt(stream(paymentId).length), position })
-      }
-    },
+    stateOf,
+    record,
+    /** Of a payment. */
+    state: (paymentId: string) => stateOf(paymentFold, paymentId),
+    /** About a payment. */
+    decide: (paymentId: string, decision: Decision) => record(paymentFold, paymentId, decision),
     /** Everything so far as one batch, or what lies between two indexes. */
     batch(from = 0, to = events.length) {
       const slice = events.slice(from, to)

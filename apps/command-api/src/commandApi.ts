@@ -2,6 +2,8 @@
 import type { Callers } from '@paylog/runtime/callers'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyPluginAsync } from 'fastify'
+import { addressRoutes } from './addresses/routes.ts'
+import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { setupIntentRoutes } from './setup-intents/routes.ts'
@@ -11,5 +13,7 @@ export const commandApi =
   async (app) => {
     await app.register(paymentRoutes({ workflow, callers }))
     await app.register(setupIntentRoutes({ workflow, callers }))
+    await app.register(paymentMethodRoutes({ workflow, callers }))
+    await app.register(addressRoutes({ workflow, callers }))
     await app.register(receiverRoutes(workflow))
   }

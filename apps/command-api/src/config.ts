@@ -1,5 +1,5 @@
 // The variables of the write side.
-import { commaList, text, url } from '@paylog/runtime/config'
+import { bool, commaList, durationMs, text, url } from '@paylog/runtime/config'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, Type } from 'typebox'
 
@@ -8,6 +8,8 @@ export const commandVariables = {
   AUTH_URL: url(['http', 'https']),
   AUTH_SERVICE: text('payments'),
   ADMIN_USER_TYPES: commaList(['admin']),
+  GUEST_TOKEN_HISTORY_FALLBACK: bool(true),
+  GUEST_TOKEN_HISTORY_MAX_AGE: durationMs('24h'),
   ...providerVariables,
 }
 

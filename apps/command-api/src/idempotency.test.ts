@@ -27,6 +27,11 @@ t.test('a key means the same for the same caller and route, and nothing for othe
   t.equal(of({ ...guest, guest_email: 'guest@EXAMPLE.com', token_hash: 'y' }, 'key').id, of(guest, 'key').id)
 })
 
+t.test('guests whose e-mails only Unicode takes for the same do not share a key', async (t) => {
+  const kelvin: Actor = { ...guest, guest_email: '\u212aim@example.com' }
+  t.not(of(kelvin, 'key').id, of({ ...guest, guest_email: 'kim@example.com' }, 'key').id)
+})
+
 t.test('the fingerprint does not depend on the order of keys, and on everything else', async (t) => {
   const print = (body: unknown) => of(session, 'key', body).fingerprint
   t.equal(print({ a: 1, b: { c: [1, 2], d: null } }), print({ b: { d: null, c: [1, 2] }, a: 1 }))

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Actor, actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
+import { guestOwner } from '@paylog/domain/owner'
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid'
 
 /** Names the ids that are derived from keys; a changed value would make every repeated request a new one. */
@@ -39,7 +40,7 @@ export function requestIdentity(
 
 /** All callers without a credential share one scope. */
 function callerScope(actor: Actor): string {
-  return actor.kind === 'guest' ? `guest:${actor.guest_email.toLowerCase()}` : actorName(actor)
+  return actor.kind === 'guest' ? guestOwner(actor.guest_email) : actorName(actor)
 }
 
 /** The same value with the keys of its objects in order, since the order in JSON means nothing. */

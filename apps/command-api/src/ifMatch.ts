@@ -7,8 +7,9 @@ import { DomainError } from '@paylog/domain/errors'
  * @throws DomainError `precondition_failed`
  */
 export function requireMatch(header: string | undefined, revision: bigint | 'no_stream'): void {
-  if (header === undefined || header.trim() === '*') return
+  if (header === undefined) return
+  if (revision === 'no_stream') throw new DomainError('precondition_failed', 'There is nothing that could match')
   const tags = header.split(',').map((tag) => tag.trim())
-  if (!tags.includes(`"${revision}"`))
-    throw new DomainError('precondition_failed', 'It was changed since; read it again', { etag: `"${revision}"` })
+  if (header.trim() === '*' || tags.includes(`"${revision}"`)) return
+  throw new DomainError('precondition_failed', 'It was changed since; read it again', { etag: `"${revision}"` })
 }

@@ -8,6 +8,7 @@ import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import type { FastifyPluginAsync } from 'fastify'
 import { commandApi } from './commandApi.ts'
 import type { CommandConfig } from './config.ts'
+import { rememberedGuest } from './guest-tokens/rememberedGuest.ts'
 
 const identityTimeoutMs = 2_000
 
@@ -31,6 +32,9 @@ export async function wireCommandApi(
     timeoutMs: identityTimeoutMs,
   })
   lifecycle.add('identity', () => identity.close())
-  const workflow = { store, providers, now: () => new Date() }
-  return commandApi({ workflow, callers: createCallers(identity.actorOf) })
+  const now = () => new Date()
+  const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
+  const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
+  const callers = createCallers(identity.actorOf, actorOrRemembered)
+  return commandApi({ workflow: { store, providers, now }, callers })
 }

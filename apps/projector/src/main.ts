@@ -1,8 +1,10 @@
 // Keeps the read models up with the log.
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { awaitedReads } from '@paylog/projections/awaitedReads'
 import { projections } from '@paylog/projections/registry'
 import { loadConfig, url } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
+import { listen } from '@paylog/runtime/listen'
 import { createPool } from '@paylog/runtime/postgres'
 import { Type } from 'typebox'
 import { runProjection } from './runProjection.ts'
@@ -21,7 +23,13 @@ runApp('projector', async ({ log, lifecycle }) => {
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())
   const signal = lifecycle.stopping
-  const running = projections.map((projection) => runProjection({ databaseUrl, pool, store, projection, signal, log }))
+  const runners = projections.map((projection) => ({ projection, awaited: new EventTarget() }))
+  const running = runners.map((runner) => runProjection({ ...runner, databaseUrl, pool, store, signal, log }))
+  const heard = (name: string) => {
+    for (const { projection, awaited } of runners)
+      if (projection.name === name) awaited.dispatchEvent(new Event('awaited'))
+  }
+  const listening = listen({ databaseUrl, channel: awaitedReads, heard, signal, log })
   // A poison event stops its projection alone. When it was the last one there is nothing left to do here.
   const ended = Promise.allSettled(running)
   void ended.then(() => {
@@ -29,5 +37,6 @@ runApp('projector', async ({ log, lifecycle }) => {
   })
   lifecycle.add('projections', async () => {
     await ended
+    await listening
   })
 })

@@ -23,10 +23,12 @@ export async function runProjection(options: {
   readonly pool: ReturnType<typeof createPool>
   readonly store: EventStore
   readonly projection: Projection
+  /** Its event `awaited` says that a read waits for this projection. */
+  readonly awaited: EventTarget
   readonly signal: AbortSignal
   readonly log: Logger
 }): Promise<void> {
-  const { databaseUrl, pool, store, projection, signal } = options
+  const { databaseUrl, pool, store, projection, awaited, signal } = options
   const name = checkpointName(projection, projection.version)
   const log = options.log.child({ projection: name })
   while (!signal.aborted) {
@@ -55,6 +57,7 @@ export async function runProjection(options: {
       start: applier.start,
       handle: applier.apply,
       maxBatch,
+      awaited,
       signal: running,
       log,
     })

@@ -48,6 +48,8 @@ t.test('a position that is no number is 400', async (t) => {
   t.equal((await get('/payments', { 'x-read-after': 'x' })).statusCode, 401, 'who is calling comes first')
 })
 
+const nothing = async () => {}
+
 t.test('all that wait share one look, and nobody looks when nobody waits', async (t) => {
   let looks = 0
   let position = 0n
@@ -55,16 +57,49 @@ t.test('all that wait share one look, and nobody looks when nobody waits', async
   const watcher = createCheckpointWatcher(async () => {
     looks += 1
     if (looks === 3) looked.resolve()
-    return position
-  })
-  const waits = Promise.all(Array.from({ length: 50 }, (_, index) => watcher.reaches(BigInt(index + 1))))
+    return new Map([['payments', position]])
+  }, nothing)
+  const waits = Promise.all(Array.from({ length: 50 }, (_, index) => watcher.reaches(BigInt(index + 1), ['payments'])))
   await looked.promise
   position = 50n
   t.ok((await waits).every(Boolean))
   t.ok(looks < 20, `${looks} looks for 50 waits`)
   const before = looks
-  t.equal(await watcher.reaches(50n), true)
+  t.equal(await watcher.reaches(50n, ['payments']), true)
   t.equal(looks, before, 'what was seen once is not asked again')
+})
+
+t.test('a read waits for all projections that it names, and for no other', async (t) => {
+  const positions = new Map([['payments', 9n]])
+  const watcher = createCheckpointWatcher(async () => positions, nothing)
+  t.equal(await watcher.reaches(9n, ['payments']), true)
+  const both = watcher.reaches(9n, ['payments', 'payment_methods'])
+  const undecided = Symbol('undecided')
+  t.equal(await Promise.race([both, watcher.reaches(9n, ['payments']).then(() => undecided)]), undecided)
+  positions.set('payment_methods', 9n)
+  t.equal(await both, true)
+})
+
+t.test('only projections that are late are announced, not at the first look and not at every one', async (t) => {
+  const positions = new Map([['payments', 5n]])
+  const announced: [look: number, names: readonly string[]][] = []
+  let looks = 0
+  const watcher = createCheckpointWatcher(
+    async () => {
+      looks += 1
+      return positions
+    },
+    async (names) => {
+      announced.push([looks, names])
+      if (announced.length === 1) throw new Error('no database')
+      positions.set('addresses', 5n)
+    },
+  )
+  t.equal(await watcher.reaches(5n, ['payments', 'addresses']), true)
+  t.same(announced, [
+    [2, ['addresses']],
+    [14, ['addresses']],
+  ])
 })
 
 t.test('a checkpoint that cannot be read for a moment does not end the wait', async (t) => {
@@ -72,12 +107,26 @@ t.test('a checkpoint that cannot be read for a moment does not end the wait', as
   const watcher = createCheckpointWatcher(async () => {
     looks += 1
     if (looks < 3) throw new Error('no database')
-    return 7n
-  })
-  t.equal(await watcher.reaches(7n), true)
+    return new Map([['payments', 7n]])
+  }, nothing)
+  t.equal(await watcher.reaches(7n, ['payments']), true)
 })
 
-t.test('readiness tells where the projection stands, and that it stopped', async (t) => {
+t.test('each route waits for what it shows, and a plain list of payments not for their methods', async (t) => {
+  const { log, project, pool, get } = await startTestApi(t)
+  const id = open(log, ada)
+  await project()
+  const position = String(log.batch().position.commit)
+  await pool.query("update read_models.checkpoints set commit_position = 0 where name like 'payment_methods@%'")
+  const after = { ...asAda, 'x-read-after': position }
+  const isStale = async (url: string) => 'x-read-stale' in (await get(url, after)).headers
+  t.equal(await isStale('/payments'), false)
+  t.equal(await isStale('/addresses'), false)
+  const waiting = ['/payments?include=payment_method', `/payments/${id}`, '/payment-methods', `/payment-methods/${id}`]
+  t.same(await Promise.all(waiting.map(isStale)), [true, true, true, true])
+})
+
+t.test('readiness tells where every projection stands, and that one stopped', async (t) => {
   const { http, pool, log, project } = await startTestApi(t)
   const health = createHealth()
   checkReadSide(health, pool)
@@ -86,7 +135,14 @@ t.test('readiness tells where the projection stands, and that it stopped', async
   await project()
   const ready = await http.inject('/health/ready')
   t.equal(ready.statusCode, 200)
-  t.match(ready.json().checks, { 'projection payments': { ok: true, position: '200', read_at: String } })
-  await noteStopped(pool, 'payments@1', 'event x cannot be read')
-  t.equal((await http.inject('/health/ready')).statusCode, 503)
+  const stands = { ok: true, position: '200', read_at: String }
+  t.match(ready.json().checks, {
+    'projection payments': stands,
+    'projection payment_methods': stands,
+    'projection addresses': stands,
+  })
+  await noteStopped(pool, 'addresses@1', 'event x cannot be read')
+  const unavailable = await http.inject('/health/ready')
+  t.equal(unavailable.statusCode, 503)
+  t.match(unavailable.json().checks, { 'projection payments': stands, 'projection addresses': { ok: false } })
 })

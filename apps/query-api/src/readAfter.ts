@@ -1,8 +1,9 @@
 // Read your writes: a GET that names a position waits until the read model has come that far.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { liveCheckpoint } from '@paylog/projections/checkpoints'
+import { announceWait } from '@paylog/projections/awaitedReads'
+import { livePositions } from '@paylog/projections/checkpoints'
 import type { Queryable } from '@paylog/projections/namedQuery'
-import type { preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 
 /** A read is answered after this long whatever the read model has; design section 4. */
@@ -19,34 +20,61 @@ export const ReadAfterHeaders = Type.Object({
   ),
 })
 
+/**
+ * An event of a projection's own is there at the second look, as a rule. What is missing then may be an event of others,
+ * which the projection is not told of by itself; what is missing long after that may have been recorded since.
+ */
+const secondLook = 2
+const looksPerAnnouncement = 12
+
+type Wanted = { readonly position: bigint; readonly projections: readonly string[] }
+type Waiter = Wanted & { readonly reached: () => void; looks: number }
+
 export type CheckpointWatcher = {
-  /** Whether the read model has everything up to here, now or before patience runs out. */
-  reaches(position: bigint): Promise<boolean>
+  /** Whether all these projections have everything up to here, now or before patience runs out. */
+  reaches(position: bigint, projections: readonly string[]): Promise<boolean>
 }
 
-/** One watcher serves all requests of a process: it looks at the checkpoint only while somebody waits for it. */
-export function createCheckpointWatcher(read: () => Promise<bigint | undefined>): CheckpointWatcher {
-  const waiting = new Set<{ readonly position: bigint; readonly reached: () => void }>()
-  let known = -1n
+/**
+ * One watcher serves all requests of a process: it looks at the checkpoints only while somebody waits for one of them.
+ * @param read tells where the projections stand
+ * @param announce tells the projector which of them are waited for, if it should not have noticed
+ */
+export function createCheckpointWatcher(
+  read: () => Promise<ReadonlyMap<string, bigint>>,
+  announce: (projections: readonly string[]) => Promise<void>,
+): CheckpointWatcher {
+  const waiting = new Set<Waiter>()
+  let known: ReadonlyMap<string, bigint> = new Map()
   let looking = false
+
+  const missing = ({ position, projections }: Wanted) =>
+    projections.filter((name) => position > (known.get(name) ?? -1n))
 
   async function look(): Promise<void> {
     looking = true
     while (waiting.size > 0) {
       // A database that does not answer is no reason to refuse: the query behind the wait will tell.
       known = (await read().catch(() => undefined)) ?? known
-      for (const { position, reached } of waiting) if (position <= known) reached()
+      const late = new Set<string>()
+      for (const waiter of waiting) {
+        const names = missing(waiter)
+        waiter.looks += 1
+        if (names.length === 0) waiter.reached()
+        else if (waiter.looks % looksPerAnnouncement === secondLook) for (const name of names) late.add(name)
+      }
+      if (late.size > 0) await announce([...late]).catch(() => undefined)
       if (waiting.size > 0) await sleep(lookMs)
     }
     looking = false
   }
 
   return {
-    async reaches(position) {
+    async reaches(position, projections) {
       // Checkpoints never go back, so what was seen once holds.
-      if (position <= known) return true
+      if (missing({ position, projections }).length === 0) return true
       const { promise, resolve } = Promise.withResolvers<boolean>()
-      const waiter = { position, reached: () => settle(true) }
+      const waiter: Waiter = { position, projections, looks: 0, reached: () => settle(true) }
       const givingUp = setTimeout(() => settle(false), patienceMs)
       const settle = (reached: boolean) => {
         clearTimeout(givingUp)
@@ -61,13 +89,22 @@ export function createCheckpointWatcher(read: () => Promise<bigint | undefined>)
 }
 
 /**
- * A `preHandler` hook for routes whose headers are `ReadAfterHeaders`: waits for `X-Read-After`, and marks the answer
- * with `X-Read-Stale: true` when the read model did not come that far in time.
+ * Makes `preHandler` hooks for routes whose headers are `ReadAfterHeaders`. Such a hook waits for `X-Read-After`, and marks
+ * the answer with `X-Read-Stale: true` when one of the named projections did not come that far in time.
  */
-export function readAfter(db: Queryable, projectionName: string): preHandlerAsyncHookHandler {
-  const watcher = createCheckpointWatcher(async () => (await liveCheckpoint(db, projectionName))?.position?.commit)
-  return async (request, reply) => {
-    const wanted = request.headers['x-read-after']
-    if (typeof wanted === 'string' && !(await watcher.reaches(BigInt(wanted)))) reply.header('x-read-stale', 'true')
-  }
+export type ReadAfter = (
+  ...projections: readonly [string, ...string[]]
+) => (request: Pick<FastifyRequest, 'headers'>, reply: Pick<FastifyReply, 'header'>) => Promise<void>
+
+export function createReadAfter(db: Queryable): ReadAfter {
+  const watcher = createCheckpointWatcher(
+    () => livePositions(db),
+    (projections) => announceWait(db, projections),
+  )
+  return (...projections) =>
+    async (request, reply) => {
+      const wanted = request.headers['x-read-after']
+      if (typeof wanted !== 'string') return
+      if (!(await watcher.reaches(BigInt(wanted), projections))) reply.header('x-read-stale', 'true')
+    }
 }

@@ -2,7 +2,7 @@
 import { createIdentity } from '@paylog/identity/identity'
 import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/applier'
-import { payments } from '@paylog/projections/payments/projection'
+import { projections } from '@paylog/projections/registry'
 import { readModelDatabase } from '@paylog/projections/testDatabase'
 import { createTestLog, user } from '@paylog/projections/testEvents'
 import { createHttp } from '@paylog/runtime/http'
@@ -39,7 +39,7 @@ export async function startTestApi(t: Test) {
   })
 
   const log = createTestLog()
-  const applier = createApplier({ pool, projection: payments, version: 1 })
+  const appliers = projections.map((projection) => createApplier({ pool, projection, version: projection.version }))
   let projected = 0
   return {
     http,
@@ -53,8 +53,10 @@ export async function startTestApi(t: Test) {
     },
     /** Projects what was logged since the last time. */
     async project() {
-      await applier.start()
-      await applier.apply(log.batch(projected))
+      for (const applier of appliers) {
+        await applier.start()
+        await applier.apply(log.batch(projected))
+      }
       projected = log.events.length
     },
     /** Sent at once, not only when it is awaited, as `inject` alone would. */

@@ -8,7 +8,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { appendUntilAnswered, type Revision } from './appending.ts'
 import { encode, type LogPosition, type Recorded } from './codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection.ts'
-import { type ReadRange, readDue, readHead, readStream } from './reading.ts'
+import { type ReadRange, readDue, readHead, readPassed, readStream } from './reading.ts'
 import { type LogRange, readLog } from './readLog.ts'
 import type { StreamName } from './streamName.ts'
 import { defaultTiming, type EventStoreTiming } from './timing.ts'
@@ -81,6 +81,8 @@ export type SubscriptionSource = {
   connect(): Connection
   /** Up to where a healthy subscription that waits at `reached` must have come; nothing when it is where it should be. */
   due(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  /** Up to where a subscription that waits at `reached` may go on, because nothing that far is for it. */
+  passed(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
   readonly lagCheckMs: number
   /** Aborts when the store is closed. */
   readonly closing: AbortSignal
@@ -125,6 +127,7 @@ export function createEventStore(options: {
     subscriptions: {
       connect: () => connect(connectionString),
       due: (reached, prefixes) => readDue(reads, reached, prefixes),
+      passed: (reached, prefixes) => readPassed(reads, reached, prefixes),
       lagCheckMs: timing.lagCheckMs,
       closing,
     },

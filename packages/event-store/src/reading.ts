@@ -82,6 +82,28 @@ export function readDue(
   })
 }
 
+/**
+ * How far a subscription to these prefixes that waits at `reached` may go on without being told: to the end of the log, if
+ * nothing up to there is for it. Nothing when something is, or when it is at the end.
+ */
+export function readPassed(
+  line: Line,
+  reached: LogPosition | undefined,
+  prefixes: readonly string[],
+): Promise<LogPosition | undefined> {
+  const open = (client: EventStoreDBClient) =>
+    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents })
+  return patiently(line, async () => {
+    let passed: LogPosition | undefined
+    for await (const { streamId, position } of eventsOf(line, 'Read of the log', open)) {
+      if (reached !== undefined && !isAfter(position, reached)) continue
+      if (prefixes.some((prefix) => streamId.startsWith(prefix))) return undefined
+      passed = position
+    }
+    return passed
+  })
+}
+
 /** The events of one reading, which fails when it goes silent and is cancelled when it is left. */
 async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent>(
   { connection, timing, closing }: Line,

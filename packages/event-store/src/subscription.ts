@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts'
 import type { EventStore } from './eventStore.ts'
 import { withTimeout } from './failure.ts'
 import { type Progress, watchLag } from './lagWatch.ts'
+import { createPassing } from './passing.ts'
 
 /** The part of a logger that a subscription needs. */
 export type SubscriptionLog = {
@@ -23,6 +24,8 @@ export type SubscriptionOptions = {
   /** Handles a batch durably, checkpoint included. A throw is taken for a passing fault. */
   readonly handle: (batch: Batch) => Promise<void>
   readonly maxBatch: number
+  /** Its event `awaited` says that somebody waits for the end of the log, whether there is something to handle or not. */
+  readonly awaited?: EventTarget
   readonly signal: AbortSignal
   readonly log: SubscriptionLog
 }
@@ -71,6 +74,8 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   signal.addEventListener('abort', aborted)
   if (signal.aborted) aborted()
   const taking = take(subscription, buffer, progress).catch(buffer.end)
+  const pass = createPassing(store.subscriptions, streamPrefixes, progress, buffer)
+  options.awaited?.addEventListener('awaited', pass, { signal: left.signal })
   // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
   void watchLag(store.subscriptions, streamPrefixes, progress, left.signal).catch(buffer.end)
   try {

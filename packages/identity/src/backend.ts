@@ -5,19 +5,15 @@ import { Value } from 'typebox/value'
 import { Agent, request } from 'undici'
 import { readInstant } from './instant.ts'
 
+// Control characters and halves of surrogate pairs are in nobody's name, and Postgres could not keep them.
+const Name = Type.String({ pattern: /^[^\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
+const Email = Type.String({ pattern: /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
+
 const SessionAnswer = Type.Object({
-  user: Type.Object({
-    id: Type.String({ pattern: '^[^\\u0000-\\u001f]{1,255}$' }),
-    email: Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 255 }),
-    userType: Type.Optional(Type.String({ maxLength: 255 })),
-  }),
+  user: Type.Object({ id: Name, email: Email, userType: Type.Optional(Type.Union([Name, Type.Literal('')])) }),
   session: Type.Object({ expiresAt: Type.Unknown() }),
 })
-
-const TokenAnswer = Type.Object({
-  user: Type.Object({ email: Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 255 }) }),
-  expires_at: Type.Unknown(),
-})
+const TokenAnswer = Type.Object({ user: Type.Object({ email: Email }), expires_at: Type.Unknown() })
 
 export type ValidSession = { readonly user_id: string; readonly user_email: string; readonly user_type: string }
 export type ValidToken = { readonly guest_email: string }
@@ -60,14 +56,19 @@ export function createIdentityBackend(options: {
 
   async function ask(path: string, question: Question, signal: AbortSignal): Promise<unknown> {
     const headers = { accept: 'application/json', 'content-type': 'application/json' }
-    const { statusCode, body } = await request(`${base}${path}`, { ...question, headers, dispatcher: agent, signal })
+    const answer = await request(`${base}${path}`, { ...question, headers, dispatcher: agent, signal })
+    const { statusCode, body } = answer
     if (statusCode === 401 || statusCode === 403 || statusCode === 404) {
       await body.dump()
       return refused
     }
     if (statusCode < 200 || statusCode > 299) {
       await body.dump()
-      throw new Error(`The identity backend answered ${statusCode}`)
+      throw unavailable(`It answered ${statusCode}`)
+    }
+    if (!isJson(answer.headers['content-type'])) {
+      await body.dump()
+      throw unavailable('It answered something else than JSON')
     }
     return await body.json()
   }
@@ -78,9 +79,9 @@ export function createIdentityBackend(options: {
       return await ask(path, question, signal)
     } catch (error) {
       // The backend closed a kept connection just when the question was sent; it was not answered, so ask once more.
-      if (!isClosedConnection(error)) throw unavailable(error)
+      if (!isClosedConnection(error)) throw failure(error)
       return await ask(path, question, signal).catch((again: unknown) => {
-        throw unavailable(again)
+        throw failure(again)
       })
     }
   }
@@ -118,14 +119,32 @@ function isPast(expiry: unknown): boolean {
   return instant <= Date.now()
 }
 
+/** A backend that does not say what it sends is believed to send what it was asked for. */
+function isJson(contentType: string | readonly string[] | undefined): boolean {
+  return contentType === undefined || /^application\/([-.\w]+\+)?json\s*(;|$)/i.test(String(contentType))
+}
+
 function isClosedConnection(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-function unavailable(cause?: unknown): DomainError {
-  const message = 'The identity backend cannot tell who is calling; try again'
-  return new DomainError('identity_unavailable', message, undefined, { cause })
+/** Only the code or the name of an error is kept: its message may quote what the backend said, and that reaches the log. */
+function failure(error: unknown): DomainError {
+  if (error instanceof DomainError) return error
+  return unavailable(
+    `It gave no answer that can be read: ${codeOf(error) ?? (error instanceof Error ? error.name : '')}`,
+  )
 }
 
-const nonsense = () => unavailable(new Error('The identity backend gave an answer without the fields of a valid one'))
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** @param reason for the operator */
+function unavailable(reason: string): DomainError {
+  const message = 'The identity backend cannot tell who is calling; try again'
+  return new DomainError('identity_unavailable', message, undefined, { cause: new Error(reason) })
+}
+
+const nonsense = () => unavailable('It gave an answer without the fields of a valid one')

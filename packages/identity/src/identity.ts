@@ -6,6 +6,14 @@ import { DomainError } from '@paylog/domain/errors'
 import { createIdentityBackend } from './backend.ts'
 import { type PresentedCredential, presentedCredentials } from './credentials.ts'
 
+/** The e-mail that a guest token stood for while it was valid, by the token's hash; nothing for one that is not known. */
+export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>
+
+type Presenting = {
+  readonly headers: IncomingHttpHeaders
+  readonly query: Readonly<Record<string, unknown>>
+}
+
 export type Identity = {
   /**
    * The caller behind a request; anonymous when no credential was presented. Each presented one is tried in the
@@ -13,10 +21,13 @@ export type Identity = {
    * @throws DomainError `unauthenticated` when none of them is valid, `identity_unavailable` when the backend cannot
    *   tell: a later credential must not speak for an earlier one that may be valid.
    */
-  actorOf(request: {
-    readonly headers: IncomingHttpHeaders
-    readonly query: Readonly<Record<string, unknown>>
-  }): Promise<Actor>
+  actorOf(request: Presenting): Promise<Actor>
+  /**
+   * The same, but when the backend has found every credential invalid, those that were presented as guest tokens are
+   * looked up, in the same order: the first that is known makes its guest the caller.
+   * @returns what finds the caller; it throws what `actorOf` and `emailOf` throw
+   */
+  actorOrRemembered(emailOf: EmailOfToken): (request: Presenting) => Promise<Actor>
   close(): Promise<void>
 }
 
@@ -48,18 +59,42 @@ export function createIdentity(options: {
     }
   }
 
+  async function validActor(credentials: readonly PresentedCredential[]): Promise<Actor | undefined> {
+    if (credentials.length === 0) return { kind: 'anonymous' }
+    for (const credential of credentials) {
+      const actor = await actorBehind(credential)
+      if (actor !== undefined) return actor
+    }
+    return undefined
+  }
+
   return {
     async actorOf(request) {
+      return (await validActor(presentedCredentials(request))) ?? refuse()
+    },
+    actorOrRemembered: (emailOf) => async (request) => {
       const credentials = presentedCredentials(request)
-      if (credentials.length === 0) return { kind: 'anonymous' }
-      for (const credential of credentials) {
-        const actor = await actorBehind(credential)
-        if (actor !== undefined) return actor
-      }
-      throw new DomainError('unauthenticated', 'The credential is not valid, has expired or was revoked')
+      return (await validActor(credentials)) ?? (await rememberedActor(credentials, emailOf)) ?? refuse()
     },
     close: () => backend.close(),
   }
+}
+
+async function rememberedActor(
+  credentials: readonly PresentedCredential[],
+  emailOf: EmailOfToken,
+): Promise<Actor | undefined> {
+  for (const credential of credentials) {
+    if (credential.kind !== 'guest_token') continue
+    const token_hash = hashToken(credential.value)
+    const guest_email = await emailOf(token_hash)
+    if (guest_email !== undefined) return { kind: 'guest', guest_email, token_hash }
+  }
+  return undefined
+}
+
+function refuse(): never {
+  throw new DomainError('unauthenticated', 'The credential is not valid, has expired or was revoked')
 }
 
 /** What is kept of a guest token: enough to recognise it, not enough to use it. */

@@ -34,11 +34,12 @@ export function createSandboxIdentity(options: {
   readonly fault?: () => SandboxFault | undefined
 }): Server {
   const { sessions, guestTokens, now, fault } = options
+  const sessionsById = new Map(sessions.map((session) => [session.session_id, session]))
   const expiry = (expires_at: string | null) => expires_at ?? new Date(now() + lifetimeMs).toISOString()
   const isPast = (expires_at: string | null) => expires_at !== null && Date.parse(expires_at) <= now()
 
   function sessionAnswer(question: string): Answer {
-    const known = sessions.find(({ session_id }) => session_id === sessionIdIn(question))
+    const known = sessionsById.get(sessionIdIn(question) ?? '')
     if (known === undefined || isPast(known.expires_at)) return invalid
     const [firstName, lastName] = known.user.name.split(' ')
     return {
@@ -103,10 +104,11 @@ function respond(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(body)
 }
 
-function sessionIdIn(question: string): unknown {
+function sessionIdIn(question: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(question)
-    return typeof parsed === 'object' && parsed !== null && 'sessionId' in parsed ? parsed.sessionId : undefined
+    const isQuestion = typeof parsed === 'object' && parsed !== null && 'sessionId' in parsed
+    return isQuestion && typeof parsed.sessionId === 'string' ? parsed.sessionId : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
+import { hasCardNumber } from '@paylog/domain/cardNumber'
 import t from 'tap'
-import type { ProviderError } from './provider.ts'
+import type { ProviderError, ProviderMethods } from './provider.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './sandboxSignature.ts'
 
@@ -19,11 +20,11 @@ const event = (type: string, object: object = {}, more: object = {}) =>
     },
     ...more,
   })
-async function read(body: string | Buffer, header: string | string[] | undefined) {
+async function receive(body: string | Buffer, header: string | string[] | undefined) {
   await sandbox.verifyNotification({ body: Buffer.from(body), headers: { 'sandbox-signature': header }, now })
   return sandbox.readNotification(Buffer.from(body))
 }
-const signed = (body: string, by = secret) => read(body, signSandboxEvent(by, body, nowSeconds))
+const signed = (body: string, by = secret) => receive(body, signSandboxEvent(by, body, nowSeconds))
 
 const intent = {
   payment_id: '018f0000-0000-7000-8000-000000000001',
@@ -48,6 +49,92 @@ t.test('the same key gives the same intent, another key another one', async (t) 
 t.test('the declined card is declined', async (t) => {
   const declined = sandbox.createIntent({ ...intent, provider_method_id: 'pm_card_declined' })
   await t.rejects(declined, { name: 'ProviderError', kind: 'declined' } satisfies Partial<ProviderError>)
+})
+
+if (!sandbox.methods) throw new Error('The sandbox saves methods')
+const methods: ProviderMethods = sandbox.methods
+const customerOf = async (user_id: string) =>
+  methods.createCustomer({ idempotency_key: 'k', user_id, email: null, name: null })
+async function attach(user_id: string, token: string) {
+  const provider_customer_id = await customerOf(user_id)
+  return methods.attachMethod({ idempotency_key: 'k', token, user_id, provider_customer_id })
+}
+const read = (owner: string, token: string) => methods.readMethod({ token, owner })
+
+t.test('a test card is another method for each owner, and always the same one', async (t) => {
+  const visa = { payment_type: 'card', wallet_type: null, card_brand: 'visa', last_four: '4242' }
+  const details = { ...visa, expiry_month: '12', expiry_year: '2034' }
+  const attached = await attach('u1', 'pm_card_visa')
+  t.same(attached, {
+    ...details,
+    provider_method_id: attached.provider_method_id,
+    provider_customer_id: await customerOf('u1'),
+  })
+  t.same(await attach('u1', 'pm_card_visa'), attached)
+  const guests = await read('guest:a@example.com', 'pm_card_visa')
+  t.same(guests, { ...details, provider_method_id: guests.provider_method_id })
+  t.same(await read('guest:a@example.com', 'pm_card_visa'), guests)
+  const all = [
+    attached,
+    guests,
+    await attach('u1', 'pm_card_amex'),
+    await attach('u2', 'pm_card_visa'),
+    await read('guest:a@example.com', 'pm_card_mastercard'),
+    await read('guest:b@example.com', 'pm_card_visa'),
+    await read(attached.provider_customer_id, 'pm_card_visa'),
+  ]
+  t.equal(new Set(all.map(({ provider_method_id }) => provider_method_id)).size, all.length)
+  t.not(await customerOf('u1'), await customerOf('u2'))
+  t.match(await attach('u1', 'pm_card_mastercard'), { card_brand: 'mastercard', last_four: '4444' })
+  t.match(await attach('u1', 'pm_card_amex'), { card_brand: 'amex', last_four: '8431' })
+})
+
+t.test('no id of the sandbox looks like a card number, because each is a UUID', async (t) => {
+  const { provider_method_id, provider_customer_id } = await attach('u1', 'pm_card_visa')
+  const guests = await read('guest:a@example.com', 'pm_card_visa')
+  const uuid = /^sandbox_(pm|cus)_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+  for (const id of [provider_method_id, provider_customer_id, guests.provider_method_id]) t.match(id, uuid)
+  const onlyDigits = provider_method_id.replace(/[0-9a-f]{8}-.*/, '42424242-4242-4242-4242-424242424242')
+  t.notOk(hasCardNumber(onlyDigits))
+})
+
+t.test('what is no card of the sandbox, or is declined, is not saved', async (t) => {
+  const declined = { name: 'ProviderError', kind: 'declined' }
+  await t.rejects(attach('u1', 'pm_card_declined'), declined)
+  await t.rejects(read('guest:a@example.com', 'pm_card_declined'), declined)
+  const { provider_method_id } = await attach('u1', 'pm_card_visa')
+  for (const token of ['', 'pm_card_discover', 'tok_visa', 'constructor', provider_method_id]) {
+    const rejected = { name: 'ProviderError', kind: 'rejected' }
+    await t.rejects(attach('u2', token), rejected, token)
+    await t.rejects(read('guest:a@example.com', token), rejected, token)
+  }
+  const customerless = { idempotency_key: 'k', token: 'pm_card_visa', user_id: 'u1', provider_customer_id: null }
+  await t.rejects(methods.attachMethod(customerless), /attached to a customer/)
+})
+
+t.test('a saved method is paid with and forgotten, and the sandbox cannot be asked for it', async (t) => {
+  const method = await attach('u1', 'pm_card_visa')
+  const paid = await sandbox.createIntent({ ...intent, ...method })
+  t.ok(paid.provider_intent_id)
+  t.notOk(sandbox.isTestMethod(method.provider_method_id))
+  for (const token of ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex', 'pm_card_declined'])
+    t.ok(sandbox.isTestMethod(token), token)
+  await methods.detachMethod(method)
+  await methods.detachMethod(method)
+  t.equal(methods.retrieveMethod, null)
+})
+
+t.test('an event about a method names it and its customer', async (t) => {
+  const { provider_method_id, provider_customer_id } = await attach('u1', 'pm_card_visa')
+  for (const type of ['payment_method.attached', 'payment_method.updated', 'payment_method.detached']) {
+    const about = { id: provider_method_id, amount: null, currency: null, status: null, customer: provider_customer_id }
+    t.match(await signed(event(type, about)), {
+      generic_type: type,
+      object_id: provider_method_id,
+      customer_id: provider_customer_id,
+      statement: null,
+    })
+  }
 })
 
 t.test('a signed event becomes evidence about its intent', async (t) => {
@@ -86,17 +173,17 @@ t.test('what is not signed as it came is refused', async (t) => {
   const body = event('payment_intent.succeeded')
   const header = signSandboxEvent(secret, body, nowSeconds)
   const refused = { code: 'invalid_signature' }
-  await t.rejects(read(body, undefined), refused, 'no header')
-  await t.rejects(read(body, ''), refused, 'an empty header')
-  await t.rejects(read(body, [header, header]), refused, 'two headers')
-  await t.rejects(read(body, header.replace('v1=', 'v0=')), refused, 'another scheme')
-  await t.rejects(read(body, header.slice(0, -1)), refused, 'a short digest')
-  await t.rejects(read(body, `t=${nowSeconds + 1}${header.slice(header.indexOf(','))}`), refused, 'another time')
-  await t.rejects(read(`${body} `, header), refused, 'another body')
-  await t.rejects(read(body, signSandboxEvent(secret, body, nowSeconds - 301)), refused, 'too old')
+  await t.rejects(receive(body, undefined), refused, 'no header')
+  await t.rejects(receive(body, ''), refused, 'an empty header')
+  await t.rejects(receive(body, [header, header]), refused, 'two headers')
+  await t.rejects(receive(body, header.replace('v1=', 'v0=')), refused, 'another scheme')
+  await t.rejects(receive(body, header.slice(0, -1)), refused, 'a short digest')
+  await t.rejects(receive(body, `t=${nowSeconds + 1}${header.slice(header.indexOf(','))}`), refused, 'another time')
+  await t.rejects(receive(`${body} `, header), refused, 'another body')
+  await t.rejects(receive(body, signSandboxEvent(secret, body, nowSeconds - 301)), refused, 'too old')
   for (const age of [-300, 300])
-    await t.resolves(read(body, signSandboxEvent(secret, body, nowSeconds - age)), 'just in time')
-  await t.rejects(read(body, signSandboxEvent(secret, body, nowSeconds + 301)), refused, 'too far ahead')
+    await t.resolves(receive(body, signSandboxEvent(secret, body, nowSeconds - age)), 'just in time')
+  await t.rejects(receive(body, signSandboxEvent(secret, body, nowSeconds + 301)), refused, 'too far ahead')
 })
 
 t.test('a signed body that is no event is malformed', async (t) => {
@@ -107,5 +194,5 @@ t.test('a signed body that is no event is malformed', async (t) => {
   await t.rejects(signed(event('payment_intent.succeeded', { id: 'a\u0000b' })), malformed, 'a control character')
   await t.rejects(signed(event('payment_intent.succeeded', {}, { created: 1e15 })), malformed, 'a time that is none')
   const invalid = Buffer.from([0x7b, 0xff, 0x7d])
-  await t.rejects(read(invalid, signSandboxEvent(secret, invalid, nowSeconds)), malformed, 'not UTF-8')
+  await t.rejects(receive(invalid, signSandboxEvent(secret, invalid, nowSeconds)), malformed, 'not UTF-8')
 })

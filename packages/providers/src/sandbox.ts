@@ -1,11 +1,9 @@
 // The sandbox provider: deterministic, without a network and without a state of its own.
 import { type GenericDialect, readGenericEvent } from './genericEvent.ts'
 import { notificationJson } from './notificationJson.ts'
-import { type Provider, ProviderError } from './provider.ts'
+import type { Provider } from './provider.ts'
+import { cards, declined, declinedCard, sandboxMethods } from './sandboxMethods.ts'
 import { verifySandboxSignature } from './sandboxSignature.ts'
-
-const declinedCard = 'pm_card_declined'
-const testCards: ReadonlySet<string> = new Set(['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex', declinedCard])
 
 /** Its notifications have the provider-neutral shape, and no other. */
 const dialect: GenericDialect = {
@@ -19,8 +17,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     id: 'sandbox',
 
     async createIntent({ payment_id, idempotency_key, provider_method_id }) {
-      if (provider_method_id === declinedCard)
-        throw new ProviderError('declined', 'card_declined', 'The card was declined')
+      if (provider_method_id === declinedCard) throw declined()
       // Derived from the key alone, so that a repeated call finds the same intent. The key is a UUID and stays one: a
       // run of hexadecimal digits could look like a card number to us when a client sends it back.
       const provider_intent_id = `sandbox_pi_${idempotency_key}`
@@ -28,7 +25,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     },
 
     checkAmount: () => undefined,
-    isTestMethod: (paymentMethodId) => testCards.has(paymentMethodId),
+    isTestMethod: (paymentMethodId) => cards.has(paymentMethodId) || paymentMethodId === declinedCard,
     // It keeps nothing that could be asked for.
     retrieveIntent: null,
     findIntents: null,
@@ -39,7 +36,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
       const provider_setup_intent_id = `sandbox_seti_${idempotency_key}`
       return { provider_setup_intent_id, client_secret: `${provider_setup_intent_id}_secret` }
     },
-    methods: null,
+    methods: sandboxMethods,
 
     async verifyNotification({ body, headers, now }) {
       verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)

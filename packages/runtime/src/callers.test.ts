@@ -2,7 +2,7 @@ import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify from 'fastify'
 import t from 'tap'
-import { createCallers } from './callers.ts'
+import { type ActorOf, createCallers } from './callers.ts'
 
 const session: Actor = {
   kind: 'session',
@@ -18,13 +18,18 @@ const actors: Record<string, Actor> = {
   administrator: { ...session, user_type: 'admin', is_administrator: true },
 }
 
+const remembered: Actor = { kind: 'guest', guest_email: 'r@example.com', token_hash: 'r' }
+
 /** One route per hook; the caller is named in a header. */
 function app() {
-  const callers = createCallers(async ({ headers, query }) => {
-    const actor = actors[String(headers['x-who'] ?? query.who)]
-    if (actor === undefined) throw new DomainError('unauthenticated', 'not valid')
-    return actor
-  })
+  const finding = (known: Record<string, Actor>): ActorOf => {
+    return async ({ headers, query }) => {
+      const actor = known[String(headers['x-who'] ?? query.who)]
+      if (actor === undefined) throw new DomainError('unauthenticated', 'not valid')
+      return actor
+    }
+  }
+  const callers = createCallers(finding(actors), finding({ ...actors, remembered }))
   const app = Fastify()
   app.setErrorHandler((error, _, reply) =>
     reply
@@ -38,18 +43,33 @@ function app() {
 
 t.test('each hook lets in its callers, asks anonymous ones for a credential and refuses the others', async (t) => {
   const expected = {
-    anyone: { anonymous: 200, guest: 200, session: 200, administrator: 200, invalid: 401 },
-    sessionOrGuest: { anonymous: 401, guest: 200, session: 200, administrator: 200, invalid: 401 },
-    session: { anonymous: 401, guest: 403, session: 200, administrator: 200, invalid: 401 },
-    administrator: { anonymous: 401, guest: 403, session: 403, administrator: 200, invalid: 401 },
+    anyone: { anonymous: 200, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
+    sessionOrGuest: { anonymous: 401, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
+    sessionOrRememberedGuest: {
+      anonymous: 401,
+      guest: 200,
+      session: 200,
+      administrator: 200,
+      remembered: 200,
+      invalid: 401,
+    },
+    session: { anonymous: 401, guest: 403, session: 200, administrator: 200, remembered: 401, invalid: 401 },
+    administrator: { anonymous: 401, guest: 403, session: 403, administrator: 200, remembered: 401, invalid: 401 },
   }
   const server = app()
   for (const [hook, statuses] of Object.entries(expected))
     for (const [who, status] of Object.entries(statuses)) {
       const answer = await server.inject({ url: `/${hook}`, headers: { 'x-who': who } })
       t.equal(answer.statusCode, status, `${who} at ${hook}`)
-      if (status === 200) t.same(answer.json(), actors[who])
+      if (status === 200) t.same(answer.json(), who === 'remembered' ? remembered : actors[who])
     }
+})
+
+t.test('without a memory, remembered guests are guests like others', async (t) => {
+  const guest: Actor = { kind: 'guest', guest_email: 'g@example.com', token_hash: 'h' }
+  const { sessionOrRememberedGuest } = createCallers(async () => guest)
+  const server = Fastify().get('/', { onRequest: sessionOrRememberedGuest }, async ({ actor }) => actor)
+  t.same((await server.inject('/')).json(), guest)
 })
 
 t.test('the credentials of the query string are seen too', async (t) => {

@@ -1,9 +1,12 @@
 // The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
 import { randomUUIDv7 } from 'node:crypto'
+import { Socket } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { handleClientError, handleError, handleNotFound } from './errors.ts'
 import type { Logger } from './log.ts'
+import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
+import { requireSound } from './soundRequest.ts'
 import { parseStrictJson } from './strictJson.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -24,6 +27,13 @@ const maxParamLength = 255
  */
 export function createHttp({ log }: { log: Logger }): FastifyInstance {
   const logger: FastifyBaseLogger = log
+  let owedAnswer: OwedAnswer = () => undefined
+  const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
+    // An answer written now would be taken for that of an earlier request.
+    const owed = owedAnswer(socket)
+    if (owed === undefined) handleClientError(error, socket, randomUUIDv7())
+    else owed.once('close', () => refuse(error, socket))
+  }
   const http = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -34,6 +44,8 @@ export function createHttp({ log }: { log: Logger }): FastifyInstance {
       connectionsCheckingInterval: 5_000,
       // Answered by our own hook below: Node's answer would have no body.
       requireHostHeader: false,
+      // Node would take the first of two Authorization headers; joined they are seen, and are no credential.
+      joinDuplicateHeaders: true,
     },
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
@@ -48,8 +60,12 @@ export function createHttp({ log }: { log: Logger }): FastifyInstance {
     requestIdHeader: false,
     genReqId: () => randomUUIDv7(),
     frameworkErrors: handleError,
-    clientErrorHandler: (error, socket) => handleClientError(error, socket, randomUUIDv7()),
+    clientErrorHandler: refuse,
   })
+  owedAnswer = watchOwedAnswers(http.server)
+  http.server.on('connect', (_request, socket) => socket instanceof Socket && refuse(new Error('CONNECT'), socket))
+  // Left alone, Node would answer without a body; the hook below does it better.
+  http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
   http.setErrorHandler(handleError)
   http.setNotFoundHandler(handleNotFound)
@@ -59,9 +75,7 @@ export function createHttp({ log }: { log: Logger }): FastifyInstance {
   )
   http.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new DomainError('invalid_request', 'The Host header is required')
-    }
+    requireSound(request)
   })
   http.addHook('onResponse', async (request, reply) => {
     request.log.info(

@@ -4,9 +4,8 @@ import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evi
 import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
 import { paymentResource } from '@paylog/domain/payments/resource'
 import fc from 'fast-check'
-import type { Pool } from 'pg'
 import t from 'tap'
-import { createApplier } from '../applier.ts'
+import { applyAgain, applyInBatches } from '../testApply.ts'
 import { readModelDatabase } from '../testDatabase.ts'
 import { createTestLog, type Facts, guest, open, type TestLog, user } from '../testEvents.ts'
 import { payments } from './projection.ts'
@@ -94,17 +93,6 @@ function asJson<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** Applies the whole log in batches of these sizes, in turn. */
-async function applyInBatches(pool: Pool, log: TestLog, sizes: readonly number[]): Promise<void> {
-  const applier = createApplier({ pool, projection: payments, version: 1 })
-  await applier.start()
-  for (let from = 0, turn = 0; from < log.events.length; turn++) {
-    const size = sizes[turn % sizes.length] ?? 1
-    await applier.apply(log.batch(from, from + size))
-    from += size
-  }
-}
-
 t.test('a failed payment is pending again with a new intent, and one that went on meanwhile is not', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createTestLog()
@@ -116,8 +104,8 @@ t.test('a failed payment is pending again with a new intent, and one that went o
   for (const id of ids) log.decide(id, (state) => recordIntentRefused(refused, state))
   log.decide(ids[1] ?? '', (state) => recordEvidence(succeeded, state))
   for (const id of ids) log.decide(id, (state) => recordIntentCreated(created, state))
-  await applyInBatches(pool, log, [1])
-  const statuses = ids.map(async (id) => (await getPayment(pool, { id, owner: userOwner('u1') }))?.payment.status)
+  await applyInBatches(pool, payments, log, [1])
+  const statuses = ids.map(async (id) => (await getPayment(pool, { id, owner: userOwner('u1') }))?.item.status)
   t.same(await Promise.all(statuses), ['pending', 'succeeded'])
 })
 
@@ -132,9 +120,9 @@ t.test('a payment is completed once, should its completion ever be recorded agai
     )
   for (const sizes of [[1], [9]]) {
     await pool.query('truncate read_models.payments_v1, read_models.checkpoints')
-    await applyInBatches(pool, log, sizes)
+    await applyInBatches(pool, payments, log, sizes)
     const found = await getPayment(pool, { id, owner: userOwner('u1') })
-    t.equal(found?.payment.completed_at, times[0])
+    t.equal(found?.item.completed_at, times[0])
   }
 })
 
@@ -149,20 +137,16 @@ t.test('the read model is the fold of the log, however the log is cut into batch
         const id = ids[payment % ids.length] ?? ''
         log.decide(id, step)
       }
-      await pool.query('delete from read_models.checkpoints')
-      await applyInBatches(pool, log, sizes)
-      if (repeated) {
-        await pool.query('delete from read_models.checkpoints')
-        await applyInBatches(pool, log, sizes.toReversed())
-      }
+      await applyAgain(pool, payments, log, sizes)
+      if (repeated) await applyAgain(pool, payments, log, sizes.toReversed())
       for (const [id, given] of owners) {
         const state = log.state(id)
         if (state.status === 'none') throw new Error('opened payments exist')
         const owner = ownerOfFacts(given)
         if (owner === undefined) continue
         const found = await getPayment(pool, { id, owner })
-        t.same(found?.payment, paymentResource(state))
-        const last = log.events.findLast(({ data }) => data.payment_id === id)
+        t.same(found?.item, paymentResource(state, null))
+        const last = log.events.findLast((event) => event.id === id)
         t.equal(found?.revision, last?.revision)
       }
       return t.passing()

@@ -34,8 +34,8 @@ async function project(pool: Pool, log: ReturnType<typeof createTestLog>): Promi
 
 /** Asks for ids only, as the last digits that the test gave them. */
 async function numbers(pool: Pool, question: Partial<PaymentsQuestion>): Promise<number[]> {
-  const { payments } = await listPayments(pool, { ...everything, ...question })
-  return payments.map((payment) => Number(payment.id.slice(-12)))
+  const { items } = await listPayments(pool, { ...everything, ...question })
+  return items.map((payment) => Number(payment.id.slice(-12)))
 }
 
 async function projected(t: Parameters<typeof readModelDatabase>[0], facts: readonly Facts[]) {
@@ -91,20 +91,20 @@ t.test('pages cover a list exactly once, and every page tells the total', async 
   )
   const seen: string[] = []
   for (const page of [1, 2, 3]) {
-    const { payments, total } = await listPayments(pool, { ...everything, page, limit: 3 })
+    const { items, total } = await listPayments(pool, { ...everything, page, limit: 3 })
     t.equal(total, 7)
-    seen.push(...payments.map((payment) => payment.id))
+    seen.push(...items.map((payment) => payment.id))
   }
   t.equal(seen.length, 7)
   t.equal(new Set(seen).size, 7)
-  t.same(await listPayments(pool, { ...everything, page: 4, limit: 3 }), { payments: [], total: 7 })
-  t.same(await listPayments(pool, { ...everything, page: 2 ** 31 - 1 }), { payments: [], total: 7 })
+  t.same(await listPayments(pool, { ...everything, page: 4, limit: 3 }), { items: [], total: 7 })
+  t.same(await listPayments(pool, { ...everything, page: 2 ** 31 - 1 }), { items: [], total: 7 })
 })
 
 t.test('filters narrow the list and its total', async (t) => {
   const { pool } = await projected(t, [{}, { guest_email: 'Contact@Example.com' }, {}, {}])
   t.same(await numbers(pool, { status: 'pending' }), [3, 2, 1, 0])
-  t.same(await listPayments(pool, { ...everything, status: 'succeeded' }), { payments: [], total: 0 })
+  t.same(await listPayments(pool, { ...everything, status: 'succeeded' }), { items: [], total: 0 })
   t.same(await numbers(pool, { guest_email: 'contact@example.COM' }), [1])
   t.same(await numbers(pool, { guest_email: 'contact' }), [])
   t.same(await numbers(pool, { created_after: new Date(at(1)) }), [3, 2], 'a bound is exclusive')
@@ -163,7 +163,7 @@ t.test('everyone sees exactly their own', async (t) => {
   for (const owner of [alice, guestOwner('alice@example.com'), guestOwner('')])
     t.equal(await getPayment(pool, { id: id(5), owner }), undefined, 'a plain anonymous payment is nobody’s')
   t.equal(await getPayment(pool, { id: id(1), owner: alice }), undefined)
-  t.match(await getPayment(pool, { id: id(0), owner: alice }), { revision: 1n, payment: { id: id(0) } })
+  t.match(await getPayment(pool, { id: id(0), owner: alice }), { revision: 1n, item: { id: id(0) } })
 })
 
 t.test('two e-mails that only Unicode takes for the same belong to two people', async (t) => {
@@ -174,11 +174,11 @@ t.test('two e-mails that only Unicode takes for the same belong to two people', 
 
 t.test('a listed payment leaves out what only the single one shows', async (t) => {
   const { pool } = await projected(t, [{ metadata: { secret: 1 } }])
-  const { payments: plain } = await listPayments(pool, everything)
+  const { items: plain } = await listPayments(pool, everything)
   const hidden = ['provider_payment_id', 'provider_intent_id', 'client_secret', 'metadata', 'payment_method', 'owner']
   for (const field of hidden) t.notOk(Object.hasOwn(plain[0] ?? {}, field), field)
-  const { payments: including } = await listPayments(pool, { ...everything, withMethod: true })
+  const { items: including } = await listPayments(pool, { ...everything, withMethod: true })
   t.equal(including[0]?.payment_method, null)
   const single = await getPayment(pool, { id: id(0), owner: alice })
-  t.match(single?.payment, { metadata: { secret: 1 }, client_secret: `cs_${id(0)}`, payment_method: null })
+  t.match(single?.item, { metadata: { secret: 1 }, client_secret: `cs_${id(0)}`, payment_method: null })
 })

@@ -2,6 +2,7 @@
 // named here cannot leave the service.
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
+import type { WithSummary } from '../payment-methods/views.ts'
 
 /** A row of the view `payments`. Amounts may arrive as text or as `bigint`, as the pool was set up. */
 export type PaymentRecord = {
@@ -68,8 +69,9 @@ export const singleColumns = [
   'revision',
 ] as const satisfies readonly (keyof PaymentRecord)[]
 
-export type ListedRecord = Pick<PaymentRecord, (typeof listedColumns)[number]>
-export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]>
+/** With the summary of its method only when that was asked for. */
+export type ListedRecord = Pick<PaymentRecord, (typeof listedColumns)[number]> & Partial<WithSummary>
+export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]> & WithSummary
 
 export function listedPayment(record: ListedRecord): ListedPayment {
   return {
@@ -93,6 +95,7 @@ export function listedPayment(record: ListedRecord): ListedPayment {
     created_at: record.created_at.toISOString(),
     updated_at: record.updated_at.toISOString(),
     completed_at: record.completed_at?.toISOString() ?? null,
+    ...(record.payment_method !== undefined && { payment_method: record.payment_method }),
   }
 }
 
@@ -102,7 +105,7 @@ export function singlePayment(record: SingleRecord): PaymentResource {
     provider_payment_id: record.provider_payment_id,
     provider_intent_id: record.provider_intent_id,
     client_secret: record.client_secret,
-    payment_method: null,
+    payment_method: record.payment_method,
     metadata: record.metadata,
   }
 }

@@ -1,9 +1,9 @@
 // POST /payments/intents: open a payment.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
+import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
-import type { Provider } from '@paylog/providers/provider'
 import type { Callers } from '@paylog/runtime/callers'
 import { callerSecurity, errorAnswers } from '@paylog/runtime/openApiParts'
 import type { Workflow } from '@paylog/workflows/context'
@@ -14,6 +14,7 @@ import { chosenProviderId } from '../chosenProvider.ts'
 import { rememberGuestToken } from '../guest-tokens/rememberGuestToken.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
+import { chosenMethod, methodOf, methodOnRecord } from './chosenMethod.ts'
 import { checkCaller, initiationOf } from './initiation.ts'
 import { IntentBody } from './intentBody.ts'
 
@@ -46,6 +47,8 @@ export const paymentRoutes =
         const identity = requestIdentity(request.headers['idempotency-key'], actor, 'POST /payments/intents', body)
         const occurred_at = workflow.now().toISOString()
         const draft = initiationOf(actor, body, identity, occurred_at)
+        const { payment_method_id } = body
+        let method: PaymentMethod | null = null
         const metadata = { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
         const opened = await openPayment(workflow, {
           payment_id: identity.id,
@@ -56,22 +59,19 @@ export const paymentRoutes =
             refuseCardNumbers(request)
             const provider = enabledProvider(workflow, provider_id)
             provider.checkAmount(draft.total_cents, draft.currency)
-            checkMethod(provider, body.payment_method_id)
+            method = await chosenMethod(workflow, { actor, provider, payment_method_id })
             if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-            return { ...draft, provider_id }
+            return { ...draft, provider_id, ...(method === null ? {} : methodOnRecord(method)) }
           },
         })
         reply.header('x-event-position', opened.position.commit.toString())
         if (opened.replayed) reply.header('idempotent-replayed', 'true')
         if (opened.refusal) throw opened.refusal
+        if (opened.replayed && payment_method_id !== undefined)
+          method = await methodOf(workflow, actor, payment_method_id)
         reply.code(201).header('etag', `"${opened.revision}"`)
-        return { success: true as const, data: paymentResource(opened.payment) }
+        const summary = method === null ? null : paymentMethodSummary(method)
+        return { success: true as const, data: paymentResource(opened.payment, summary) }
       },
     )
   }
-
-/** @throws DomainError `reference_not_found`: saved methods do not exist yet, so only a provider's test methods are known */
-function checkMethod(provider: Provider, paymentMethodId: string | undefined): void {
-  if (paymentMethodId === undefined || provider.isTestMethod(paymentMethodId)) return
-  throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_id' })
-}

@@ -1,5 +1,4 @@
 // POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
@@ -10,6 +9,7 @@ import type { Workflow } from '@paylog/workflows/context'
 import { createSetupIntent } from '@paylog/workflows/createSetupIntent'
 import { Type } from 'typebox'
 import { chosenProviderId } from '../chosenProvider.ts'
+import { allowEmptyBody } from '../emptyBody.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
 
@@ -38,13 +38,8 @@ export const setupIntentRoutes =
     app.post(
       route,
       {
-        onRequest: [
-          callers.session,
-          // Everything in the body may be left out, so there may be none, whatever type the client says it has.
-          async ({ headers }) => {
-            if (isEmpty(headers)) delete headers['content-type']
-          },
-        ],
+        // Everything in the body may be left out, so there may be none.
+        onRequest: [callers.session, allowEmptyBody],
         async preValidation(request) {
           if (request.body === undefined) request.body = {}
         },
@@ -80,7 +75,3 @@ export const setupIntentRoutes =
       },
     )
   }
-
-function isEmpty(headers: IncomingHttpHeaders): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-}

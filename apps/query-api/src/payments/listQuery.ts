@@ -4,9 +4,7 @@ import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/status'
 import type { PaymentsQuestion } from '@paylog/projections/payments/queries'
 import { type Static, Type } from 'typebox'
-
-/** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
-const maxPage = 2_147_483_647
+import { listParameters } from '../lists.ts'
 
 export const OrderBy = Type.Union([
   Type.Literal('created_at'),
@@ -17,8 +15,7 @@ export const OrderBy = Type.Union([
 export const OrderDir = Type.Union([Type.Literal('asc'), Type.Literal('desc')])
 
 export const ListQuery = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20 }),
+  ...listParameters,
   status: Type.Optional(PaymentStatus),
   search: Type.Optional(
     Type.String({
@@ -33,8 +30,6 @@ export const ListQuery = Type.Object({
   orderBy: Type.Union(OrderBy.anyOf, { default: 'created_at' }),
   orderDir: Type.Union(OrderDir.anyOf, { default: 'desc' }),
   include: Type.Optional(Type.String({ description: 'Comma-separated: payment_method' })),
-  guest_email: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  token: Type.Optional(Type.String({ description: 'Guest token' })),
 })
 
 /** @throws DomainError `invalid_request` for an unknown `include` and for a time that no clock shows. */
@@ -65,7 +60,8 @@ function bound(field: string, text: string | undefined, toWhole: (milliseconds: 
   return new Date(whole + toWhole(Number(`0.${beyond}`)))
 }
 
-function includesMethod(include: string | undefined): boolean {
+/** @throws DomainError `invalid_request` */
+export function includesMethod(include: string | undefined): boolean {
   if (include === undefined) return false
   if (include.split(',').some((related) => related !== 'payment_method'))
     throw refused('include', 'knows only payment_method')

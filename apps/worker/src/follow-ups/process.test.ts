@@ -28,20 +28,27 @@ async function stripeAndLog(t: Test) {
 
 t.test('what a killed worker was at is finished by the next one, when its lease has run out', async (t) => {
   const { rig, fake, start } = await stripeAndLog(t)
-  const id = await rig.initiate({ id: 'stripe' })
+  const { id: method } = fake.addMethod()
+  const provider_method = { provider_method_id: method, provider_customer_id: null }
+  const id = await rig.initiate({ id: 'stripe' }, { payment_method_id: randomUUID(), provider_method })
   fake.faults.always({ kind: 'hang', commits: true })
   const first = await start()
   await waitFor(() => fake.calls.length > 0, { what: 'the call', timeoutMs: 20_000 })
   await first.kill('SIGKILL')
   fake.faults.always(undefined)
-  const made = fake.calls.length
+  const calls = fake.calls.length
   await start()
   t.match(await rig.entry(paymentStream(id)), { lease: String }, 'the entry is still in the hands of the dead')
-  t.equal(fake.calls.length, made)
+  t.equal(fake.calls.length, calls)
   await rig.pool.query(`update webhooks.follow_ups set leased_until = leased_until - interval '30 s'`)
   await waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', { what: 'the intent' })
   t.same(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
-  t.same(new Set(fake.calls.flatMap(({ method, key }) => (method === 'POST' ? [key] : []))), new Set([id]))
+  const made = fake.calls.flatMap(({ method, key, params }) =>
+    method === 'POST' ? [[key, params.payment_method]] : [],
+  )
+  t.ok(made.length > calls)
+  for (const call of made) t.same(call, [id, method], 'every call says the same')
+  t.match(fake.intents(), [{ payment_method: method }])
   t.equal(fake.intents().length, 1)
 })
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
-import { initiatePayment } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
 import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
@@ -13,9 +13,13 @@ import { samples } from './paymentEvents.ts'
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 const request_fingerprint = 'fingerprint'
 
+/** What a payment has of its own, beside its id and its provider. */
+export type Order = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
+
 export function createStoredPayments(store: EventStore, now: () => Date) {
-  const opening = (payment_id: string, provider_id: string) => ({
+  const opening = (payment_id: string, provider_id: string, order: Order) => ({
     ...samples.PaymentInitiated,
+    ...order,
     payment_id,
     provider_id,
     request_fingerprint,
@@ -37,16 +41,16 @@ export function createStoredPayments(store: EventStore, now: () => Date) {
     eventsOf: async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type),
 
     /** As a request leaves it that dies before it calls the provider. */
-    async initiate(provider: Pick<Provider, 'id'>): Promise<string> {
+    async initiate(provider: Pick<Provider, 'id'>, order: Order = {}): Promise<string> {
       const id = randomUUID()
-      await decide(id, (state) => initiatePayment(opening(id, provider.id), state))
+      await decide(id, (state) => initiatePayment(opening(id, provider.id, order), state))
       return id
     },
 
     /** As a request leaves it that lives to its end. */
-    async open(provider: Provider): Promise<string> {
+    async open(provider: Provider, order: Order = {}): Promise<string> {
       const payment_id = randomUUID()
-      const command = async () => opening(payment_id, provider.id)
+      const command = async () => opening(payment_id, provider.id, order)
       const workflow = { store, providers: new Map([[provider.id, provider]]), now }
       await openPayment(workflow, { payment_id, request_fingerprint, command, metadata })
       return payment_id

@@ -33,6 +33,14 @@ export const AddressContent = Type.Object({
 })
 export type AddressContent = Static<typeof AddressContent>
 
+/** The owner's part of something that holds more. */
+export function contentOf(from: AddressContent): AddressContent {
+  const { address_type, organization_id, name, line1, line2, city, state, postal_code, country } = from
+  const { is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name } = from
+  const place = { address_type, organization_id, name, line1, line2, city, state, postal_code, country }
+  return { ...place, is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name }
+}
+
 /** What every event of an address repeats. */
 const facts = { address_id: Id, occurred_at: Instant }
 

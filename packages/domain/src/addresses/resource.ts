@@ -1,7 +1,8 @@
 // An address as clients see it (interface, section 2.5).
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../fields.ts'
-import { AddressContent } from './events.ts'
+import type { Address } from './address.ts'
+import { AddressContent, contentOf } from './events.ts'
 
 const Text = Nullable(Type.String())
 
@@ -15,3 +16,16 @@ export const AddressResource = Type.Object({
   updated_at: Type.String({ format: 'date-time' }),
 })
 export type AddressResource = Static<typeof AddressResource>
+
+/** The answer to its owner, straight from its events. */
+export function addressResource(address: Address): AddressResource {
+  return {
+    id: address.address_id,
+    user_id: address.user_id,
+    guest_email: address.guest_email,
+    ...contentOf(address),
+    is_default: address.is_default,
+    created_at: address.created_at,
+    updated_at: address.updated_at,
+  }
+}

@@ -24,28 +24,28 @@ export const defaultChoiceEvents = {
 }
 export type DefaultChoiceEvent = EventsOf<typeof defaultChoiceEvents>
 
-/** The latest choices of a list; none before the first. */
-export type Choices = {
-  readonly choice: DefaultChoice
-  readonly chosen_id: string
-  /** What was chosen before, if anything was. */
-  readonly previous_id: string | null
-}
+/** The latest choice of a list; none before the first. */
+export type LatestChoice = { readonly choice: DefaultChoice; readonly chosen_id: string }
 
-export const defaultChoiceFold: Fold<Choices | null, DefaultChoiceEvent> = {
+export const defaultChoiceFold: Fold<LatestChoice | null, DefaultChoiceEvent> = {
   initialState: null,
-  evolve: (choices, { data: { choice, chosen_id } }) => ({
-    choice,
-    chosen_id,
-    previous_id: choices?.chosen_id ?? null,
-  }),
+  evolve: (_latest, { data: { choice, chosen_id } }) => ({ choice, chosen_id }),
 }
 
 /** Chooses an item. One that is chosen already keeps its choice. */
 export function chooseDefault(
   command: { readonly list: DefaultsList; readonly chosen_id: string; readonly occurred_at: string },
-  choices: Choices | null,
+  latest: LatestChoice | null,
 ): DefaultChoiceEvent[] {
-  if (choices?.chosen_id === command.chosen_id) return []
-  return [{ type: 'DefaultChosen', data: { ...command, choice: choices === null ? 0 : choices.choice + 1 } }]
+  if (latest?.chosen_id === command.chosen_id) return []
+  return [{ type: 'DefaultChosen', data: { ...command, choice: latest === null ? 0 : latest.choice + 1 } }]
+}
+
+/** Whether an item has to be told of a choice. One that carries a later choice keeps it: this one comes late. */
+export function isNews(
+  choice: DefaultChoice,
+  item: { readonly is_default: boolean; readonly default_choice: DefaultChoice | null },
+): boolean {
+  if (item.default_choice === null || choice > item.default_choice) return true
+  return choice === item.default_choice && !item.is_default
 }

@@ -91,6 +91,8 @@ export const methodRequestEvents = {
         created: Type.Boolean(),
       }),
       Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
+      /** It came to nothing that is kept: the same request may be made again at once. */
+      Type.Object({ kind: Type.Literal('failed') }),
     ]),
   }),
 }

@@ -1,4 +1,5 @@
 // A payment method as its events tell it, and what may happen to it next.
+import { isNews } from '../defaults/events.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
 import type { MethodDetails, PaymentMethodAdded, PaymentMethodEvent } from './events.ts'
@@ -72,7 +73,7 @@ export function changePaymentMethod(command: ChangePaymentMethod, state: Payment
   const events: PaymentMethodEvent[] = []
   if (alias !== undefined && alias !== method.alias)
     events.push({ type: 'PaymentMethodAliasChanged', data: { ...facts, alias } })
-  if (typeof default_choice === 'number' && (!method.is_default || default_choice !== method.default_choice))
+  if (typeof default_choice === 'number' && isNews(default_choice, method))
     events.push({ type: 'PaymentMethodMadeDefault', data: { ...facts, default_choice } })
   if (default_choice === null) events.push(...clearDefault({ occurred_at }, method))
   return events

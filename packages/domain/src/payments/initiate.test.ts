@@ -49,6 +49,19 @@ t.test('amounts that do not add up, unknown currencies and a total of nothing ar
   refused({ currency: 'XTS' }, 'invalid_request')
 })
 
+t.test('what the provider calls the method, and its customer, is on record for every call', async (t) => {
+  const provider_method = { provider_method_id: 'pm_1', provider_customer_id: 'cus_1' }
+  const payment_method_id = '018f0000-0000-7000-8000-000000000002'
+  const [opened] = initiatePayment({ ...opening, payment_method_id, provider_method }, noPayment)
+  t.match(opened, { data: { payment_method_id, provider_method } })
+  const state = opened ? paymentFold.evolve(noPayment, opened) : noPayment
+  t.match(state, { payment_method_id, provider_method })
+  const [failed] = recordIntentRefused({ occurred_at: at(7), attempt: 1, ...unavailable }, state)
+  const retried = failed ? paymentFold.evolve(state, failed) : state
+  const [started] = startAttempt({ occurred_at: at(8) }, retried)
+  t.match(started ? paymentFold.evolve(retried, started) : undefined, { attempt: 2, provider_method })
+})
+
 t.test('a project named in the metadata belongs to the payment', async (t) => {
   const [event] = initiatePayment({ ...opening, metadata: { project_id: 'blue' } }, noPayment)
   t.match(event, { data: { project_id: 'blue' } })

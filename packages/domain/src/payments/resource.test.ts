@@ -5,7 +5,7 @@ import { PaymentResource, paymentResource } from './resource.ts'
 import { after, at, fold } from './testStory.ts'
 
 t.test('a payment is shown with every field of the interface, and nothing else of its state', async (t) => {
-  const resource = paymentResource(existing(fold(after('succeeded'))))
+  const resource = paymentResource(existing(fold(after('succeeded'))), null)
   t.ok(Compile(PaymentResource).Check(resource))
   t.same(Object.keys(resource).toSorted(), Object.keys(PaymentResource.properties).toSorted())
   t.match(resource, {
@@ -20,4 +20,20 @@ t.test('a payment is shown with every field of the interface, and nothing else o
     created_at: at(0),
     completed_at: at(11),
   })
+})
+
+t.test('the saved method that it is made with is shown beside it', async (t) => {
+  const method = {
+    id: '018f0000-0000-7000-8000-000000000002',
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'visa',
+    last_four: '4242',
+    expiry_month: '08',
+    expiry_year: '2030',
+    alias: 'Mine',
+  }
+  const resource = paymentResource(existing(fold(after('succeeded'))), method)
+  t.ok(Compile(PaymentResource).Check(resource))
+  t.same(resource.payment_method, method)
 })

@@ -49,8 +49,11 @@ export const ListedPayment = Type.Interface(
 )
 export type ListedPayment = Static<typeof ListedPayment>
 
-/** The answer to the caller who created the payment, straight from its events. */
-export function paymentResource(payment: Payment): PaymentResource {
+/**
+ * The answer to the caller who created the payment, straight from its events.
+ * @param payment_method the saved method that it is made with; `null` when there is none, or only a test method
+ */
+export function paymentResource(payment: Payment, payment_method: PaymentMethodSummary | null): PaymentResource {
   return {
     id: payment.payment_id,
     subtotal_cents: payment.subtotal_cents,
@@ -70,7 +73,7 @@ export function paymentResource(payment: Payment): PaymentResource {
     provider_intent_id: payment.provider_intent_id,
     client_secret: payment.client_secret,
     payment_method_id: payment.payment_method_id,
-    payment_method: null,
+    payment_method,
     is_guest_payment: payment.is_guest_payment,
     guest_email: payment.guest_email,
     metadata: payment.metadata,

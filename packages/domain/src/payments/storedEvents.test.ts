@@ -118,6 +118,25 @@ t.test('every event that was ever written is still valid', async (t) => {
   )
 })
 
+t.test('and so is one with a saved method, which the first version did not have', async (t) => {
+  const [first] = written
+  const provider_method = { provider_method_id: 'pm_1', provider_customer_id: null }
+  const data = { ...first?.data, payment_method_id: '018f0000-0000-7000-8000-000000000002', provider_method }
+  t.ok(Compile(paymentEvents.PaymentInitiated).Check(data))
+  const { ProviderEventAppliedToMethod } = providerNotificationEvents
+  t.ok(
+    Compile(ProviderEventAppliedToMethod).Check({
+      provider_id: 'stripe',
+      provider_event_id: 'evt_1',
+      provider_type: 'payment_method.detached',
+      generic_type: 'payment_method.detached',
+      occurred_at: at('00'),
+      object_id: 'pm_1',
+      payment_method_id: '018f0000-0000-7000-8000-000000000002',
+    }),
+  )
+})
+
 t.test('a payment of the first version is folded as it was then', async (t) => {
   const payment = existing(written.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
   t.match(payment, {

@@ -12,6 +12,8 @@ export type Subscriber = {
   readonly kept: { checkpoint: LogPosition | undefined }
   /** Why it was interrupted, each time. */
   readonly interruptions: readonly unknown[]
+  /** Says that somebody waits for it. */
+  await(): void
   run(maxBatch?: number): { readonly running: Promise<void>; stop(): Promise<void> }
 }
 
@@ -25,11 +27,13 @@ export function createSubscriber(
   const batches: Batch[] = []
   const interruptions: unknown[] = []
   const kept: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
+  const awaited = new EventTarget()
   return {
     seen,
     batches,
     kept,
     interruptions,
+    await: () => void awaited.dispatchEvent(new Event('awaited')),
     run(maxBatch = 500) {
       const stop = new AbortController()
       const running = runSubscription({
@@ -44,6 +48,7 @@ export function createSubscriber(
           kept.checkpoint = batch.position
         },
         maxBatch,
+        awaited,
         signal: stop.signal,
         log: {
           info() {},

@@ -36,6 +36,23 @@ t.test('asks for a token over the exact amount, under an invoice number of 20 di
   ])
 })
 
+t.test('the form offers what the customer has saved, and opens without a customer that is lost', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const user = { idempotency_key: 'k', user_id: 'user-1', email: null, name: null }
+  const provider_customer_id = (await provider.methods?.createCustomer(user)) ?? null
+  if (provider_customer_id === null) throw new Error('no customer')
+  const saved = { provider_customer_id, provider_method_id: '1' }
+  const first = await open(provider, saved)
+  const requested = () => fake.calls.map(({ request }) => Object(request.transactionRequest)).at(-1)
+  t.same(requested().profile, { customerProfileId: provider_customer_id })
+  fake.profiles.deleteCustomer(provider_customer_id)
+  t.not((await open(provider, saved)).token, first.token)
+  t.notOk('profile' in requested())
+  fake.refuse('E00007')
+  await t.rejects(open(provider, saved), { kind: 'unavailable', code: 'E00007' })
+  t.equal(requested().profile.customerProfileId, provider_customer_id, 'asked for once')
+})
+
 t.test('a description is cut to what the gateway takes', async (t) => {
   const { fake, provider } = await startGateway(t)
   await open(provider, { description: `a\u0007b\n${'é'.repeat(300)}` })

@@ -2,10 +2,11 @@
 import type { CreateIntent, ProviderIntent } from '../provider.ts'
 import { decimalOf } from './amounts.ts'
 import { hostedPaymentPage } from './answers.ts'
-import { startDeadline } from './api.ts'
+import { type Deadline, startDeadline } from './api.ts'
 import type { Gateway } from './gateway.ts'
 import { invoiceNumberOf } from './invoiceNumber.ts'
 import { plainText } from './plainText.ts'
+import { isNotFound } from './refusal.ts'
 
 /**
  * For so long the gateway refuses the same card, amount and invoice once more, in seconds: its maximum. Two tokens of one
@@ -19,9 +20,28 @@ const formSettings = {
   hostedPaymentOrderOptions: { show: false },
 }
 
-/** The token is valid for 15 minutes; a repeated call gives another one for the same invoice. @throws ProviderError */
-export async function createIntent({ api, timeoutMs }: Gateway, request: CreateIntent): Promise<ProviderIntent> {
-  const invoiceNumber = invoiceNumberOf(request.payment_id)
+/**
+ * The token is valid for 15 minutes; a repeated call gives another one for the same invoice. The form offers what the
+ * customer has saved, and leaves the choice to the payer: a form cannot be told which one of them to take.
+ * https://developer.authorize.net/api/reference/features/accept-hosted.html
+ * @throws ProviderError
+ */
+export async function createIntent(gateway: Gateway, request: CreateIntent): Promise<ProviderIntent> {
+  const { provider_customer_id } = request
+  const deadline = startDeadline(gateway.timeoutMs)
+  if (provider_customer_id === null) return openForm(gateway, deadline, request)
+  try {
+    return await openForm(gateway, deadline, request)
+  } catch (error) {
+    // A payer can pay with a card as well whose customer the gateway does not know any more.
+    if (isNotFound(error)) return openForm(gateway, deadline, { ...request, provider_customer_id: null })
+    throw error
+  }
+}
+
+async function openForm({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<ProviderIntent> {
+  const { payment_id, description, provider_customer_id: customerProfileId } = request
+  const invoiceNumber = invoiceNumberOf(payment_id)
   const { body } = await api.repeatable({
     method: 'getHostedPaymentPage',
     members: {
@@ -30,10 +50,8 @@ export async function createIntent({ api, timeoutMs }: Gateway, request: CreateI
         transactionType: 'authCaptureTransaction',
         amount: decimalOf(request.amount_cents),
         currencyCode: request.currency,
-        order: {
-          invoiceNumber,
-          ...(request.description === null ? {} : { description: plainText(request.description) }),
-        },
+        ...(customerProfileId === null ? {} : { profile: { customerProfileId } }),
+        order: { invoiceNumber, ...(description === null ? {} : { description: plainText(description) }) },
         transactionSettings: {
           setting: [{ settingName: 'duplicateWindow', settingValue: String(duplicateWindowSeconds) }],
         },
@@ -46,7 +64,7 @@ export async function createIntent({ api, timeoutMs }: Gateway, request: CreateI
       },
     },
     answer: hostedPaymentPage,
-    deadline: startDeadline(timeoutMs),
+    deadline,
   })
   return { provider_intent_id: invoiceNumber, client_secret: body.token }
 }

@@ -1,6 +1,6 @@
 // Customers and their saved methods.
 import t, { type Test } from 'tap'
-import type { ProviderError } from '../provider.ts'
+import { customerMissing, type ProviderError } from '../provider.ts'
 import { startGateway } from './testGateway.ts'
 
 const card = { card: 'made-up-card-0015', expirationDate: '2031-08', cardType: 'MasterCard' }
@@ -18,7 +18,7 @@ async function start(t: Test, options: { timeoutMs?: number } = {}) {
     if (id === null) throw new Error('no customer')
     return id
   }
-  return { fake, methods, attach, customer }
+  return { fake, provider, methods, attach, customer }
 }
 
 t.test('a customer is made with an id of at most 20 characters, an e-mail and a name', async (t) => {
@@ -109,7 +109,7 @@ t.test('a token that is used up, malformed, or without a customer is refused', a
   for (const malformed of ['', 'tok_visa', ':', 'COMMON.ACCEPT.INAPP.PAYMENT:', 'COMMON.X:with space', ':value'])
     await t.rejects(attach(provider_customer_id, malformed), refused('malformed_token'), malformed)
   await t.rejects(attach(null), refused('no_customer'))
-  await t.rejects(attach('1'), refused('E00040'), 'a customer that is not there')
+  await t.rejects(attach('1'), refused(customerMissing), 'a customer that is not there')
 })
 
 t.test('of a token alone only the wallet can be told, and it is not kept', async (t) => {
@@ -123,14 +123,15 @@ t.test('of a token alone only the wallet can be told, and it is not kept', async
     expiry_year: null,
   }
   const token = fake.profiles.tokenise(card)
-  const read = await methods.readMethod(token)
-  t.match(read, unknown)
-  t.notOk(read.provider_method_id.includes(token.slice(-10)))
-  t.equal((await methods.readMethod(token)).provider_method_id, read.provider_method_id)
-  t.not((await methods.readMethod(`${token}A`)).provider_method_id, read.provider_method_id)
-  t.equal((await methods.readMethod('COMMON.APPLE.INAPP.PAYMENT:abc')).wallet_type, 'apple_pay')
-  t.equal((await methods.readMethod('COMMON.GOOGLE.INAPP.PAYMENT:abc')).wallet_type, 'google_pay')
-  await t.rejects(methods.readMethod('tok_visa'), { code: 'malformed_token' })
+  const read = (token: string) => methods.readMethod({ token, owner: 'guest:ada@example.com' })
+  const found = await read(token)
+  t.match(found, unknown)
+  t.notOk(found.provider_method_id.includes(token.slice(-10)))
+  t.equal((await read(token)).provider_method_id, found.provider_method_id)
+  t.not((await read(`${token}A`)).provider_method_id, found.provider_method_id)
+  t.equal((await read('COMMON.APPLE.INAPP.PAYMENT:abc')).wallet_type, 'apple_pay')
+  t.equal((await read('COMMON.GOOGLE.INAPP.PAYMENT:abc')).wallet_type, 'google_pay')
+  await t.rejects(read('tok_visa'), { code: 'malformed_token' })
   t.equal(fake.calls.length, 0)
 })
 
@@ -144,4 +145,58 @@ t.test('a method is forgotten once, and then counts as forgotten', async (t) => 
   t.equal(fake.profiles.customers.get(method.provider_customer_id)?.methods.size, 0)
   fake.refuse('E00007')
   await t.rejects(methods.detachMethod(method), { kind: 'unavailable', code: 'E00007' })
+})
+
+t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {
+  const { fake, methods, attach, customer } = await start(t)
+  const { provider_customer_id, provider_method_id } = await attach(await customer())
+  const retrieve = async (id = provider_method_id, owner = provider_customer_id) =>
+    methods.retrieveMethod?.({ provider_method_id: id, provider_customer_id: owner })
+  fake.profiles.changeMethod(provider_customer_id, provider_method_id, { card: 'new-0027', expirationDate: '2034-11' })
+  t.same(await retrieve(), {
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'MasterCard',
+    last_four: '0027',
+    expiry_month: '11',
+    expiry_year: '2034',
+  })
+  t.equal(await retrieve('1'), null, 'unknown')
+  const other = await methods.createCustomer({ ...owner, user_id: 'user-2' })
+  t.equal(await retrieve(provider_method_id, other ?? ''), null, "another customer's")
+  fake.refuse('E00007')
+  await t.rejects(retrieve(), { kind: 'unavailable', code: 'E00007' }, 'another refusal says nothing')
+  fake.profiles.deleteMethod(provider_customer_id, provider_method_id)
+  t.equal(await retrieve(), null, 'deleted')
+  const again = await attach(provider_customer_id)
+  fake.profiles.deleteCustomer(provider_customer_id)
+  t.equal(await retrieve(again.provider_method_id), null, 'deleted with the customer')
+})
+
+t.test('a customer that the gateway has lost is told, and the token is good for another one', async (t) => {
+  const { fake, attach, customer } = await start(t)
+  const lost = await customer()
+  fake.profiles.deleteCustomer(lost)
+  const token = fake.profiles.tokenise(card)
+  await t.rejects(attach(lost, token), { name: 'ProviderError', kind: 'rejected', code: customerMissing })
+  const another = await customer()
+  t.not(another, lost)
+  t.match(await attach(another, token), { provider_customer_id: another, last_four: '0015' })
+})
+
+t.test('what happens to a method at the gateway is told', async (t) => {
+  const { fake, provider, methods, attach, customer } = await start(t)
+  const { provider_customer_id, provider_method_id } = await attach(await customer())
+  fake.profiles.changeMethod(provider_customer_id, provider_method_id, { expirationDate: '2034-11' })
+  await methods.detachMethod({ provider_customer_id, provider_method_id })
+  const told = fake.events.map(({ body }) => provider.readNotification(Buffer.from(body)))
+  t.same(
+    told.map(({ generic_type, object_id, customer_id }) => [generic_type, object_id, customer_id]),
+    [
+      ['customer.created', provider_customer_id, provider_customer_id],
+      ['payment_method.attached', provider_method_id, provider_customer_id],
+      ['payment_method.updated', provider_method_id, provider_customer_id],
+      ['payment_method.detached', provider_method_id, provider_customer_id],
+    ],
+  )
 })

@@ -4,13 +4,13 @@
 // `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It is good for one use within 15 minutes.
 import { createHash } from 'node:crypto'
 import { unreadable } from '../answers.ts'
-import { ProviderError, type ProviderMethods } from '../provider.ts'
+import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
 import { createdPaymentProfile, createdProfile, nothing } from './answers.ts'
 import { type Api, type Deadline, startDeadline } from './api.ts'
 import type { Gateway } from './gateway.ts'
 import { readPaymentProfile } from './paymentProfile.ts'
 import { plainText } from './plainText.ts'
-import { Refusal } from './refusal.ts'
+import { isNotFound, Refusal } from './refusal.ts'
 
 const maxEmailLength = 255
 
@@ -26,10 +26,10 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
       const customerProfileId = provider_customer_id
       const customerPaymentProfileId = await createPaymentProfile(api, deadline, customerProfileId, token)
       const details = await readPaymentProfile(api, deadline, { customerProfileId, customerPaymentProfileId })
-      return { ...details, provider_customer_id }
+      return { ...details, provider_method_id: customerPaymentProfileId, provider_customer_id }
     },
 
-    async readMethod(token) {
+    async readMethod({ token }) {
       const { dataDescriptor } = opaqueDataOf(token)
       return {
         // The token itself could still be used, and is to be kept by nobody.
@@ -43,13 +43,23 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
       }
     },
 
+    async retrieveMethod({ provider_customer_id, provider_method_id }) {
+      const ref = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
+      try {
+        return await readPaymentProfile(api, startDeadline(timeoutMs), ref)
+      } catch (error) {
+        if (isNotFound(error)) return null
+        throw error
+      }
+    },
+
     async detachMethod({ provider_customer_id, provider_method_id }) {
       const members = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
       const deadline = startDeadline(timeoutMs)
       try {
         await api.repeatable({ method: 'deleteCustomerPaymentProfile', members, answer: nothing, deadline })
       } catch (error) {
-        if (!(error instanceof Refusal && error.code === 'E00040')) throw error
+        if (!isNotFound(error)) throw error
       }
     },
   }
@@ -105,6 +115,9 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
     })
     return body.customerPaymentProfileId
   } catch (error) {
+    // The request names nothing else that could be missing.
+    if (isNotFound(error))
+      throw new ProviderError('rejected', customerMissing, 'Authorize.Net does not know the customer', { cause: error })
     if (!(error instanceof Refusal && error.code === 'E00039')) throw error
     if (!createdPaymentProfile.Check(error.answer)) throw unreadable('unreadable_answer')
     return error.answer.customerPaymentProfileId

@@ -1,5 +1,5 @@
 // A saved method as Authorize.Net shows it: masked.
-import type { MethodDetails } from '../provider.ts'
+import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { type PaymentProfile, paymentProfile } from './answers.ts'
 import type { Api, Deadline } from './api.ts'
 
@@ -18,12 +18,11 @@ export async function readPaymentProfile(api: Api, deadline: Deadline, ref: Prof
 }
 
 /** A wallet's token stands for a card, and has a number of its own. */
-function detailsOf({ customerPaymentProfileId, payment }: PaymentProfile): MethodDetails {
+function detailsOf({ payment }: PaymentProfile): MethodDetails {
   const { creditCard, bankAccount, tokenInformation } = payment ?? {}
   const number = creditCard?.cardNumber ?? bankAccount?.accountNumber ?? tokenInformation?.tokenNumber ?? ''
   const expiry = /^(\d{4})-(\d\d)$/.exec(creditCard?.expirationDate ?? tokenInformation?.expirationDate ?? '')
   return {
-    provider_method_id: customerPaymentProfileId,
     payment_type: creditCard || tokenInformation ? 'card' : bankAccount ? 'bank_account' : null,
     wallet_type: null,
     card_brand: creditCard?.cardType ?? null,

@@ -27,6 +27,11 @@ export class Refusal extends ProviderError {
   }
 }
 
+/** «The record cannot be found»: the customer that a call names, or one of the customer's methods. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'E00040'
+}
+
 /** What is not listed is a refusal of the request itself. */
 const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   /** «An error occurred during processing. Please try again.» */

@@ -1,16 +1,17 @@
 // Saved methods: kept, looked at and forgotten at PayPal.
 import t from 'tap'
-import type { ProviderMethods } from '../provider.ts'
-import { startPaypal } from './testPaypal.ts'
+import { customerMissing, type ProviderMethods } from '../provider.ts'
+import { createRequest, startPaypal } from './testPaypal.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
+const owner = 'guest:pat@example.com'
 const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XDVJNXQ', usage_type: 'MERCHANT' } }
 
 async function start(t: Parameters<typeof startPaypal>[0]) {
   const { fake, paypal } = await startPaypal(t)
   if (!paypal.methods) throw new Error('PayPal saves methods')
   const methods: ProviderMethods = paypal.methods
-  return { fake, methods }
+  return { fake, paypal, methods }
 }
 
 t.test('a customer comes into being with the first method, and is named after our user', async (t) => {
@@ -80,7 +81,7 @@ t.test('a lost answer leaves one method', async (t) => {
 t.test('reads what a token stands for without keeping it', async (t) => {
   const { fake, methods } = await start(t)
   const token = fake.vault.approveSetup({ apple_pay: { card: card.card } })
-  t.same(await methods.readMethod(token), {
+  t.same(await methods.readMethod({ token, owner }), {
     provider_method_id: token,
     payment_type: 'apple_pay',
     wallet_type: 'apple_pay',
@@ -96,9 +97,9 @@ t.test('a token that PayPal does not know is refused, whatever it is made of', a
   const { methods } = await start(t)
   const rejected = { name: 'ProviderError', kind: 'rejected' }
   for (const token of ['unknown', '../orders', 'a/b?c=d#e', 'ü', '"}'] as const) {
-    await t.rejects(methods.readMethod(token), rejected, token)
+    await t.rejects(methods.readMethod({ token, owner }), rejected, token)
     const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
-    await t.rejects(methods.attachMethod(request), rejected, token)
+    await t.rejects(methods.attachMethod(request), { ...rejected, code: 'invalid_token_id' }, token)
   }
 })
 
@@ -119,4 +120,68 @@ t.test('forgets a method, and one that is not there counts as forgotten', async 
   fake.faults.always({ kind: 'status', status: 404, commits: false })
   const unclear = methods.detachMethod({ provider_method_id, provider_customer_id })
   await t.rejects(unclear, { name: 'ProviderError', kind: 'unknown' }, 'a page that says 404 is not PayPal’s word')
+})
+
+t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {
+  const { fake, methods } = await start(t)
+  const token = fake.vault.approveSetup(card)
+  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+  const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
+  const retrieve = async (id = provider_method_id, customer = provider_customer_id) =>
+    methods.retrieveMethod?.({ provider_method_id: id, provider_customer_id: customer })
+  fake.vault.change(provider_method_id, { card: { brand: 'VISA', last_digits: '0005', expiry: '2034-11' } })
+  t.same(await retrieve(), {
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'visa',
+    last_four: '0005',
+    expiry_month: '11',
+    expiry_year: '2034',
+  })
+  t.equal(await retrieve(provider_method_id, 'another'), null, "another customer's")
+  for (const id of ['unknown', '../setup-tokens', 'a/b?c=d#e']) {
+    t.equal(await retrieve(id), null, id)
+    t.equal(fake.calls.at(-1)?.path, `/v3/vault/payment-tokens/${encodeURIComponent(id)}`)
+  }
+  fake.vault.remove(provider_method_id)
+  t.equal(await retrieve(), null, 'removed')
+  fake.readFaults.always({ kind: 'status', status: 404, commits: false })
+  await t.rejects(retrieve(), { name: 'ProviderError', kind: 'unknown' }, 'a page that says 404 is not PayPal’s word')
+})
+
+t.test('a customer that PayPal has lost is told, and the token is good for another one', async (t) => {
+  const { fake, methods } = await start(t)
+  const token = fake.vault.approveSetup(card)
+  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: 'customer_40293' }
+  fake.vault.loseCustomer('customer_40293')
+  const missing = { name: 'ProviderError', kind: 'rejected', code: customerMissing }
+  await t.rejects(methods.attachMethod(request), missing)
+  const attached = await methods.attachMethod({ ...request, provider_customer_id: null })
+  t.not(attached.provider_customer_id, 'customer_40293')
+  const keys = fake.callsTo(/payment-tokens/).map(({ key }) => key)
+  t.same(keys, ['m1-customer_40293', 'm1'])
+})
+
+t.test('what happens to a method at PayPal is told', async (t) => {
+  const { fake, paypal, methods } = await start(t)
+  const token = fake.vault.approveSetup(wallet)
+  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+  const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
+  await methods.detachMethod({ provider_method_id, provider_customer_id })
+  const told = fake.events.map(({ body }) => paypal.readNotification(Buffer.from(body)))
+  const about = { object_id: provider_method_id, statement: null, subscription: null }
+  t.equal(told.length, 2)
+  t.match(told[0], { ...about, generic_type: 'payment_method.attached', customer_id: provider_customer_id })
+  t.match(told[1], { ...about, generic_type: 'payment_method.detached' })
+})
+
+t.test('an order takes no money by being created, whatever method was chosen', async (t) => {
+  const { fake, paypal, methods } = await start(t)
+  const token = fake.vault.approveSetup(card)
+  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+  const saved = await methods.attachMethod(request)
+  await paypal.createIntent({ ...createRequest, ...saved })
+  const [order] = fake.callsTo(/orders/)
+  t.notOk(order?.body.includes(saved.provider_method_id))
+  t.notOk('payment_source' in JSON.parse(order?.body ?? ''))
 })

@@ -1,11 +1,12 @@
 // Vault v3: what a payer has agreed to be charged with again.
+import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import { readAnswer } from '../http.ts'
-import type { AttachedMethod, MethodDetails, ProviderMethods } from '../provider.ts'
+import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
 import type { PaypalClient } from './client.ts'
-import { refused } from './refusals.ts'
+import { type Refusal, refused } from './refusals.ts'
 
 const Card = Type.Object({
   brand: Type.Optional(Code),
@@ -18,8 +19,7 @@ const PaymentSource = Type.Object({
   apple_pay: Type.Optional(Type.Object({ card: Type.Optional(Card) })),
 })
 
-const SetupToken = Type.Object({ id: Code, payment_source: Type.Optional(PaymentSource) })
-const setupToken = Compile(SetupToken)
+const setupToken = Compile(Type.Object({ id: Code, payment_source: Type.Optional(PaymentSource) }))
 const paymentToken = Compile(
   Type.Object({ id: Code, customer: Type.Object({ id: Code }), payment_source: Type.Optional(PaymentSource) }),
 )
@@ -33,7 +33,7 @@ export function createVault(client: PaypalClient): ProviderMethods {
     // A customer comes into being with the first method.
     createCustomer: async () => null,
 
-    async attachMethod({ idempotency_key, token, user_id, provider_customer_id }): Promise<AttachedMethod> {
+    async attachMethod({ idempotency_key, token, user_id, provider_customer_id }) {
       const customer = {
         ...(provider_customer_id === null ? {} : { id: provider_customer_id }),
         ...(merchantCustomerId.test(user_id) ? { merchant_customer_id: user_id } : {}),
@@ -42,37 +42,59 @@ export function createVault(client: PaypalClient): ProviderMethods {
         payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
         ...(Object.keys(customer).length === 0 ? {} : { customer }),
       })
-      const attached = await client.call(
-        { method: 'POST', path: '/v3/vault/payment-tokens', key: idempotency_key, body },
-        (answer) => readAnswer(paymentToken, answer),
+      // A key means the same request each time, and the user gets another customer when PayPal has lost the first.
+      const key = provider_customer_id === null ? idempotency_key : `${idempotency_key}-${provider_customer_id}`
+      const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (answer) =>
+        readAnswer(paymentToken, answer),
       )
-      if (attached.refusal) throw refused(attached.refusal)
-      return { ...detailsOf(attached.value), provider_customer_id: attached.value.customer.id }
+      if (attached.refusal) throw notAttached(attached.refusal)
+      const { id: provider_method_id, customer: owner, payment_source } = attached.value
+      return { ...detailsOf(payment_source), provider_method_id, provider_customer_id: owner.id }
     },
 
-    async readMethod(token) {
+    async readMethod({ token }) {
       const found = await client.call(
         { method: 'GET', path: `/v3/vault/setup-tokens/${encodeURIComponent(token)}` },
         (answer) => readAnswer(setupToken, answer),
       )
       if (found.refusal) throw refused(found.refusal)
-      return detailsOf(found.value)
+      return { ...detailsOf(found.value.payment_source), provider_method_id: found.value.id }
+    },
+
+    async retrieveMethod({ provider_method_id, provider_customer_id }) {
+      const found = await client.call({ method: 'GET', path: tokenPath(provider_method_id) }, (answer) =>
+        readAnswer(paymentToken, answer),
+      )
+      if (found.refusal?.status === 404) return null
+      if (found.refusal) throw refused(found.refusal)
+      const { customer, payment_source } = found.value
+      return customer.id === provider_customer_id ? detailsOf(payment_source) : null
     },
 
     async detachMethod({ provider_method_id }) {
-      const path = `/v3/vault/payment-tokens/${encodeURIComponent(provider_method_id)}`
+      const path = tokenPath(provider_method_id)
       const { refusal } = await client.call({ method: 'DELETE', path }, () => undefined)
       if (refusal && refusal.status !== 404) throw refused(refusal)
     },
   }
 }
 
-function detailsOf({ id, payment_source: source = {} }: Static<typeof SetupToken>): MethodDetails {
+/**
+ * PayPal has no call that deletes a customer, and does not document how it refuses one that it does not know. A refusal of
+ * the field that names the customer is taken for that.
+ */
+function notAttached(refusal: Refusal): ProviderError {
+  if (refusal.field !== '/customer/id') return refused(refusal)
+  return new ProviderError('rejected', customerMissing, 'PayPal does not know the customer')
+}
+
+const tokenPath = (id: string) => `/v3/vault/payment-tokens/${encodeURIComponent(id)}`
+
+function detailsOf(source: Static<typeof PaymentSource> = {}): MethodDetails {
   const [payment_type = null] = Object.keys(source)
   const { brand, last_digits, expiry } = source.card ?? source.apple_pay?.card ?? {}
   const [year, month] = expiry?.split('-') ?? []
   return {
-    provider_method_id: id,
     payment_type,
     wallet_type: payment_type === 'card' || payment_type === 'bank' ? null : payment_type,
     card_brand: brand?.toLowerCase() ?? null,

@@ -36,6 +36,11 @@ export function isBusyOrClosed(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
+/** Whether Stripe says that the request is wrong. */
+export function isInvalidRequest(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError
+}
+
 /** Whether Stripe does not know an object that a request named; with `param`, the one that stood there. */
 export function isMissing(error: unknown, param?: string): boolean {
   return (

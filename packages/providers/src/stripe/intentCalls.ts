@@ -35,7 +35,7 @@ const pageSize = 100
 
 /** @throws ProviderError */
 export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
-  const { payment_id, provider_method_id } = request
+  const { payment_id, provider_method_id, provider_customer_id } = request
   const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
   const amount = toStripeAmount(request.amount_cents, request.currency)
   if (amount === null)
@@ -55,6 +55,8 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
         // An empty text would be an order to clear what is not there.
         ...(description ? { description } : {}),
         ...(provider_method_id ? { payment_method: provider_method_id } : {}),
+        // A method that is attached can be used for its customer alone.
+        ...(provider_method_id && provider_customer_id ? { customer: provider_customer_id } : {}),
       },
       { ...timeLeft(), idempotencyKey: request.idempotency_key },
     )

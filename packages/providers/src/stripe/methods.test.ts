@@ -1,16 +1,8 @@
-// Customers, saved methods and setup intents at Stripe.
+// Customers and saved methods at Stripe.
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { stripeAt, stripeBeside, stripeUnderTest } from './stripeUnderTest.ts'
-
-async function withCustomer(t: Parameters<typeof stripeUnderTest>[0]) {
-  const { fake, stripe } = await stripeUnderTest(t)
-  const { methods } = stripe
-  const person = { idempotency_key: 'customer', user_id: 'u1', email: 'user@example.com', name: 'User Example' }
-  const provider_customer_id = await methods.createCustomer(person)
-  if (provider_customer_id === null) throw new Error('Stripe has customers')
-  return { fake, stripe, methods, person, provider_customer_id }
-}
+import { customerMissing } from '../provider.ts'
+import { request, stripeAt, stripeBeside, withCustomer } from './stripeUnderTest.ts'
 
 const attachedTo = (fake: FakeStripe, id: string) =>
   fake.events.filter(
@@ -82,12 +74,69 @@ t.test("another customer's method, one that was detached, and one that there is 
   await methods.detachMethod({ provider_method_id: id, provider_customer_id })
   await t.rejects(attach(id, other), { name: 'ProviderError', kind: 'rejected' })
   await t.rejects(attach('pm_missing'), { name: 'ProviderError', kind: 'rejected', code: 'resource_missing' })
-  await t.rejects(attach(fake.addMethod().id, 'cus_missing'), {
-    name: 'ProviderError',
-    kind: 'rejected',
-    code: 'resource_missing',
-  })
   await t.rejects(attach(id, null), /attached to a customer/)
+})
+
+t.test('a customer that Stripe has lost is told, and another one takes the method with the same key', async (t) => {
+  const { fake, methods, person, provider_customer_id } = await withCustomer(t)
+  const { id } = fake.addMethod()
+  const attach = { idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id }
+  fake.deleteCustomer(provider_customer_id)
+  const missing = { name: 'ProviderError', kind: 'rejected', code: customerMissing }
+  await t.rejects(methods.attachMethod(attach), missing)
+  await t.rejects(methods.attachMethod(attach), missing, 'again')
+  const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
+  t.match(await methods.attachMethod({ ...attach, provider_customer_id: other }), { provider_customer_id: other })
+  t.equal(fake.method(id).customer, other)
+})
+
+t.test('what a key keeps is not believed when the method was detached since', async (t) => {
+  const { fake, methods, provider_customer_id } = await withCustomer(t)
+  const { id } = fake.addMethod()
+  const attach = { idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id }
+  await methods.attachMethod(attach)
+  fake.detachMethod(id)
+  await t.rejects(methods.attachMethod(attach), { name: 'ProviderError', kind: 'rejected' })
+  const test = { ...attach, idempotency_key: 'test', token: 'pm_card_visa' }
+  const attached = await methods.attachMethod(test)
+  t.same(await methods.attachMethod(test), attached, 'a test method becomes one of another id')
+  t.equal(fake.methodsOf(provider_customer_id).length, 1)
+})
+
+t.test("a method that is a customer's is read by nobody", async (t) => {
+  const { fake, methods, provider_customer_id } = await withCustomer(t)
+  const { id } = fake.addMethod({ last4: '4444' })
+  const read = () => methods.readMethod({ token: id, owner: 'guest:pat@example.com' })
+  t.match(await read(), { provider_method_id: id, last_four: '4444' })
+  await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
+  await t.rejects(read(), { name: 'ProviderError', kind: 'rejected', message: /^(?!.*4444)/ })
+  const missing = methods.readMethod({ token: 'pm_missing', owner: 'guest:pat@example.com' })
+  await t.rejects(missing, { name: 'ProviderError', kind: 'rejected' })
+})
+
+t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {
+  const { fake, methods, person, provider_customer_id } = await withCustomer(t)
+  const { id } = fake.addMethod({ exp_month: 3, exp_year: 2031 })
+  await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
+  const retrieve = async (provider_method_id = id, customer = provider_customer_id) =>
+    methods.retrieveMethod?.({ provider_method_id, provider_customer_id: customer })
+  fake.changeCard(id, { last4: '0005', exp_year: 2034 })
+  t.same(await retrieve(), {
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'visa',
+    last_four: '0005',
+    expiry_month: '03',
+    expiry_year: '2034',
+  })
+  const other = await methods.createCustomer({ ...person, idempotency_key: 'other' })
+  t.equal(await retrieve(id, other ?? ''), null, "another customer's")
+  t.equal(await retrieve('pm_missing'), null, 'unknown')
+  t.equal(await retrieve(fake.addMethod().id), null, "nobody's")
+  fake.detachMethod(id)
+  t.equal(await retrieve(), null, 'detached')
+  fake.readFaults.always({ kind: 'status', status: 500, commits: false })
+  await t.rejects(retrieve(), { name: 'ProviderError', kind: 'unknown' }, 'an error says nothing')
 })
 
 t.test('an answer that attaches to somebody else is none', async (t) => {
@@ -102,7 +151,7 @@ t.test('an answer that attaches to somebody else is none', async (t) => {
 t.test('a token of the older forms becomes one method, however often it comes', async (t) => {
   const { fake, methods, provider_customer_id } = await withCustomer(t)
   const token = fake.addToken({ brand: 'amex', last4: '8431' })
-  const read = await methods.readMethod(token)
+  const read = await methods.readMethod({ token, owner: 'guest:pat@example.com' })
   t.match(read, { payment_type: 'card', card_brand: 'amex', last_four: '8431', wallet_type: null })
   t.notOk(
     fake.events.some(({ type }) => type === 'payment_method.attached'),
@@ -123,13 +172,21 @@ t.test('what Stripe does not tell of a method is not made up', async (t) => {
   })
   const nothing = { wallet_type: null, card_brand: null, last_four: null, expiry_month: null, expiry_year: null }
   method = { id: 'pm_1', object: 'payment_method', type: 'paypal', customer: null, paypal: { payer_id: 'x' } }
-  t.same(await stripe.methods.readMethod('pm_1'), { ...nothing, provider_method_id: 'pm_1', payment_type: 'paypal' })
+  t.same(await stripe.methods.readMethod({ token: 'pm_1', owner: 'guest:pat@example.com' }), {
+    ...nothing,
+    provider_method_id: 'pm_1',
+    payment_type: 'paypal',
+  })
   method = { id: 'pm_1', type: 'sepa_debit', sepa_debit: { last4: '3000' } }
-  t.match(await stripe.methods.readMethod('pm_1'), { ...nothing, payment_type: 'sepa_debit', last_four: '3000' })
+  t.match(await stripe.methods.readMethod({ token: 'pm_1', owner: 'guest:pat@example.com' }), {
+    ...nothing,
+    payment_type: 'sepa_debit',
+    last_four: '3000',
+  })
   for (const broken of [{ id: 'pm_1' }, { id: 'pm_1', type: 'card', card: { exp_month: 13 } }, []]) {
     method = broken
     await t.rejects(
-      stripe.methods.readMethod('pm_1'),
+      stripe.methods.readMethod({ token: 'pm_1', owner: 'guest:pat@example.com' }),
       { name: 'ProviderError', kind: 'unknown' },
       JSON.stringify(broken),
     )
@@ -154,76 +211,29 @@ t.test('a method that is not there counts as detached', async (t) => {
   const asked = fake.calls.length
   await t.rejects(detach(kept), { name: 'ProviderError', kind: 'unavailable' }, 'too many requests')
   t.equal(fake.calls.length, asked + 1, 'and no more of them')
+  for (const commits of [false, true]) {
+    const { id: broken } = fake.addMethod()
+    await methods.attachMethod({ idempotency_key: broken, token: broken, user_id: 'u1', provider_customer_id })
+    fake.failInside({ commits })
+    await detach(broken)
+    t.equal(fake.method(broken).customer, null, 'an error of Stripe’s own is kept under no key')
+  }
   fake.shut()
   const anew = stripeAt(t, fake.origin).methods.detachMethod({ provider_method_id: kept, provider_customer_id })
   await t.rejects(anew, { name: 'ProviderError', kind: 'unavailable' }, 'nobody there')
 })
 
-t.test('prepares to save a method, for the customer if there is one', async (t) => {
-  const { fake, stripe, provider_customer_id } = await withCustomer(t)
-  const prepared = await stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id })
-  t.match(prepared, { provider_setup_intent_id: /^seti_/, client_secret: /_secret_/ })
-  t.same(fake.calls.at(-1), {
-    method: 'POST',
-    path: '/v1/setup_intents',
-    key: `setup-${provider_customer_id}`,
-    params: {
-      usage: 'off_session',
-      'automatic_payment_methods[enabled]': 'true',
-      'automatic_payment_methods[allow_redirects]': 'never',
-      customer: provider_customer_id,
-    },
-  })
-  await stripe.createSetupIntent({ idempotency_key: 'nobody', provider_customer_id: null })
-  t.notOk('customer' in (fake.calls.at(-1)?.params ?? {}))
-})
-
-t.test('a customer that Stripe does not know any more is left out', async (t) => {
-  const { fake, stripe, provider_customer_id } = await withCustomer(t)
-  fake.deleteCustomer(provider_customer_id)
-  const request = { idempotency_key: 'setup', provider_customer_id }
-  const prepared = await stripe.createSetupIntent(request)
-  t.same(
-    fake.calls.slice(-2).map(({ key, params }) => [key, params.customer]),
-    [
-      [`setup-${provider_customer_id}`, provider_customer_id],
-      ['setup', undefined],
-    ],
-  )
-  t.same(await stripe.createSetupIntent(request), prepared, 'and the same key gives the same setup intent')
-})
-
-t.test('a request whose first answer was lost is not refused because the user has a customer since', async (t) => {
-  const { fake, stripe, provider_customer_id } = await withCustomer(t)
-  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: true }, { kind: 'drop', commits: true })
-  await t.rejects(stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id: null }), {
-    name: 'ProviderError',
-    kind: 'unknown',
-  })
-  const prepared = await stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id })
-  t.match(prepared.provider_setup_intent_id, /^seti_/)
-})
-
-t.test('a setup intent that lacks something else is refused', async (t) => {
-  let asked = 0
-  const error = { type: 'invalid_request_error', code: 'resource_missing', param: 'payment_method_configuration' }
-  const stripe = await stripeBeside(t, (_request, response) => {
-    asked++
-    response.writeHead(400).end(JSON.stringify({ error }))
-  })
-  const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: 'cus_1' })
-  await t.rejects(created, { name: 'ProviderError', kind: 'rejected' })
-  t.equal(asked, 1)
-})
-
-t.test('a setup intent without a secret is none', async (t) => {
-  const stripe = await stripeBeside(
-    t,
-    (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),
-    {
-      timeoutMs: 300,
-    },
-  )
-  const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: null })
-  await t.rejects(created, { name: 'ProviderError', kind: 'unknown' })
+t.test('a payment names a saved method together with its customer', async (t) => {
+  const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
+  const { id } = fake.addMethod()
+  await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
+  const saved = { ...request, provider_method_id: id, provider_customer_id }
+  const { provider_intent_id } = await stripe.createIntent(saved)
+  t.match(fake.intent(provider_intent_id), { customer: provider_customer_id, payment_method: id })
+  const alone = { ...request, idempotency_key: 'alone', provider_customer_id }
+  const { provider_intent_id: other } = await stripe.createIntent(alone)
+  t.match(fake.intent(other), { customer: null, payment_method: null })
+  fake.detachMethod(id)
+  const gone = stripe.createIntent({ ...saved, idempotency_key: 'gone' })
+  await t.rejects(gone, { name: 'ProviderError', kind: 'rejected' })
 })

@@ -54,6 +54,16 @@ export function stripeAt(
   return { ...stripe, retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods }
 }
 
+/** With a user who is a customer already. */
+export async function withCustomer(t: Test) {
+  const { fake, stripe } = await stripeUnderTest(t)
+  const { methods } = stripe
+  const person = { idempotency_key: 'customer', user_id: 'u1', email: 'user@example.com', name: 'User Example' }
+  const provider_customer_id = await methods.createCustomer(person)
+  if (provider_customer_id === null) throw new Error('Stripe has customers')
+  return { fake, stripe, methods, person, provider_customer_id }
+}
+
 /** What a payment knows of an intent. */
 export function refOf(provider_intent_id: string) {
   return {

@@ -42,8 +42,13 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
   let aheadMs = 0
   const now = () => Date.now() + aheadMs
   const transactions = createTransactions(now)
-  const profiles = createProfiles()
   const events: FakeEvent[] = []
+  const notify = (eventType: string, payload: object) => {
+    const event = createEvent(`net.authorize.${eventType}`, payload, now())
+    events.push(event)
+    return event
+  }
+  const profiles = createProfiles(notify)
   const calls: RecordedCall[] = []
   const refusals: Exchange['refusals'] = []
   const exchange: Exchange = {
@@ -59,11 +64,6 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
   const server = createServer((request, response) => {
     answer(exchange, request, response).catch(() => response.destroy())
   })
-  const notify = (eventType: string, payload: object) => {
-    const event = createEvent(`net.authorize.${eventType}`, payload, now())
-    events.push(event)
-    return event
-  }
   return {
     origin: await listen(t, server),
     apiLoginId,
@@ -74,6 +74,10 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
     faults: exchange.faults,
     readFaults: exchange.readFaults,
     transactions: transactions.all as readonly Transaction[],
+    /**
+     * Customers and their methods. Besides what the API does, a test can `changeMethod`, `deleteMethod` and
+     * `deleteCustomer` as the merchant; the notifications are `customer.paymentProfile.created`, `.updated`, `.deleted`.
+     */
     profiles,
     /** Every notification so far, in order. */
     events: events as readonly FakeEvent[],

@@ -15,7 +15,11 @@ export function methodsOf(
   const changing = (act: Method['act']): Method => ({ changes: true, act })
   const reading = (act: Method['act']): Method => ({ changes: false, act })
   return {
-    getHostedPaymentPage: changing((request) => ({ token: transactions.tokens.create(hostedRequestOf(request)) })),
+    getHostedPaymentPage: changing((request) => {
+      const customerProfileId = textAt(request, 'transactionRequest', 'profile', 'customerProfileId')
+      if (customerProfileId !== '') profiles.customer(customerProfileId)
+      return { token: transactions.tokens.create(hostedRequestOf(request)) }
+    }),
     getMerchantDetails: reading(() => merchantDetails(currencies)),
     getTransactionDetails: reading(({ transId }) => transactionDetails(transactions, transId)),
     getUnsettledTransactionList: reading((request) => unsettledTransactions(transactions, request)),

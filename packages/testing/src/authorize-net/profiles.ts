@@ -1,29 +1,30 @@
-// Customer profiles and their payment profiles.
+// The payment profiles of customers, with the notifications that come of their changes.
 import { CallRefused } from './callRefused.ts'
+import { createCustomers, type Notify, notFound, type SavedMethod } from './customers.ts'
+import type { FakeEvent } from './notifications.ts'
 
-export type SavedMethod = {
-  /** Whatever tells one card from another; the last four characters are shown. */
-  readonly card: string
-  readonly expirationDate: string
-  readonly cardType: string
-}
-
-type Customer = { readonly id: string; readonly identity: string; readonly methods: Map<string, SavedMethod> }
-
-export function createProfiles() {
-  const customers = new Map<string, Customer>()
-  const nonces = new Map<string, SavedMethod>()
+export function createProfiles(notify: Notify) {
   let lastId = 1_800_000_000
   const nextId = () => String(++lastId)
+  const customers = createCustomers(notify, nextId)
+  const nonces = new Map<string, SavedMethod>()
 
-  function customer(id: string): Customer {
-    const found = customers.get(id)
-    if (!found) throw new CallRefused('E00040', 'The record cannot be found.')
-    return found
+  function find(customerProfileId: string, id: string): SavedMethod {
+    const method = customers.customer(customerProfileId).methods.get(id)
+    if (!method) throw notFound()
+    return method
   }
 
+  /** The gateway writes the one id as a number and the other as text. */
+  const tell = (what: 'created' | 'updated' | 'deleted', customerProfileId: string, id: string) =>
+    notify(`customer.paymentProfile.${what}`, {
+      customerProfileId: Number(customerProfileId),
+      entityName: 'customerPaymentProfile',
+      id,
+    })
+
   return {
-    customers,
+    ...customers,
 
     /** What Accept.js does in the payer's browser. @returns `<dataDescriptor>:<dataValue>` */
     tokenise(method: SavedMethod): string {
@@ -32,17 +33,8 @@ export function createProfiles() {
       return `COMMON.ACCEPT.INAPP.PAYMENT:${dataValue}`
     },
 
-    createCustomer(profile: unknown) {
-      const identity = JSON.stringify(profile)
-      const existing = [...customers.values()].find((other) => other.identity === identity)
-      if (existing) throw new CallRefused('E00039', `A duplicate record with ID ${existing.id} already exists.`)
-      const id = nextId()
-      customers.set(id, { id, identity, methods: new Map() })
-      return { customerProfileId: id, customerPaymentProfileIdList: [], customerShippingAddressIdList: [] }
-    },
-
     createMethod(customerProfileId: string, dataValue: string) {
-      const { methods } = customer(customerProfileId)
+      const { methods } = customers.customer(customerProfileId)
       const method = nonces.get(dataValue)
       nonces.delete(dataValue)
       if (!method) throw new CallRefused('E00114', 'Invalid OTS Token.')
@@ -54,13 +46,12 @@ export function createProfiles() {
         })
       const customerPaymentProfileId = nextId()
       methods.set(customerPaymentProfileId, method)
+      tell('created', customerProfileId, customerPaymentProfileId)
       return { customerProfileId, customerPaymentProfileId }
     },
 
     readMethod(customerProfileId: string, customerPaymentProfileId: string, unmask: unknown) {
-      const method = customer(customerProfileId).methods.get(customerPaymentProfileId)
-      if (!method) throw new CallRefused('E00040', 'The record cannot be found.')
-      const { card, expirationDate, cardType } = method
+      const { card, expirationDate, cardType } = find(customerProfileId, customerPaymentProfileId)
       const creditCard = {
         cardNumber: `XXXX${card.slice(-4)}`,
         expirationDate: unmask === true ? expirationDate : 'XXXX',
@@ -70,9 +61,17 @@ export function createProfiles() {
     },
 
     deleteMethod(customerProfileId: string, customerPaymentProfileId: string) {
-      if (!customer(customerProfileId).methods.delete(customerPaymentProfileId))
-        throw new CallRefused('E00040', 'The record cannot be found.')
+      find(customerProfileId, customerPaymentProfileId)
+      customers.customer(customerProfileId).methods.delete(customerPaymentProfileId)
+      tell('deleted', customerProfileId, customerPaymentProfileId)
       return {}
+    },
+
+    /** The bank gives out a new card for the old one, or the merchant writes another date. */
+    changeMethod(customerProfileId: string, customerPaymentProfileId: string, change: Partial<SavedMethod>): FakeEvent {
+      const method = find(customerProfileId, customerPaymentProfileId)
+      customers.customer(customerProfileId).methods.set(customerPaymentProfileId, { ...method, ...change })
+      return tell('updated', customerProfileId, customerPaymentProfileId)
     },
   }
 }

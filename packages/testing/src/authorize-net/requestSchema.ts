@@ -19,7 +19,7 @@ const requests: Readonly<Record<string, Sequence>> = {
       amount: true,
       currencyCode: true,
       payment: true,
-      profile: { customerProfileId: true },
+      profile: { createProfile: true, customerProfileId: 'digits', paymentProfile: true, shippingProfileId: 'digits' },
       order: { invoiceNumber: 20, description: 255 },
       poNumber: true,
       customer: { type: true, id: 20, email: 255 },

@@ -2,6 +2,7 @@
 import { paypalId } from './ids.ts'
 import type { Capture, Order } from './orders.ts'
 import { payee, payer, representation } from './orderView.ts'
+import type { PaymentToken } from './vault.ts'
 
 export type PaypalEvent = {
   readonly id: string
@@ -148,4 +149,25 @@ export function disputeEvent(
     links: [{ href: `https://api.paypal.com/v1/customer/disputes/${dispute_id}`, rel: 'self', method: 'GET' }],
   }
   return event(event_type, { resource_type: 'dispute', resource })
+}
+
+/** Something was saved. */
+export function tokenCreated(token: PaymentToken, apiBase: string): PaypalEvent {
+  const self = `${apiBase}/v3/vault/payment-tokens/${token.id}`
+  const resource = {
+    // PayPal writes it so, with letters for the zone.
+    time_created: new Date().toISOString().replace('Z', 'PDT'),
+    links: [
+      { href: self, rel: 'self', method: 'GET', encType: 'application/json' },
+      { href: self, rel: 'delete', method: 'DELETE', encType: 'application/json' },
+    ],
+    ...token,
+  }
+  return event('VAULT.PAYMENT-TOKEN.CREATED', { resource_type: 'payment_token', resource_version: '3.0', resource })
+}
+
+/** What was saved is no more. It does not say whose it was. */
+export function tokenDeleted(id: string): PaypalEvent {
+  const about = { resource_type: 'payment_token', resource_version: '3.0' }
+  return event('VAULT.PAYMENT-TOKEN.DELETED', { ...about, resource: { id } })
 }

@@ -35,7 +35,7 @@ export type FakePaypal = PayerSide & {
   readonly readFaults: FaultPlan
   readonly tokenFaults: FaultPlan
   readonly verificationFaults: FaultPlan
-  readonly vault: Pick<Vault, 'approveSetup' | 'tokens'>
+  readonly vault: Pick<Vault, 'approveSetup' | 'tokens' | 'remove' | 'change' | 'loseCustomer'>
   readonly catalog: Pick<Catalog, 'products'>
   nextCaptures(...outcomes: readonly CaptureOutcome[]): void
   /** Withdraws all access tokens. */
@@ -64,6 +64,10 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   const calls: PaypalCallRecord[] = []
   let origin = ''
   const apiBase = () => origin
+  const made = (event: PaypalEvent) => {
+    events.push(event)
+    return event
+  }
   const orders = createOrders({
     ledger,
     apiBase,
@@ -71,7 +75,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   })
   const parts: Parts = {
     orders,
-    vault: createFakeVault(apiBase),
+    vault: createFakeVault({ apiBase, made }),
     catalog: createCatalog(),
     tokens: createIssuedTokens({ clientId, clientSecret, lifetimeSeconds: tokenLifetimeSeconds }),
     requestIds: createRequestIds(),
@@ -91,10 +95,6 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     )
   })
   origin = await listen(t, server)
-  const made = (event: PaypalEvent) => {
-    events.push(event)
-    return event
-  }
   const { faults, readFaults, tokenFaults, verificationFaults, vault, catalog, signatures } = parts
   return {
     ...createPayerSide({ orders, apiBase, made }),

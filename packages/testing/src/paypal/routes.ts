@@ -71,12 +71,14 @@ export function answerCall(parts: Parts, call: Call, response: ServerResponse): 
 
 function shown({ orders, vault, catalog }: Parts, path: string): Answer {
   const [, kind, id = ''] =
-    /^\/(v2\/checkout\/orders|v3\/vault\/setup-tokens|v1\/catalogs\/products)\/([^/]+)$/.exec(path) ?? []
+    /^\/(v2\/checkout\/orders|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products)\/([^/]+)$/.exec(path) ?? []
   switch (kind) {
     case 'v2/checkout/orders':
       return orders.show(id)
     case 'v3/vault/setup-tokens':
       return vault.showSetup(id)
+    case 'v3/vault/payment-tokens':
+      return vault.show(id)
     case 'v1/catalogs/products':
       return catalog.show(id)
     default:

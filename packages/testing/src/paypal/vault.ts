@@ -1,27 +1,48 @@
 // Vault: setup tokens that a payer approved, and the payment tokens that come of them.
 import { type Answer, answer, refusal } from './answers.ts'
+import { type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
 import { paypalId } from './ids.ts'
 import { at, textAt } from './json.ts'
 
 export type PaymentSource = Readonly<Record<string, object>>
+
+export type PaymentToken = {
+  readonly id: string
+  readonly customer: { readonly id: string }
+  readonly payment_source: PaymentSource
+}
 
 export type Vault = {
   /** The payer has agreed to something being saved. @returns the setup token that the client gets */
   approveSetup(source: PaymentSource): string
   showSetup(token: string): Answer
   attach(json: unknown): Answer
+  show(token: string): Answer
   detach(token: string): Answer
   /** The payment tokens there are, by their id. */
-  readonly tokens: ReadonlyMap<string, { readonly customer: object; readonly payment_source: PaymentSource }>
+  readonly tokens: ReadonlyMap<string, PaymentToken>
+  /** The payer takes the consent back at PayPal: `VAULT.PAYMENT-TOKEN.DELETED`. What the API does is told as well. */
+  remove(token: string): PaypalEvent
+  /** The bank gives out a new card for the old one, of which PayPal tells nobody. */
+  change(token: string, source: PaymentSource): void
+  /** PayPal knows the customer no more. How it says so is not documented, so that this is a guess. */
+  loseCustomer(id: string): void
 }
 
-export function createFakeVault(apiBase: () => string): Vault {
+/** @param options `made` is told of every notification */
+export function createFakeVault(options: {
+  readonly apiBase: () => string
+  readonly made: (event: PaypalEvent) => PaypalEvent
+}): Vault {
+  const { apiBase, made } = options
   const setups = new Map<string, PaymentSource>()
-  const tokens = new Map<string, { readonly customer: object; readonly payment_source: PaymentSource }>()
+  const tokens = new Map<string, PaymentToken>()
+  const lostCustomers = new Set<string>()
   const links = (id: string) => [
     { rel: 'self', href: `${apiBase()}/v3/vault/payment-tokens/${id}`, method: 'GET', encType: 'application/json' },
     { rel: 'delete', href: `${apiBase()}/v3/vault/payment-tokens/${id}`, method: 'DELETE' },
   ]
+  const remove = (token: string) => (tokens.delete(token) ? made(tokenDeleted(token)) : undefined)
   return {
     approveSetup(source) {
       const id = paypalId()
@@ -38,18 +59,34 @@ export function createFakeVault(apiBase: () => string): Vault {
       const isSetup = at(json, 'payment_source', 'token', 'type') === 'SETUP_TOKEN'
       const customer = customerOf(at(json, 'customer'))
       if (setup === undefined || !isSetup || !customer) return refusal(400, 'INVALID_PARAMETER_SYNTAX')
+      if (lostCustomers.has(customer.id)) return refusal(404, 'INVALID_RESOURCE_ID', '/customer/id')
       const payment_source = setups.get(setup)
       if (!payment_source) return refusal(422, 'INVALID_TOKEN_ID')
       // A setup token is good for one payment token.
       setups.delete(setup)
       const id = paypalId().toLowerCase().slice(0, 8)
-      tokens.set(id, { customer, payment_source })
-      return answer(201, () => ({ id, customer, payment_source, links: links(id) }))
+      const token = { id, customer, payment_source }
+      tokens.set(id, token)
+      made(tokenCreated(token, apiBase()))
+      return answer(201, () => ({ ...token, links: links(id) }))
     },
-    detach(token) {
-      return tokens.delete(token) ? answer(204, () => undefined) : refusal(404, 'TOKEN_NOT_FOUND')
+    show(token) {
+      const found = tokens.get(token)
+      return found ? answer(200, () => ({ ...found, links: links(token) })) : refusal(404, 'TOKEN_NOT_FOUND')
     },
+    detach: (token) => (remove(token) ? answer(204, () => undefined) : refusal(404, 'TOKEN_NOT_FOUND')),
     tokens,
+    remove(token) {
+      const event = remove(token)
+      if (event) return event
+      throw new Error(`There is no payment token ${token}`)
+    },
+    change(token, payment_source) {
+      const found = tokens.get(token)
+      if (!found) throw new Error(`There is no payment token ${token}`)
+      tokens.set(token, { ...found, payment_source })
+    },
+    loseCustomer: (id) => void lostCustomers.add(id),
   }
 }
 

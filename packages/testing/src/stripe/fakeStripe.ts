@@ -10,8 +10,8 @@ import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.t
 import type { StripeErrorBody } from './refusal.ts'
 import { createStripeServer, type StripeCall } from './server.ts'
 import { createStripeState, known } from './state.ts'
-import type { Card, StripeMethod } from './vaultBodies.ts'
-import { addMethod, confirmSetup } from './vaultPaths.ts'
+import type { Card, CardChange, StripeMethod } from './vaultBodies.ts'
+import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultPaths.ts'
 
 export type FakeStripe = {
   readonly origin: string
@@ -54,6 +54,14 @@ export type FakeStripe = {
   addToken(card?: Card): string
   /** The payer's device confirms a setup intent, which attaches the method to the intent's customer. */
   confirmSetup(setupIntentId: string, methodId: string): StripeEvent[]
+  method(id: string): StripeMethod
+  /** The methods that are attached to a customer. */
+  methodsOf(customerId: string): readonly StripeMethod[]
+  /** The merchant detaches a method in the Dashboard: `payment_method.detached`. */
+  detachMethod(id: string): StripeEvent[]
+  /** @param by `bank`: `payment_method.automatically_updated`, `merchant`: `payment_method.updated` */
+  changeCard(methodId: string, card: CardChange, by?: 'bank' | 'merchant'): StripeEvent[]
+  /** Stripe knows the customer no more. Its methods are left as they are, and nothing is told of them. */
   deleteCustomer(id: string): StripeEvent[]
 
   /** Any other event, of a body of `billing.ts` or a test's own. @param how `created` in Unix seconds */
@@ -124,6 +132,10 @@ export async function startFakeStripe(
       return token
     },
     confirmSetup: (setupIntentId, methodId) => confirmSetup(state, setupIntentId, methodId),
+    method: (id) => known(state.methods, id),
+    methodsOf: (customerId) => [...state.methods.values()].filter(({ customer }) => customer === customerId),
+    detachMethod: (id) => [detachMethod(state, known(state.methods, id), null)],
+    changeCard: (id, card, by = 'bank') => [changeCard(state, { method: known(state.methods, id), card, by })],
     deleteCustomer(id) {
       const customer = known(state.customers, id)
       state.customers.delete(id)

@@ -43,6 +43,9 @@ export type Card = {
   readonly wallet?: string | null
 }
 
+/** What can change of a card that is saved. */
+export type CardChange = Pick<Card, 'last4' | 'exp_month' | 'exp_year'>
+
 export type StripeMethod = ReturnType<typeof methodBody>
 
 export function methodBody(card: Card, created: number) {

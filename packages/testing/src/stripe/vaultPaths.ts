@@ -4,7 +4,14 @@ import { textIn } from './form.ts'
 import type { Path, PathCall } from './paths.ts'
 import { invalid, noSuch } from './refusal.ts'
 import { known, type StripeState } from './state.ts'
-import { type Card, customerBody, methodBody, type StripeMethod, setupIntentBody } from './vaultBodies.ts'
+import {
+  type Card,
+  type CardChange,
+  customerBody,
+  methodBody,
+  type StripeMethod,
+  setupIntentBody,
+} from './vaultBodies.ts'
 
 /** Test methods and tokens that everybody has; each use makes a method of its own. */
 const testCards: ReadonlyMap<string, Card> = new Map([
@@ -104,11 +111,27 @@ function detach({ state, id, key }: PathCall): StripeMethod {
       undefined,
       'The payment method you provided is not attached to a customer so detachment is impossible.',
     )
+  detachMethod(state, method, key)
+  return method
+}
+
+/** @param key of the call that did it; `null` when the merchant did it in the Dashboard */
+export function detachMethod(state: StripeState, method: StripeMethod, key: string | null): StripeEvent {
   const previous = { customer: method.customer }
   method.customer = null
   state.spentMethods.add(method.id)
-  state.tell('payment_method.detached', method, { previous, key })
-  return method
+  return state.tell('payment_method.detached', method, { previous, key })
+}
+
+/** @param by the bank, by a new card for the old one, or whoever calls the API for it */
+export function changeCard(
+  state: StripeState,
+  { method, card, by }: { readonly method: StripeMethod; readonly card: CardChange; readonly by: 'bank' | 'merchant' },
+): StripeEvent {
+  const before = Object.entries(method.card).filter(([field]) => field in card)
+  Object.assign(method.card, card)
+  const previous = { card: Object.fromEntries(before) }
+  return state.tell(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, { previous })
 }
 
 function createSetupIntent({ state, values, key }: PathCall) {

@@ -1,0 +1,68 @@
+// Keeping a new address: one event, and as the default a choice before it and the former's clearing after it.
+import { type AddAddress, type AddressState, addAddress, addressFold } from '@paylog/domain/addresses/address'
+import type { AddressEvent } from '@paylog/domain/addresses/events'
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/messages'
+import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { addressStream } from '@paylog/event-store/streamName'
+import type { Workflow } from '@paylog/workflows/context'
+import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
+
+export type CreateAddress = {
+  readonly address: Omit<AddAddress, 'default_choice'>
+  readonly is_default: boolean
+  /** See `ownerOf`. */
+  readonly owner: string
+  readonly metadata: EventMetadata
+}
+
+/**
+ * Adds the address, or finds the one that the same Idempotency-Key added before.
+ * @returns the address as it was when it was added, and whether an earlier request had added it
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`
+ */
+export async function createAddress(
+  workflow: Workflow,
+  command: CreateAddress,
+): Promise<{ readonly added: Loaded<AddressState>; readonly replayed: boolean }> {
+  const { address, is_default, metadata } = command
+  const stream = addressStream(address.address_id)
+  // Without a key the id is new.
+  const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
+  if (known.state.status !== 'none') return { added: await replayed(workflow, command, known), replayed: true }
+  const default_choice = is_default ? await chooseAddress(workflow, choosingOf(command)) : null
+  const added = await workflow.store.handle<AddressState, AddressEvent>({
+    stream,
+    fold: addressFold,
+    decide: (state) => addAddress({ ...address, default_choice }, state),
+    metadata,
+    known,
+  })
+  if (added.events.length === 0) {
+    const first = await firstState(workflow, stream)
+    return { added: await replayed(workflow, command, first), replayed: true }
+  }
+  if (is_default) await clearFormerAddress(workflow, choosingOf(command))
+  return { added, replayed: false }
+}
+
+function firstState({ store }: Workflow, stream: string): Promise<Loaded<AddressState>> {
+  return store.load<AddressState, AddressEvent>(stream, addressFold, 'AddressAdded')
+}
+
+/** The request that added it may have died before the former default was cleared, so that is done once more. */
+async function replayed(
+  workflow: Workflow,
+  command: CreateAddress,
+  first: Loaded<AddressState>,
+): Promise<Loaded<AddressState>> {
+  const { state } = first
+  if (state.status === 'none' || state.request_fingerprint !== command.address.request_fingerprint)
+    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
+  if (state.is_default) await clearFormerAddress(workflow, choosingOf(command))
+  return first
+}
+
+function choosingOf({ address: { address_id, address_type }, owner, metadata }: CreateAddress) {
+  return { address_id, address_type, owner, metadata }
+}

@@ -1,0 +1,270 @@
+import { type AddressState, addAddress, addressFold, changeAddress, kept } from '@paylog/domain/addresses/address'
+import type { AddressEvent, AddressType } from '@paylog/domain/addresses/events'
+import { ownerOf } from '@paylog/domain/owner'
+import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
+import t from 'tap'
+import { requestIdentity } from '../idempotency.ts'
+import {
+  ada,
+  adaId,
+  addressesUnderTest,
+  billing,
+  freshKey,
+  grace,
+  guest,
+  shipping,
+} from '../testing/addressesUnderTest.ts'
+import { newContent } from './addressBody.ts'
+import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
+
+const { post, put, remove, addressOf, stateOf, eventsOf, defaultOf, store, workflow, recordsNothing } =
+  await addressesUnderTest(t)
+
+const actor = { kind: 'session', user_id: adaId, user_type: 'user', user_email: null, is_administrator: false } as const
+const owner = ownerOf(actor)
+const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
+const only = (id: string) => ({ says: [id], shown: [id] })
+const none = { says: [], shown: [] }
+
+/** The steps of a request that makes an address the default, for a test that lets it die in between. */
+const choose = (address_id: string, address_type: AddressType = 'billing') =>
+  chooseAddress(workflow, { address_id, address_type, owner, metadata })
+const carry = (address_id: string, choice: number, address_type: AddressType = 'billing') =>
+  store.handle<AddressState, AddressEvent>({
+    stream: addressStream(address_id),
+    fold: addressFold,
+    decide: (state) =>
+      changeAddress(
+        { occurred_at: new Date().toISOString(), changes: {}, default_choice: { address_type, choice } },
+        state,
+      ),
+    metadata,
+  })
+
+t.test(
+  'the first address is not the default by itself, and one that is asked for takes the place of the former',
+  async (t) => {
+    const plain = await addressOf(grace)
+    t.match(await stateOf(plain), { is_default: false, default_choice: null })
+    const first = await addressOf(grace, { ...billing, is_default: true })
+    const second = await addressOf(grace, { ...billing, is_default: true })
+    const ids = [plain, first, second]
+    t.same(await defaultOf(ids, 'billing'), only(second))
+    t.match((await eventsOf(first)).at(-1), { type: 'AddressDefaultCleared' })
+    t.match(await put(plain, { is_default: true, alias: 'x' }, grace), {
+      status: 200,
+      data: { is_default: true, alias: 'x' },
+    })
+    t.same(await defaultOf(ids, 'billing'), only(plain))
+    t.match(await put(second, { alias: 'y' }, grace), { status: 200, data: { is_default: false } })
+  },
+)
+
+t.test('the ETag of the former default changes with what it shows', async (t) => {
+  const { data, headers } = await post({ ...billing, is_default: true }, grace)
+  await addressOf(grace, { ...billing, is_default: true })
+  const stale = { ...grace, 'if-match': String(headers.etag) }
+  t.equal((await put(data.id, { alias: 'x' }, stale)).status, 412)
+})
+
+t.test('billing and shipping have a default each, and owners have their own', async (t) => {
+  const bills = await addressOf(ada, { ...billing, is_default: true })
+  const ships = await addressOf(ada, { ...shipping, is_default: true })
+  const theirs = await addressOf(guest, { ...billing, is_default: true })
+  const others = await addressOf(grace, { ...shipping, is_default: true })
+  for (const id of [bills, ships, theirs, others]) t.match(await stateOf(id), { is_default: true })
+  const more = []
+  for (let choice = 0; choice < 4; choice++) more.push(await addressOf(ada, { ...shipping, is_default: true }))
+  const latest = await addressOf(ada, { ...billing, is_default: true })
+  t.same(await defaultOf([bills, ships, latest, ...more], 'billing'), only(latest), 'choices of shipping do not count')
+})
+
+t.test('what is the default already stays so, without a trace', async (t) => {
+  const id = await addressOf(ada, { ...billing, is_default: true })
+  const { status, data } = await recordsNothing(t, () => put(id, { is_default: true }))
+  t.match({ status, data }, { status: 200, data: { is_default: true } })
+})
+
+t.test('an owner may have no default: by saying so, or by removing it', async (t) => {
+  const first = await addressOf(ada, { ...billing, is_default: true })
+  const second = await addressOf(ada, { ...billing, is_default: true })
+  const ids = [first, second]
+  t.match(await put(second, { is_default: false }), { status: 200, data: { is_default: false } })
+  t.same(await defaultOf(ids, 'billing'), none, 'the former one does not come back')
+  t.match(await put(second, { is_default: true }), { status: 200, data: { is_default: true } })
+  t.same(await defaultOf(ids, 'billing'), only(second), 'and it may be chosen again')
+  await remove(second)
+  t.same(await defaultOf(ids, 'billing'), none)
+  await put(first, { is_default: true })
+  t.same(await defaultOf(ids, 'billing'), only(first))
+})
+
+t.test('of another type it is nobody\u2019s default, unless it is asked for', async (t) => {
+  const bills = await addressOf(ada, { ...billing, is_default: true })
+  const ships = await addressOf(ada, { ...shipping, is_default: true })
+  const moved = await put(bills, { address_type: 'shipping' })
+  t.match(moved, { status: 200, data: { address_type: 'shipping', is_default: false } })
+  t.same(await defaultOf([bills, ships], 'shipping'), only(ships))
+  t.same(await defaultOf([bills, ships], 'billing'), none)
+  const back = await put(bills, { address_type: 'billing', is_default: true })
+  t.match(back, { status: 200, data: { address_type: 'billing', is_default: true } })
+  const taken = await put(bills, { address_type: 'shipping', is_default: true })
+  t.match(taken, { status: 200, data: { address_type: 'shipping', is_default: true } })
+  t.same(await defaultOf([bills, ships], 'shipping'), only(bills))
+  const another = await addressOf(ada, { ...billing, is_default: true })
+  t.same(await defaultOf([bills, ships, another], 'shipping'), only(bills), 'a choice of billing leaves it alone')
+  t.same(await defaultOf([bills, ships, another], 'billing'), only(another))
+  t.match(await put(bills, { address_type: 'billing', is_default: false }), { data: { is_default: false } })
+})
+
+t.test(
+  '20 addresses made the default at once leave one; the other type is left alone',
+  { timeout: 60_000 },
+  async (t) => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => addressOf(grace)))
+    const ships = await addressOf(grace, { ...shipping, is_default: true })
+    const answers = await Promise.all(ids.map((id) => put(id, { is_default: true }, grace)))
+    t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const { says, shown } = await defaultOf(ids, 'billing')
+    t.equal(shown.length, 1, 'by folds and numbers')
+    t.same(says, shown, 'by their own word')
+    const numbers = await Promise.all(ids.map(async (id) => kept(await stateOf(id)).default_choice))
+    t.equal(new Set(numbers).size, 20)
+    t.match(await stateOf(ships), { is_default: true })
+  },
+)
+
+t.test(
+  'new defaults, changed ones, moved and removed ones at once leave one of each type at most',
+  { timeout: 60_000 },
+  async (t) => {
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => addressOf(ada, index % 2 ? billing : shipping)),
+    )
+    const bodies = [
+      { is_default: true },
+      { address_type: 'billing', is_default: true },
+      { address_type: 'shipping' },
+      { is_default: false },
+      { address_type: 'shipping', is_default: true },
+    ]
+    const changes = ids.flatMap((id) => bodies.map((body) => put(id, body)))
+    const news = [billing, shipping, billing].map((body) => post({ ...body, is_default: true }))
+    const answers = await Promise.all([...changes, ...news, remove(ids[0] ?? '')])
+    const statuses = new Set(answers.map(({ status }) => status))
+    t.same(
+      [...statuses].filter((status) => ![200, 201, 404, 409].includes(status)),
+      [],
+    )
+    const added = answers.filter(({ status }) => status === 201).map(({ data }) => data.id)
+    for (const type of ['billing', 'shipping'] as const) {
+      const { says, shown } = await defaultOf([...ids, ...added], type)
+      t.ok(shown.length <= 1, `${type}: ${shown.length}`)
+      t.same(says, shown, `${type} by their own word`)
+    }
+    const [last = ''] = added
+    t.equal((await put(last, { address_type: 'billing', is_default: true })).status, 200)
+    t.same(await defaultOf([...ids, ...added], 'billing'), only(last))
+  },
+)
+
+t.test('a request that died after its choice has changed nothing, and the next one heals it', async (t) => {
+  for (const next of ['same', 'other'] as const) {
+    const former = await addressOf(ada, { ...billing, is_default: true })
+    const [id, another] = [await addressOf(ada), await addressOf(ada)]
+    await choose(id)
+    t.same(await defaultOf([former, id, another], 'billing'), only(former))
+    t.match(await put(former, { alias: 'x' }), { data: { is_default: true } })
+    const chosen = next === 'same' ? id : another
+    t.match(await put(chosen, { is_default: true }), { status: 200, data: { is_default: true } })
+    t.same(await defaultOf([former, id, another], 'billing'), only(chosen), next)
+  }
+})
+
+t.test('a request that died before it cleared the former is healed by the next one', async (t) => {
+  for (const next of ['same', 'other', 'former'] as const) {
+    const former = await addressOf(ada, { ...billing, is_default: true })
+    const [id, another] = [await addressOf(ada), await addressOf(ada)]
+    await carry(id, await choose(id))
+    t.same((await defaultOf([former, id, another], 'billing')).shown, [id], 'by its number it is the default already')
+    const chosen = { same: id, other: another, former }[next]
+    t.match(await put(chosen, { is_default: true }), { status: 200, data: { is_default: true } })
+    t.same(await defaultOf([former, id, another], 'billing'), only(chosen), next)
+  }
+})
+
+t.test('what such a request outnumbered does not come back when the address leaves the list', async (t) => {
+  const former = await addressOf(ada, { ...billing, is_default: true })
+  const id = await addressOf(ada)
+  await carry(id, await choose(id))
+  t.match(await put(id, { address_type: 'shipping' }), { status: 200, data: { is_default: false } })
+  t.same(await defaultOf([former, id], 'billing'), none)
+})
+
+t.test('a new default that died half way is finished by the repetition of its request', async (t) => {
+  const body = { ...billing, is_default: true }
+  const started = (key: { 'idempotency-key': string }) => {
+    const { id, fingerprint } = requestIdentity(key['idempotency-key'], actor, 'POST /addresses', body)
+    return { id, fingerprint }
+  }
+  const adding = async (address_id: string, request_fingerprint: string | null, default_choice: number) => {
+    const content = newContent({ ...billing, address_type: 'billing' })
+    const data = { address_id, occurred_at: new Date().toISOString(), user_id: adaId, guest_email: null, ...content }
+    await store.handle<AddressState, AddressEvent>({
+      stream: addressStream(address_id),
+      fold: addressFold,
+      decide: (state) => addAddress({ ...data, default_choice, request_fingerprint }, state),
+      metadata,
+    })
+  }
+  const former = await addressOf(ada, body)
+  const afterChoice = freshKey()
+  const one = started(afterChoice).id
+  await choose(one)
+  t.same((await defaultOf([former], 'billing')).shown, [former])
+  const first = await post(body, { ...ada, ...afterChoice })
+  t.match(first, { status: 201, data: { id: one, is_default: true } })
+  t.equal(first.headers['idempotent-replayed'], undefined, 'it is the first that was added')
+  t.same(await defaultOf([former, one], 'billing'), only(one))
+
+  const afterAdding = freshKey()
+  const two = started(afterAdding)
+  await adding(two.id, two.fingerprint, await choose(two.id))
+  t.same((await defaultOf([former, one, two.id], 'billing')).shown, [two.id])
+  const repeated = await post(body, { ...ada, ...afterAdding })
+  t.match(repeated, { status: 201, data: { id: two.id, is_default: true } })
+  t.equal(repeated.headers['idempotent-replayed'], 'true')
+  t.same(await defaultOf([former, one, two.id], 'billing'), only(two.id))
+})
+
+t.test('the repetition of a request does not take the place of what was chosen since', async (t) => {
+  const key = freshKey()
+  const body = { ...billing, is_default: true }
+  const { data } = await post(body, { ...ada, ...key })
+  const since = await addressOf(ada, body)
+  const { status, data: replayed } = await recordsNothing(t, () => post(body, { ...ada, ...key }))
+  t.match({ status, replayed }, { status: 201, replayed: { id: data.id, is_default: true } }, 'answered as it was')
+  t.same(await defaultOf([data.id, since], 'billing'), only(since))
+})
+
+t.test('a choice that is refused in the end leaves the former default where it is', async (t) => {
+  const former = await addressOf(ada, { ...billing, is_default: true })
+  const id = await addressOf(ada)
+  const list = defaultChoiceStream('billing_addresses', owner)
+  const before = (await store.readStream(list)).length
+  const stale = { ...ada, 'if-match': '"7"' }
+  const refused = [
+    put(id, { is_default: true }, stale),
+    put(id, { is_default: true, city: null }),
+    put(id, { is_default: true, name: '4242424242424242' }),
+    put(id, { is_default: true }, grace),
+  ]
+  t.same(
+    (await Promise.all(refused)).map(({ status }) => status),
+    [412, 400, 422, 404],
+  )
+  t.equal((await store.readStream(list)).length, before, 'nothing was chosen')
+  t.same(await defaultOf([former, id], 'billing'), only(former))
+  await clearFormerAddress(workflow, { address_id: id, address_type: 'billing', owner, metadata })
+  t.same(await defaultOf([former, id], 'billing'), only(former))
+})

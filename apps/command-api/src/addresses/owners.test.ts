@@ -1,0 +1,148 @@
+import t from 'tap'
+import {
+  ada,
+  adaAsGuest,
+  adaId,
+  addressesUnderTest,
+  billing,
+  freshKey,
+  grace,
+  guest,
+  kelvinGuest,
+  otherGuest,
+  plainGuest,
+  sameGuest,
+} from '../testing/addressesUnderTest.ts'
+
+const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backend, logged } =
+  await addressesUnderTest(t)
+
+const canary = 'Canary Lane 1'
+
+t.test('an address can be changed and removed by its owner, and does not exist for anybody else', async (t) => {
+  const owners = { ada, grace, guest, otherGuest, adaAsGuest, kelvinGuest, plainGuest }
+  for (const [name, owner] of Object.entries(owners)) {
+    const id = await addressOf(owner, { ...billing, line1: canary })
+    const missing = await put('018f0000-0000-7000-8000-000000000001', { alias: 'x' }, owner)
+    for (const [other, headers] of Object.entries(owners)) {
+      if (other === name) continue
+      const answers = [
+        await recordsNothing(t, () => put(id, { alias: 'x' }, headers)),
+        await recordsNothing(t, () => put(id, { is_default: true }, headers)),
+        await recordsNothing(t, () => put(id, { line1: null }, headers)),
+        await recordsNothing(t, () => put(id, { alias: 'x' }, { ...headers, 'if-match': '"0"' })),
+        await recordsNothing(t, () => remove(id, headers)),
+        await recordsNothing(t, () => remove(id, { ...headers, 'if-match': '*' })),
+      ]
+      for (const { status, error, text, headers: answered } of answers) {
+        t.equal(status, 404, `${name}'s, asked for by ${other}`)
+        t.equal(error?.message, missing.error?.message)
+        t.equal(answered.etag, undefined)
+        t.notMatch(text, canary)
+      }
+    }
+    t.equal((await put(id, { alias: 'x' }, owner)).status, 200, name)
+    t.equal((await remove(id, owner)).status, 200, name)
+  }
+  t.notMatch(logged.join(), canary)
+})
+
+t.test('a guest with another token of the same e-mail, in whatever case, is the same guest', async (t) => {
+  const id = await addressOf(guest)
+  t.match(await put(id, { alias: 'x' }, sameGuest), { status: 200, data: { guest_email: 'guest@example.com' } })
+  const second = await addressOf(sameGuest, { ...billing, is_default: true })
+  t.match(await put(id, { is_default: true }, guest), { status: 200 })
+  t.same(await defaultOf([id, second], 'billing'), { says: [id], shown: [id] }, 'one list of defaults')
+  t.match(await remove(second, guest), { status: 200 })
+})
+
+t.test("a guest's address carries the token's e-mail and no user", async (t) => {
+  const cases: [Readonly<Record<string, string>>, object, string][] = [
+    [guest, {}, 'guest@example.com'],
+    [guest, { guest_email: null }, 'guest@example.com'],
+    [guest, { guest_email: 'Guest@EXAMPLE.com' }, 'Guest@EXAMPLE.com'],
+    [sameGuest, {}, 'GUEST@Example.com'],
+    [sameGuest, { guest_email: 'guest@example.com' }, 'guest@example.com'],
+    [kelvinGuest, {}, '\u212aim@example.com'],
+  ]
+  for (const [headers, more, guest_email] of cases) {
+    const { status, data } = await post({ ...billing, ...more, guest_name: 'Kim' }, headers)
+    t.match({ status, data }, { status: 201, data: { user_id: null, guest_email, guest_name: 'Kim' } })
+  }
+})
+
+t.test('a guest who names another e-mail is refused, whatever else is said', async (t) => {
+  const id = await addressOf(guest)
+  for (const guest_email of [
+    'other@example.com',
+    'guest@example.co',
+    ' guest@example.com',
+    'x',
+    '',
+    'gue\u017ft@example.com',
+  ]) {
+    const answers = [
+      await recordsNothing(t, () => post({ ...billing, guest_email }, guest)),
+      await recordsNothing(t, () => put(id, { alias: 'x', guest_email }, guest)),
+      await recordsNothing(t, () => put(id, { guest_email }, sameGuest)),
+    ]
+    for (const { status, error } of answers)
+      t.match({ status, error }, { status: 403, error: { code: 'forbidden' } }, JSON.stringify(guest_email))
+  }
+  t.equal(
+    (await recordsNothing(t, () => post({ ...billing, guest_email: 'kim@example.com' }, kelvinGuest))).status,
+    403,
+  )
+  t.equal((await put(id, { alias: 'y', guest_email: 'GUEST@example.com' }, guest)).status, 200)
+})
+
+t.test("a user's address with a guest's e-mail is the user's alone", async (t) => {
+  const { data } = await post({ ...billing, guest_email: 'guest@example.com', guest_name: 'Guest', is_default: true })
+  t.match(data, { user_id: adaId, guest_email: 'guest@example.com', guest_name: 'Guest' })
+  for (const headers of [guest, sameGuest, adaAsGuest]) {
+    t.equal((await recordsNothing(t, () => put(data.id, { alias: 'x' }, headers))).status, 404)
+    t.equal((await recordsNothing(t, () => remove(data.id, headers))).status, 404)
+  }
+  const theirs = await addressOf(guest, { ...billing, is_default: true })
+  t.match(await stateOf(data.id), { is_default: true }, "a guest's default takes nobody else's place")
+  t.match(await stateOf(theirs), { is_default: true })
+})
+
+t.test('a user and a guest with the same e-mail have nothing in common', async (t) => {
+  const [user, visitor] = [
+    await addressOf(ada, { ...billing, is_default: true }),
+    await addressOf(adaAsGuest, { ...billing, is_default: true }),
+  ]
+  t.equal((await recordsNothing(t, () => put(user, { alias: 'x' }, adaAsGuest))).status, 404)
+  t.equal((await recordsNothing(t, () => put(visitor, { alias: 'x' }, ada))).status, 404)
+  t.match(await stateOf(user), { is_default: true })
+  t.match(await stateOf(visitor), { is_default: true })
+})
+
+t.test('the same key means nothing between callers, also between guests whose e-mails look alike', async (t) => {
+  const key = freshKey()
+  const callers = [ada, grace, guest, otherGuest, adaAsGuest, kelvinGuest, plainGuest]
+  const answers = []
+  for (const headers of callers) answers.push(await post(billing, { ...headers, ...key }))
+  t.same(
+    answers.map(({ status, headers }) => [status, headers['idempotent-replayed']]),
+    callers.map(() => [201, undefined]),
+  )
+  t.equal(new Set(answers.map(({ data }) => data.id)).size, callers.length)
+  const again = await post(billing, { ...sameGuest, ...key })
+  t.equal(again.headers['idempotent-replayed'], 'true', 'another token of the same guest')
+})
+
+t.test('while nobody can say who is calling, nothing happens', async (t) => {
+  const id = await addressOf(ada)
+  backend.breakWith('silent')
+  t.teardown(() => backend.breakWith(undefined))
+  for (const headers of [ada, guest]) {
+    t.match(await recordsNothing(t, () => post(billing, headers)), {
+      status: 503,
+      error: { code: 'identity_unavailable' },
+    })
+    t.equal((await recordsNothing(t, () => put(id, { alias: 'x' }, headers))).status, 503)
+    t.equal((await recordsNothing(t, () => remove(id, headers))).status, 503)
+  }
+})

@@ -1,0 +1,277 @@
+import t from 'tap'
+import { ada, adaId, addressesUnderTest, billing, grace, guest } from '../testing/addressesUnderTest.ts'
+
+const { app, log, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesUnderTest(t)
+
+const everything = {
+  address_type: 'shipping',
+  organization_id: 'org-1',
+  name: 'Ada Example',
+  line1: '1 Sample Street',
+  line2: 'Second floor',
+  city: 'S\u00e3o Paulo',
+  state: 'SP',
+  postal_code: '01310-100',
+  country: 'bR',
+  is_partial: true,
+  is_business: true,
+  business_name: 'Example Ltd',
+  tax_id: 'BR-12',
+  tax_id_type: 'br_cnpj',
+  phone: '+55 11 5555 0100',
+  email: 'office@example.com',
+  alias: 'Office',
+  is_default: true,
+  guest_email: 'contact@example.com',
+  guest_name: 'Contact Example',
+}
+
+const empty = {
+  organization_id: null,
+  name: null,
+  line1: null,
+  line2: null,
+  city: null,
+  state: null,
+  postal_code: null,
+  country: null,
+  is_partial: false,
+  is_business: false,
+  business_name: null,
+  tax_id: null,
+  tax_id_type: null,
+  phone: null,
+  email: null,
+  alias: null,
+  is_default: false,
+  guest_email: null,
+  guest_name: null,
+}
+
+t.test('a session keeps an address with everything that can be said of one', async (t) => {
+  const { status, data, headers } = await post(everything)
+  t.equal(status, 201)
+  const { id, created_at, updated_at, ...said } = data
+  t.same(said, { ...everything, country: 'BR', user_id: adaId })
+  t.match(created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  t.equal(updated_at, created_at)
+  const [added, ...more] = await eventsOf(id)
+  t.same(more, [])
+  t.match(added, {
+    type: 'AddressAdded',
+    data: { address_id: id, user_id: adaId, default_choice: 0, request_fingerprint: null, country: 'BR' },
+    metadata: { actor: `session:${adaId}`, requestId: headers['x-request-id'] },
+  })
+  t.equal(headers.etag, '"0"')
+  t.equal(headers['x-event-position'], String(added?.position.commit))
+  t.equal(headers['idempotent-replayed'], undefined)
+})
+
+t.test('what is left out or null is empty', async (t) => {
+  const asNull = Object.fromEntries(Object.entries(empty).filter(([, value]) => value === null))
+  for (const more of [{}, { ...asNull, is_partial: true }, { ...asNull, ...billing }]) {
+    const { status, data } = await post({ ...billing, ...more })
+    t.equal(status, 201)
+    t.match(data, { ...empty, ...billing, ...more })
+  }
+})
+
+t.test('what an address lacks is told field by field, and nothing is recorded', async (t) => {
+  const cases: [object, string[]][] = [
+    [{}, ['address_type']],
+    [{ address_type: 'billing' }, ['line1', 'city', 'country']],
+    [{ ...billing, line1: null }, ['line1']],
+    [{ ...billing, city: '' }, ['city']],
+    [{ ...billing, line1: ' \t' }, ['line1']],
+    [{ ...billing, country: null }, ['country']],
+    [{ ...billing, is_business: true }, ['business_name']],
+    [{ ...billing, is_business: true, business_name: null }, ['business_name']],
+    [{ ...billing, is_business: true, business_name: '' }, ['business_name']],
+    [{ ...billing, is_business: true, business_name: '   ' }, ['business_name']],
+    [{ address_type: 'shipping', is_partial: true, is_business: true }, ['business_name']],
+    [{ address_type: 'shipping', is_business: true }, ['line1', 'city', 'country', 'business_name']],
+  ]
+  for (const [body, missing] of cases) {
+    const { status, error } = await recordsNothing(t, () => post(body))
+    t.match(
+      { status, error },
+      { status: 400, error: { code: 'invalid_request', message: String } },
+      JSON.stringify(body),
+    )
+    t.same(error?.details, { fields: missing.map((field) => ({ field, message: 'is required' })) })
+  }
+  t.equal((await post({ address_type: 'shipping', is_partial: true })).status, 201)
+  t.equal((await post({ ...billing, is_business: true, business_name: 'Example Ltd' })).status, 201)
+})
+
+t.test('fields that are nobody else to set are dropped', async (t) => {
+  const foreign = {
+    id: 'x',
+    user_id: 'y',
+    created_at: 'z',
+    updated_at: 1,
+    default_choice: 99,
+    request_fingerprint: 'f',
+  }
+  const { status, data } = await post({ ...billing, ...foreign, status: 'removed', address_id: 7 })
+  t.equal(status, 201)
+  t.match(data, { user_id: adaId, is_default: false })
+  t.match((await eventsOf(data.id))[0]?.data, { default_choice: null, request_fingerprint: null })
+  t.notMatch(
+    JSON.stringify(await eventsOf(data.id), (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    /"z"/,
+  )
+  const changed = await put(data.id, { ...foreign, guest_email: 'x@example.com', alias: 'Home' })
+  t.match(changed, { status: 200, data: { id: data.id, user_id: adaId, guest_email: null, alias: 'Home' } })
+  t.same((await eventsOf(data.id)).at(-1)?.data, {
+    address_id: data.id,
+    occurred_at: changed.data.updated_at,
+    changes: { alias: 'Home' },
+  })
+})
+
+t.test('an update keeps what is left out, clears what is null, and records what differs alone', async (t) => {
+  const { data: before } = await post({ ...everything, is_default: false })
+  const changed = await put(before.id, { line2: null, city: 'Rio', country: 'br', name: before.name })
+  t.equal(changed.status, 200)
+  t.same(changed.data, { ...before, line2: null, city: 'Rio', updated_at: changed.data.updated_at })
+  t.equal(changed.headers.etag, '"1"')
+  const [, event, ...more] = await eventsOf(before.id)
+  t.same(more, [])
+  t.match(event, { type: 'AddressChanged', metadata: { actor: `session:${adaId}` } })
+  t.same(event?.type === 'AddressChanged' && event.data.changes, { line2: null, city: 'Rio' })
+  t.equal(changed.headers['x-event-position'], String(event?.position.commit))
+})
+
+t.test('an update that changes nothing records nothing and answers the address as it is', async (t) => {
+  const { data, headers } = await post({ ...everything, is_default: false })
+  for (const body of [
+    { alias: 'Office' },
+    { country: 'BR' },
+    { is_default: false },
+    { is_partial: true, line2: data.line2 },
+  ]) {
+    const same = await recordsNothing(t, () => put(data.id, body))
+    t.equal(same.status, 200)
+    t.same(same.data, data)
+    t.equal(same.headers.etag, '"0"')
+    t.equal(same.headers['x-event-position'], headers['x-event-position'])
+  }
+})
+
+t.test('an update with nothing in it that can be changed is refused', async (t) => {
+  const id = await addressOf(ada)
+  for (const body of [{}, { guest_email: 'x@example.com' }, { id }, { user_id: 'x', created_at: 'y', unknown: 1 }]) {
+    const { status, error } = await recordsNothing(t, () => put(id, body))
+    t.match({ status, error }, { status: 400, error: { code: 'invalid_request', details: { fields: Array } } })
+  }
+})
+
+t.test('the result of an update must satisfy the rules of creation', async (t) => {
+  const id = await addressOf(ada)
+  const cases: [object, string[]][] = [
+    [{ line1: null }, ['line1']],
+    [{ city: ' ', country: null }, ['city', 'country']],
+    [{ is_business: true }, ['business_name']],
+    [{ line1: null, is_default: true }, ['line1']],
+    [{ line1: null, address_type: 'shipping' }, ['line1']],
+  ]
+  for (const [body, missing] of cases) {
+    const { status, error } = await recordsNothing(t, () => put(id, body))
+    t.match({ status, error }, { status: 400, error: { code: 'invalid_request' } }, JSON.stringify(body))
+    t.same(error?.details, { fields: missing.map((field) => ({ field, message: 'is required' })) })
+  }
+  t.match(await put(id, { line1: null, is_partial: true }), { status: 200, data: { line1: null, is_partial: true } })
+  t.equal((await recordsNothing(t, () => put(id, { is_partial: false }))).status, 400)
+  t.match(await put(id, { is_partial: false, line1: 'x', is_business: true, business_name: 'y' }), { status: 200 })
+})
+
+t.test('a removed address is gone: it is answered like one that was never there', async (t) => {
+  const id = await addressOf(ada)
+  const { status, text, headers } = await remove(id)
+  t.equal(status, 200)
+  t.same(JSON.parse(text), { success: true, data: { id, deleted: true } })
+  const last = (await eventsOf(id)).at(-1)
+  t.match(last, { type: 'AddressRemoved', metadata: { actor: `session:${adaId}` } })
+  t.equal(headers['x-event-position'], String(last?.position.commit))
+  const unknown = '018f0000-0000-7000-8000-000000000001'
+  const refusals = [
+    () => remove(id),
+    () => put(id, { alias: 'x' }),
+    () => put(id, { line1: null }),
+    () => put(id, { alias: '4242 4242 4242 4242' }),
+    () => remove(id, { ...ada, 'if-match': '"0"' }),
+    () => put(id, { is_default: true }),
+    () => remove(unknown),
+    () => put(unknown, { alias: 'x' }),
+    () => remove('nonsense'),
+    () => put('nonsense%2f..%2fx', { is_default: true }),
+    () => put('%E2%80%A8', { alias: 'x' }),
+  ]
+  const answers = []
+  for (const request of refusals) {
+    const { status, error } = await recordsNothing(t, request)
+    answers.push({ status, code: error?.code, message: error?.message, details: error?.details })
+  }
+  const notFound = { status: 404, code: 'not_found', message: 'No address with this id', details: undefined }
+  t.same(
+    answers,
+    refusals.map(() => notFound),
+  )
+})
+
+t.test('an id counts in any case', async (t) => {
+  const id = await addressOf(ada)
+  t.match(await put(id.toUpperCase(), { alias: 'x' }), { status: 200, data: { id } })
+  t.match(await remove(id.toUpperCase()), { status: 200, data: { id } })
+})
+
+t.test('a removal may come with a type and no body, or with one that nobody reads', async (t) => {
+  const json = { ...ada, 'content-type': 'application/json' }
+  t.equal((await remove(await addressOf(ada), json)).status, 200)
+  t.equal((await remove(await addressOf(ada), { ...json, 'content-length': '0' })).status, 200)
+  t.equal((await remove(await addressOf(ada), { ...ada, 'content-type': 'text/plain' })).status, 200)
+  t.equal((await remove(await addressOf(ada), ada, {})).status, 200)
+  const id = await addressOf(ada)
+  t.equal((await recordsNothing(t, () => remove(id, ada, '{'))).status, 400)
+  t.equal((await recordsNothing(t, () => remove(id, { ...ada, 'content-type': 'text/plain' }, 'x'))).status, 415)
+  t.equal((await recordsNothing(t, () => remove(id, ada, { note: '4242424242424242' }))).status, 422)
+  t.equal((await recordsNothing(t, () => post('', json))).status, 400)
+  t.equal((await recordsNothing(t, () => put(id, '', json))).status, 400)
+})
+
+t.test('a method that a path does not have is not found', async (t) => {
+  const id = await addressOf(ada)
+  for (const [method, url] of [
+    ['PATCH', `/addresses/${id}`],
+    ['DELETE', '/addresses'],
+    ['PUT', '/addresses'],
+    ['POST', `/addresses/${id}`],
+  ] as const)
+    t.equal((await app.inject({ method, url, headers: ada })).statusCode, 404, `${method} ${url}`)
+})
+
+t.test('who writes is on record without e-mail or credential', async (t) => {
+  const id = await addressOf(guest, { ...billing, is_default: true })
+  await put(id, { alias: 'x' }, guest)
+  await remove(id, guest)
+  const events = await eventsOf(id)
+  t.same(
+    events.map(({ metadata }) => metadata.actor),
+    ['guest', 'guest', 'guest'],
+  )
+  t.notMatch(
+    events.map(({ metadata, stream }) => JSON.stringify({ metadata, stream })).join(),
+    /guest@|demo-guest-token/,
+  )
+})
+
+t.test('without the log nothing is promised', { timeout: 60_000 }, async (t) => {
+  const id = await addressOf(grace)
+  await log.kill()
+  for (const request of [post(billing), put(id, { alias: 'x' }, grace), remove(id, grace)])
+    t.match(await request, { status: 503, error: { code: 'event_store_unavailable' } })
+  await log.start()
+  t.equal((await put(id, { alias: 'x' }, grace)).status, 200)
+  t.ok(await store.head())
+})

@@ -1,0 +1,92 @@
+// Changing and removing an address that is there, by its owner and nobody else.
+import {
+  type Address,
+  type AddressState,
+  addressFold,
+  changeAddress,
+  kept,
+  removeAddress,
+} from '@paylog/domain/addresses/address'
+import type { AddressContent, AddressEvent } from '@paylog/domain/addresses/events'
+import type { EventMetadata } from '@paylog/domain/messages'
+import { recordedOwner } from '@paylog/domain/owner'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { addressStream } from '@paylog/event-store/streamName'
+import type { Workflow } from '@paylog/workflows/context'
+import { requireMatch } from '../ifMatch.ts'
+import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
+
+export type AddressTarget = {
+  readonly address_id: string
+  /** See `ownerOf`. */
+  readonly owner: string
+  readonly if_match: string | undefined
+  /** Throws what is wrong with the request beyond its shape; called when everything else is in order. */
+  readonly refuse: () => void
+  readonly metadata: EventMetadata
+}
+
+export type UpdateAddress = AddressTarget & {
+  readonly changes: Partial<AddressContent>
+  /** Left out: it stays as it is. */
+  readonly is_default?: boolean
+}
+
+/**
+ * @throws DomainError `not_found`, `precondition_failed`, `invalid_request` when it would lack what an address must have,
+ *   `concurrent_modification`, `event_store_unavailable`
+ */
+export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<Loaded<AddressState>> {
+  const { store, now } = workflow
+  const { address_id, owner, changes, is_default, metadata } = update
+  const occurred_at = now().toISOString()
+  const stream = addressStream(address_id)
+  const known = await store.load<AddressState, AddressEvent>(stream, addressFold)
+  const { address_type: before, default_choice: number } = allowed(update, known)
+  // What is about to be done to its lists cannot be taken back, so whatever would be refused is refused before.
+  changeAddress({ occurred_at, changes }, known.state)
+  update.refuse()
+  const choosing = { address_id, address_type: changes.address_type ?? before, owner, metadata }
+  // Its number goes with it, and nothing that the number outdid may count again.
+  if (choosing.address_type !== before && number !== null)
+    await clearFormerAddress(workflow, { ...choosing, address_type: before })
+  const choice = is_default ? await chooseAddress(workflow, choosing) : undefined
+  const chosen = choice === undefined ? null : { address_type: choosing.address_type, choice }
+  const command = { occurred_at, changes, ...(is_default !== undefined && { default_choice: chosen }) }
+  const changed = await store.handle<AddressState, AddressEvent>({
+    stream,
+    fold: addressFold,
+    decide(state, revision) {
+      allowed(update, { state, revision })
+      return changeAddress(command, state)
+    },
+    metadata,
+    known,
+  })
+  if (is_default) await clearFormerAddress(workflow, choosing)
+  return changed
+}
+
+/** @throws DomainError `not_found`, `precondition_failed`, `event_store_unavailable` */
+export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<Loaded<AddressState>> {
+  return store.handle<AddressState, AddressEvent>({
+    stream: addressStream(target.address_id),
+    fold: addressFold,
+    decide(state, revision) {
+      allowed(target, { state, revision })
+      target.refuse()
+      return removeAddress({ occurred_at: now().toISOString() }, state)
+    },
+    metadata: target.metadata,
+  })
+}
+
+/** Another's address is answered like one that does not exist. */
+function allowed(
+  { owner, if_match }: AddressTarget,
+  { state, revision }: Pick<Loaded<AddressState>, 'state' | 'revision'>,
+): Address {
+  const address = kept(state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState)
+  requireMatch(if_match, revision)
+  return address
+}

@@ -1,0 +1,202 @@
+import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { guestTokenStream } from '@paylog/event-store/streamName'
+import { hashToken } from '@paylog/identity/identity'
+import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { listen } from '@paylog/testing/httpServer'
+import t from 'tap'
+import { callersUnderTest, verbs } from '../testing/callersUnderTest.ts'
+import { rememberedGuest } from './rememberedGuest.ts'
+import { rememberGuestToken } from './rememberGuestToken.ts'
+
+const seenMs = Date.parse('2026-03-01T12:00:00.000Z')
+const maxAgeMs = 3_600_000
+const clock = { nowMs: seenMs }
+const now = () => new Date(clock.nowMs)
+
+const user = { id: 'u1', email: 'ada@example.com', name: 'Ada', userType: 'user' }
+const guest = { token: 'valid-token', email: 'valid@example.com', name: 'V', expires_at: null }
+/** What the backend does, question by question; the last holds for all that follow. */
+let faults: (SandboxFault | undefined)[] = []
+const backend = createSandboxIdentity({
+  sessions: [{ session_id: 'valid-session', user, expires_at: null }],
+  guestTokens: [guest],
+  now: Date.now,
+  fault: () => (faults.length > 1 ? faults.shift() : faults[0]),
+})
+
+const log = await startEventStore(t)
+const store = createEventStore({
+  connectionString: log.connectionString,
+  timing: { readPatienceMs: 500, readTimeoutMs: 500 },
+})
+t.teardown(() => store.close())
+const lookedUp: string[] = []
+const emailOf = rememberedGuest({ store, maxAgeMs, now })
+const { send, logged } = await callersUnderTest(t, {
+  authUrl: await listen(t, backend),
+  async emailOf(tokenHash) {
+    lookedUp.push(tokenHash)
+    return emailOf(tokenHash)
+  },
+})
+
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'guest' }
+const see = (token: string, guest_email: string, occurredMs = seenMs) =>
+  rememberGuestToken(
+    store,
+    { kind: 'guest', guest_email, token_hash: hashToken(token) },
+    new Date(occurredMs).toISOString(),
+    metadata,
+  )
+await see('ann-token', 'Ann@example.com')
+await see('ben-token', 'ben@example.com')
+
+/** @returns who is calling, or why nobody is, and whose tokens were looked up */
+async function whoIs(headers: readonly string[], query = '', path = '/remembered') {
+  lookedUp.length = 0
+  const { status, body } = await send({ method: 'PUT', path: `${path}${query}`, headers })
+  const { guest_email, user_id, error } = JSON.parse(body)
+  const names = new Map(['ann', 'ben', 'eve', 'valid'].map((name) => [hashToken(`${name}-token`), name]))
+  return {
+    status,
+    who: guest_email ?? user_id ?? error.code,
+    lookedUp: lookedUp.map((hash) => names.get(hash) ?? hash),
+  }
+}
+const ann = { status: 200, who: 'Ann@example.com', lookedUp: ['ann'] }
+const nobody = { status: 401, who: 'unauthenticated', lookedUp: [] }
+
+t.beforeEach(() => {
+  faults = []
+  clock.nowMs = seenMs + 1
+})
+
+t.test('a guest token that is invalid by now is remembered, in each of the ways to present it', async (t) => {
+  t.same(await whoIs(['Authorization', 'Token ann-token']), ann)
+  t.same(await whoIs(['X-Guest-Token', 'ann-token']), ann)
+  t.same(await whoIs([], '?token=ann-token'), ann)
+  for (const method of verbs) t.equal((await send({ method, path: '/remembered?token=ann-token' })).status, 200, method)
+})
+
+t.test('the caller is the guest that it was, and nothing says more', async (t) => {
+  const { body } = await send({ path: '/remembered', headers: ['X-Guest-Token', 'ann-token'] })
+  t.strictSame(JSON.parse(body), { kind: 'guest', guest_email: 'Ann@example.com', token_hash: hashToken('ann-token') })
+})
+
+t.test('where the hook is another one, nobody is looked up', async (t) => {
+  for (const path of ['/known', '/anyone']) t.same(await whoIs(['X-Guest-Token', 'ann-token'], '', path), nobody, path)
+})
+
+t.test('a token is remembered only where it was presented as one', async (t) => {
+  t.same(await whoIs(['Authorization', 'Bearer ann-token']), nobody)
+  t.same(await whoIs(['X-Session-ID', 'ann-token']), nobody)
+  t.same(await whoIs([], '?session_id=ann-token'), nobody)
+  t.same(await whoIs(['Authorization', 'Basic ann-token']), nobody)
+  t.same(await whoIs(['X-Guest-Token', 'ann-token', 'X-Guest-Token', 'ann-token']), nobody, 'twice is no token')
+  t.same(await whoIs(['X-Guest-Token', 'ann token']), nobody)
+  t.same(await whoIs([]), nobody)
+})
+
+t.test('a valid credential counts before a remembered one, wherever it stands', async (t) => {
+  const ada = { status: 200, who: 'u1', lookedUp: [] }
+  t.same(await whoIs(['Authorization', 'Token ann-token', 'X-Session-ID', 'valid-session']), ada)
+  t.same(await whoIs(['X-Guest-Token', 'ann-token'], '?session_id=valid-session'), ada)
+  t.same(await whoIs(['X-Guest-Token', 'ann-token'], '?token=valid-token'), { ...ada, who: 'valid@example.com' })
+})
+
+t.test('of several tokens the first in the order of the interface that is known counts', async (t) => {
+  t.same(await whoIs(['X-Guest-Token', 'ben-token', 'Authorization', 'Token ann-token'], '?token=eve-token'), ann)
+  t.same(await whoIs(['X-Guest-Token', 'ann-token', 'Authorization', 'Token eve-token'], '?token=ben-token'), {
+    ...ann,
+    lookedUp: ['eve', 'ann'],
+  })
+  t.same(await whoIs(['X-Session-ID', 'gone', 'X-Guest-Token', 'eve-token'], '?session_id=gone&token=ann-token'), {
+    ...ann,
+    lookedUp: ['eve', 'ann'],
+  })
+  t.same(await whoIs(['X-Guest-Token', 'eve-token']), { ...nobody, lookedUp: ['eve'] })
+})
+
+t.test(
+  'nobody is remembered while the identity backend cannot tell, whichever credential it cannot tell about',
+  async (t) => {
+    const headers = ['Authorization', 'Token ann-token', 'X-Session-ID', 'gone', 'X-Guest-Token', 'ben-token']
+    const query = '?session_id=gone&token=eve-token'
+    const broken: SandboxFault[] = ['drop', { status: 500, body: '{}' }, { status: 200, body: '<html>' }]
+    for (const fault of broken)
+      for (let answered = 0; answered < 5; answered++) {
+        faults = [...Array<undefined>(answered), fault]
+        t.same(
+          await whoIs(headers, query),
+          { status: 503, who: 'identity_unavailable', lookedUp: [] },
+          `${JSON.stringify(fault)} after ${answered}`,
+        )
+      }
+    faults = []
+    t.same(await whoIs(headers, query), ann, 'once it can, somebody is')
+  },
+)
+
+t.test('a token is forgotten when it is too long ago that it was seen', async (t) => {
+  clock.nowMs = seenMs + maxAgeMs - 1
+  t.same(await whoIs(['X-Guest-Token', 'ann-token']), ann)
+  clock.nowMs = seenMs + maxAgeMs
+  t.same(await whoIs(['X-Guest-Token', 'ann-token']), { ...nobody, lookedUp: ['ann'] })
+  await see('later-token', 'later@example.com', seenMs)
+  await see('later-token', 'later@example.com', seenMs + maxAgeMs / 2)
+  t.match(await whoIs(['X-Guest-Token', 'later-token']), { status: 200, who: 'later@example.com' })
+  clock.nowMs = seenMs + maxAgeMs * 1.5
+  t.match(await whoIs(['X-Guest-Token', 'later-token']), { status: 401 })
+})
+
+t.test('a token that was seen in the future is not remembered until for ever', async (t) => {
+  await see('future-token', 'future@example.com', seenMs + 10 * maxAgeMs)
+  for (const nowMs of [seenMs, seenMs + maxAgeMs, seenMs + 11 * maxAgeMs]) {
+    clock.nowMs = nowMs
+    t.match(await whoIs(['X-Guest-Token', 'future-token']), { status: 401 })
+  }
+})
+
+t.test('a token of two guests stands for neither, from the moment that the second is seen', async (t) => {
+  await see('shared-token', 'one@example.com')
+  t.match(await whoIs(['X-Guest-Token', 'shared-token']), { status: 200, who: 'one@example.com' })
+  await see('shared-token', 'ONE@example.com', seenMs + 1)
+  t.match(await whoIs(['X-Guest-Token', 'shared-token']), { status: 200, who: 'one@example.com' })
+  await see('shared-token', 'two@example.com', seenMs + 2)
+  t.match(await whoIs(['X-Guest-Token', 'shared-token']), { status: 401 })
+  await see('shared-token', 'two@example.com', seenMs + 120_000)
+  t.match(await whoIs(['X-Guest-Token', 'shared-token']), { status: 401 })
+})
+
+t.test('two guests seen with one token at the same moment are both on record', async (t) => {
+  await Promise.all(Array.from({ length: 6 }, (_, n) => see('raced-token', `guest-${n % 2}@example.com`)))
+  const stream = guestTokenStream(hashToken('raced-token'))
+  t.equal((await store.readStream(stream)).length, 2)
+  t.match((await store.load(stream, guestTokenFold)).state, { is_ambiguous: true })
+  t.match(await whoIs(['X-Guest-Token', 'raced-token']), { status: 401 })
+})
+
+t.test('the log holds no token, and the lines that are logged hold neither token nor e-mail', async (t) => {
+  const recorded: string[] = []
+  for await (const { type, data, stream, metadata } of store.readLog({ prefixes: ['guestToken-'] }))
+    recorded.push(JSON.stringify({ type, data, stream, metadata }))
+  t.ok(recorded.length > 5)
+  t.notMatch(recorded.join(), /-token/)
+  t.ok(logged.length > 20)
+  t.notMatch(logged.join(), /-token|@example/)
+})
+
+t.test('without the log nobody is remembered, and the caller is told to come again', async (t) => {
+  await log.kill()
+  t.same(await whoIs(['X-Guest-Token', 'ann-token']), {
+    status: 503,
+    who: 'event_store_unavailable',
+    lookedUp: ['ann'],
+  })
+  t.match(await whoIs(['X-Guest-Token', 'valid-token']), { status: 200 }, 'who is valid needs no memory')
+  t.same(await whoIs(['X-Session-ID', 'gone']), nobody)
+  await log.start()
+  t.same(await whoIs(['X-Guest-Token', 'ann-token']), ann)
+})

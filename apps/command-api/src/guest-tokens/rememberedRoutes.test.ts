@@ -1,0 +1,117 @@
+import { addressStream } from '@paylog/event-store/streamName'
+import t from 'tap'
+import { commandApiUnderTest, guestTokenMaxAgeMs } from '../testing/commandApiUnderTest.ts'
+
+const { app, store, backend, time } = await commandApiUnderTest(t)
+const asGuest = { 'x-guest-token': 'demo-guest-token' }
+const intent = {
+  total_cents: 500,
+  currency: 'EUR',
+  guest_data: { email: 'Guest@example.com', name: 'Guest', phone: '+34600000000' },
+}
+const address = { address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', country: 'ES' }
+
+async function ask(method: 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, headers: object = asGuest) {
+  const answer = await app.inject({ method, url, headers: { ...headers }, ...(payload && { payload }) })
+  const { data, error } = answer.json()
+  return { status: answer.statusCode, code: error?.code, id: data?.id, data }
+}
+async function seen(): Promise<number> {
+  let count = 0
+  for await (const _ of store.readLog({ prefixes: ['guestToken-'] })) count++
+  return count
+}
+const expire = () => backend.breakWith({ status: 401, body: '{"success":false}' })
+
+const startMs = Date.parse('2030-01-01T00:00:00.000Z')
+time.now = () => new Date(startMs)
+const made = [await ask('POST', '/addresses', address), await ask('POST', '/addresses', address)]
+const methods = [
+  await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }),
+  await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_amex' }),
+]
+const ids = { addresses: made.map(({ id }) => id), 'payment-methods': methods.map(({ id }) => id) }
+
+t.test('a guest token is put on record by the creation of a payment alone', async (t) => {
+  t.same(
+    [...made, ...methods].map(({ status }) => status),
+    [201, 201, 201, 201],
+  )
+  for (const [path, [id]] of Object.entries(ids))
+    t.equal((await ask('PUT', `/${path}/${id}`, { alias: 'a' })).status, 200)
+  t.equal((await ask('POST', '/payments/intents', { ...intent, guest_data: undefined })).status, 403)
+  t.equal((await ask('POST', '/payments/intents', { ...intent, total_cents: 0 })).status, 400)
+  t.equal(
+    (
+      await ask('POST', '/payments/intents', {
+        ...intent,
+        guest_data: { ...intent.guest_data, email: 'x@example.com' },
+      })
+    ).status,
+    403,
+  )
+  t.equal((await ask('POST', '/payments/intents', intent, { 'x-session-id': 'demo-session' })).status, 201)
+  t.equal((await ask('POST', '/payments/intents', intent, {})).status, 201)
+  t.equal(await seen(), 0)
+  t.equal((await ask('POST', '/payments/intents', intent)).status, 201)
+  t.equal(await seen(), 1)
+})
+
+t.test("an expired token still updates and deletes what is its guest's, and does nothing else", async (t) => {
+  expire()
+  for (const [path, [first, second]] of Object.entries(ids)) {
+    t.match(await ask('PUT', `/${path}/${first}`, { alias: 'remembered' }), {
+      status: 200,
+      data: { alias: 'remembered' },
+    })
+    t.match(await ask('DELETE', `/${path}/${second}`), { status: 200, data: { deleted: true } })
+    t.match(await ask('DELETE', `/${path}/${crypto.randomUUID()}`), { status: 404, code: 'not_found' })
+  }
+  const refused = { status: 401, code: 'unauthenticated' }
+  t.match(await ask('POST', '/addresses', address), refused)
+  t.match(await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }), refused)
+  t.match(await ask('POST', '/payment-methods/setup-intent', {}), refused)
+  t.match(await ask('POST', '/payments/intents', intent), refused)
+  t.equal(await seen(), 1, 'a remembered token is not seen')
+  const [id] = ids.addresses
+  const changed = (await store.readStream(addressStream(id))).at(-1)
+  t.match(changed, { type: 'AddressChanged', metadata: { actor: 'guest' } })
+})
+
+t.test('a token that nobody has paid with is not remembered', async (t) => {
+  expire()
+  const [id] = ids.addresses
+  t.match(await ask('PUT', `/addresses/${id}`, { alias: 'x' }, { 'x-guest-token': 'other' }), { status: 401 })
+})
+
+t.test('a remembered guest sees no more than when the token was valid', async (t) => {
+  backend.breakWith(undefined)
+  const session = { 'x-session-id': 'demo-session' }
+  const { id } = await ask('POST', '/addresses', { ...address, guest_email: 'guest@example.com' }, session)
+  expire()
+  for (const path of [`/addresses/${id}`, `/payment-methods/${id}`]) {
+    t.match(await ask('PUT', path, { alias: 'x' }), { status: 404 })
+    t.match(await ask('DELETE', path), { status: 404 })
+  }
+})
+
+t.test('a while after the payment the token is forgotten', async (t) => {
+  expire()
+  const [id] = ids.addresses
+  time.now = () => new Date(startMs + guestTokenMaxAgeMs - 1)
+  t.match(await ask('PUT', `/addresses/${id}`, { alias: 'late' }), { status: 200 })
+  time.now = () => new Date(startMs + guestTokenMaxAgeMs)
+  t.match(await ask('PUT', `/addresses/${id}`, { alias: 'too late' }), { status: 401, code: 'unauthenticated' })
+})
+
+t.test('nobody is remembered while the identity backend is out of order', async (t) => {
+  time.now = () => new Date(startMs)
+  const [id] = ids.addresses
+  for (const fault of ['drop', { status: 500, body: '' }, { status: 200, body: '{}' }] as const) {
+    backend.breakWith(fault)
+    t.match(await ask('PUT', `/addresses/${id}`, { alias: 'x' }), { status: 503, code: 'identity_unavailable' })
+    t.match(await ask('DELETE', `/addresses/${id}`), { status: 503, code: 'identity_unavailable' })
+  }
+  backend.breakWith(undefined)
+  t.match(await ask('PUT', `/addresses/${id}`, {}), { status: 400 })
+})

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { requireMatch } from './ifMatch.ts'
+
+const isMet = (header: string | undefined, revision: bigint | 'no_stream' = 7n) => {
+  try {
+    requireMatch(header, revision)
+    return true
+  } catch (error) {
+    t.match(error, { code: 'precondition_failed', status: 412 })
+    return false
+  }
+}
+
+t.test('nothing asked for, a star, and the tag of the revision are met, alone or in a list', async (t) => {
+  for (const header of [
+    undefined,
+    '*',
+    ' * ',
+    '"7"',
+    ' "7" ',
+    '"6", "7"',
+    '"7","8"',
+    '"6" , "7"\t,"8"',
+    'W/"7", "7"',
+    ', "7"',
+    '"7",',
+  ])
+    t.ok(isMet(header), String(header))
+})
+
+t.test('another revision, a weak tag, and what is no tag are not met', async (t) => {
+  for (const header of ['"6"', '"8"', '"77"', '"07"', '"7 "', '" 7"', '"-7"', '"7.0"', '"7n"', '"6", "8"'])
+    t.notOk(isMet(header), header)
+  for (const header of [
+    'W/"7"',
+    'w/"7"',
+    'W/"6", W/"7"',
+    '7',
+    "'7'",
+    '"7',
+    '7"',
+    '""',
+    '',
+    ' ',
+    ',',
+    '**',
+    '*7',
+    '"*"',
+  ])
+    t.notOk(isMet(header), JSON.stringify(header))
+})
+
+t.test('a revision beyond what a double can hold is compared exactly', async (t) => {
+  t.ok(isMet('"9007199254740993"', 9007199254740993n))
+  t.notOk(isMet('"9007199254740992"', 9007199254740993n))
+})
+
+t.test('the refusal tells the present tag', async (t) => {
+  t.throws(() => requireMatch('"6"', 7n), { details: { etag: '"7"' }, message: /read it again/ })
+})
+
+t.test('nothing matches what is not there', async (t) => {
+  for (const header of ['*', '"no_stream"', '"-1"', '"0"']) t.notOk(isMet(header, 'no_stream'), header)
+  t.ok(isMet(undefined, 'no_stream'))
+})

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto'
+import { defaultChoiceStream, paymentMethodStream } from '@paylog/event-store/streamName'
+import { ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import t from 'tap'
+import { ada, adaId, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { createStoredMethods } from '../testing/storedMethods.ts'
+
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+if (!sandbox.methods) throw new Error('The sandbox keeps methods')
+const vault = sandbox.methods
+const detached: string[] = []
+/** Runs while a method is being detached. */
+let meanwhile: (() => Promise<unknown>) | undefined
+const provider = {
+  ...sandbox,
+  methods: {
+    ...vault,
+    async detachMethod(method: Parameters<typeof vault.detachMethod>[0]) {
+      await meanwhile?.()
+      detached.push(method.provider_method_id)
+      await vault.detachMethod(method)
+    },
+  },
+}
+const { app, store, change, remove, providers, recordsNothing, typesOf, stateOf, eventsOf } = await methodsUnderTest(
+  t,
+  [provider],
+)
+const stored = createStoredMethods(store)
+const methodOf = {
+  ada: () => stored.save({ user_id: adaId, guest_email: null }, 'sandbox'),
+  guest: (guest_email = guestEmail) => stored.save({ user_id: null, guest_email }, 'sandbox'),
+}
+
+t.beforeEach(() => {
+  detached.length = 0
+  meanwhile = undefined
+  providers.set('sandbox', provider)
+})
+
+t.test('the alias is changed, cleared and left as it is', async (t) => {
+  const { id } = await methodOf.ada()
+  const changed = await change(id, { alias: 'Other' })
+  t.equal(changed.status, 200)
+  t.match(changed.data, { id, alias: 'Other', is_default: false, card_brand: 'visa', provider_id: 'sandbox' })
+  t.equal(changed.etag, '"1"')
+  t.equal(changed.headers['x-event-position'], String((await eventsOf(id)).at(-1)?.position.commit))
+  t.ok((changed.data?.updated_at ?? '') >= (changed.data?.created_at ?? ''))
+  t.match(await change(id, { is_default: true }), { status: 200, data: { alias: 'Other', is_default: true } })
+  t.match((await change(id, { alias: null })).data, { alias: null, is_default: true })
+  t.match((await change(id.toUpperCase(), { alias: 'Big' })).data, { id, alias: 'Big' }, 'an id has no case')
+})
+
+t.test('what is so already is not recorded again', async (t) => {
+  const { id } = await methodOf.ada()
+  await change(id, { alias: 'Same', is_default: true })
+  const again = await recordsNothing(t, () => change(id, { alias: 'Same', is_default: true }))
+  t.same([again.status, again.etag], [200, '"2"'])
+  t.equal(again.headers['x-event-position'], String((await eventsOf(id)).at(-1)?.position.commit))
+})
+
+t.test('unknown fields are dropped, and an update with nothing in it is 400', async (t) => {
+  const { id } = await methodOf.ada()
+  for (const body of [
+    {},
+    { type: 'card' },
+    { guest_email: 'x@example.com', user_id: 'x', card_brand: 'amex' },
+    [],
+    'text',
+    undefined,
+  ]) {
+    const refused = await recordsNothing(t, () => change(id, body))
+    t.same([refused.status, refused.code], [400, 'invalid_request'], JSON.stringify(body))
+  }
+  const { status, data } = await change(id, { alias: 'Kept', card_brand: 'amex', provider_id: 'stripe' })
+  t.equal(status, 200)
+  t.match(data, { alias: 'Kept', card_brand: 'visa', provider_id: 'sandbox' })
+})
+
+t.test('nothing is coerced', async (t) => {
+  const { id } = await methodOf.ada()
+  for (const body of [
+    { alias: 1 },
+    { alias: 'x'.repeat(256) },
+    { is_default: 'true' },
+    { is_default: 1 },
+    { is_default: null },
+    { alias: 'Fine', is_default: 'yes' },
+  ])
+    t.same((await recordsNothing(t, () => change(id, body))).code, 'invalid_request', JSON.stringify(body))
+  t.match(await change(id, { alias: '4242 4242 4242 4242' }), { status: 422, code: 'card_number_rejected' })
+  t.match(await change(id, { alias: 'x', unknown: '4242424242424242' }), { status: 422, code: 'card_number_rejected' })
+})
+
+t.test('what is missing, malformed, removed or of somebody else is not found, in the same words', async (t) => {
+  const removed = await methodOf.ada()
+  await remove(removed.id)
+  const own = await methodOf.ada()
+  const ofGuest = await methodOf.guest()
+  const ofOther = await methodOf.guest('other@example.com')
+  const cases: readonly (readonly [string, string, Record<string, string>])[] = [
+    ['missing', randomUUID(), ada],
+    ['malformed', 'no-id', ada],
+    ['malformed', '%F0%9F%92%B3', ada],
+    ['malformed', `${own.id}x`, ada],
+    ['removed', removed.id, ada],
+    ["a user's, for another", own.id, grace],
+    ["a user's, for a guest", own.id, guest],
+    ["a guest's, for a user", ofGuest.id, ada],
+    ["a guest's, for another", ofOther.id, guest],
+  ]
+  const words = new Set<string>()
+  for (const [name, id, caller] of cases)
+    for (const request of [
+      () => change(id, { alias: 'Taken', is_default: true }, caller),
+      () => change(id, { alias: '4242 4242 4242 4242' }, { ...caller, 'if-match': '"7"' }),
+      () => remove(id, caller),
+      () => remove(id, { ...caller, 'if-match': '"7"' }),
+    ]) {
+      const refused = await recordsNothing(t, request, name)
+      t.same([refused.status, refused.code], [404, 'not_found'], name)
+      words.add(JSON.stringify({ ...refused.error, request_id: '' }))
+    }
+  t.equal(words.size, 1)
+  t.same(detached, [removed.provider_method_id])
+  t.match(await change(ofGuest.id, { alias: 'Mine' }, guest), { status: 200, data: { alias: 'Mine' } })
+  t.match(await stateOf(own.id), { alias: 'Mine', status: 'saved' })
+})
+
+t.test('nobody is 401', async (t) => {
+  const { id } = await methodOf.ada()
+  t.match(await recordsNothing(t, () => change(id, { alias: 'x' }, {})), { status: 401, code: 'unauthenticated' })
+  t.match(await recordsNothing(t, () => remove(id, {})), { status: 401, code: 'unauthenticated' })
+})
+
+t.test("a guest's e-mail has no case", async (t) => {
+  const { id } = await methodOf.guest('Guest@Example.COM')
+  t.equal((await change(id, { alias: 'Mine' }, guest)).status, 200)
+  t.equal((await remove(id, guest)).status, 200)
+})
+
+t.test('a stale If-Match is 412, and nothing is recorded, chosen or detached', async (t) => {
+  const { id } = await methodOf.ada()
+  const choices = defaultChoiceStream('payment_methods', `user:${adaId}`)
+  const before = await typesOf(choices)
+  for (const tag of ['"1"', '0', 'W/"0"', '"00"', '""'])
+    for (const request of [
+      () => change(id, { alias: 'x', is_default: true }, { ...ada, 'if-match': tag }),
+      () => change(id, { alias: '4242 4242 4242 4242' }, { ...ada, 'if-match': tag }),
+      () => remove(id, { ...ada, 'if-match': tag }),
+    ])
+      t.match(await recordsNothing(t, request), { status: 412, code: 'precondition_failed' }, tag)
+  t.same(await typesOf(choices), before)
+  t.same(detached, [])
+  t.match(await change(id, { alias: 'x' }, { ...ada, 'if-match': '"0"' }), { status: 200, etag: '"1"' })
+  t.match(await change(id, { alias: 'y' }, { ...ada, 'if-match': '"0", "1"' }), { status: 200, etag: '"2"' })
+  t.match(await change(id, { alias: 'z' }, { ...ada, 'if-match': '*' }), { status: 200, etag: '"3"' })
+  t.equal((await remove(id, { ...ada, 'if-match': '"3"' })).status, 200)
+})
+
+t.test('of 16 changes at once to what all have seen, one is made', async (t) => {
+  const { id } = await methodOf.ada()
+  const answers = await Promise.all(
+    Array.from({ length: 16 }, (_, n) => change(id, { alias: `Alias ${n}` }, { ...ada, 'if-match': '"0"' })),
+  )
+  t.equal(answers.filter(({ status }) => status === 200).length, 1)
+  t.equal(answers.filter(({ status }) => status === 412).length, 15)
+  t.equal((await eventsOf(id)).length, 2)
+})
+
+t.test('a method is detached and removed, and is gone', async (t) => {
+  const { id, provider_method_id } = await methodOf.ada()
+  const removed = await remove(id.toUpperCase())
+  t.equal(removed.status, 200)
+  t.same(removed.answer, { success: true, data: { id, deleted: true } })
+  const events = await eventsOf(id)
+  t.match(events.at(-1), {
+    type: 'PaymentMethodRemoved',
+    data: { by: 'owner' },
+    metadata: { actor: `session:${adaId}` },
+  })
+  t.equal(removed.headers['x-event-position'], String(events.at(-1)?.position.commit))
+  t.same(detached, [provider_method_id])
+  t.equal((await remove(id)).status, 404)
+  t.equal((await change(id, { alias: 'x' })).status, 404)
+})
+
+t.test('a DELETE may have an empty body of any type', async (t) => {
+  for (const type of ['application/json', 'text/plain']) {
+    const { id } = await methodOf.ada()
+    const response = await app.inject({
+      method: 'DELETE',
+      url: `/payment-methods/${id}`,
+      headers: { ...ada, 'content-type': type, 'content-length': '0' },
+    })
+    t.equal(response.statusCode, 200, type)
+  }
+})
+
+t.test("a guest's method is removed without a word to the provider", async (t) => {
+  const { id } = await methodOf.guest()
+  providers.clear()
+  t.equal((await remove(id, guest)).status, 200)
+  t.same(detached, [])
+  t.match(await stateOf(id), { status: 'removed' })
+})
+
+t.test('while the provider is not enabled, or keeps no methods, nothing is removed', async (t) => {
+  const { id } = await methodOf.ada()
+  for (const present of [undefined, { ...provider, methods: null }]) {
+    providers.clear()
+    if (present) providers.set('sandbox', present)
+    t.match(await recordsNothing(t, () => remove(id)), { status: 422, code: 'provider_not_enabled' })
+  }
+  t.match(await stateOf(id), { status: 'saved' })
+})
+
+t.test('what the provider does not do is told, and nothing is removed', async (t) => {
+  const { id } = await methodOf.ada()
+  for (const [kind, status, code] of [
+    ['unavailable', 502, 'provider_unavailable'],
+    ['unknown', 504, 'provider_outcome_unknown'],
+    ['rejected', 422, 'provider_rejected'],
+  ] as const) {
+    meanwhile = async () => {
+      throw new ProviderError(kind, 'code', 'In words for the caller')
+    }
+    t.match(await recordsNothing(t, () => remove(id)), { status, code })
+  }
+  t.match(await stateOf(id), { status: 'saved' })
+})
+
+t.test('removed at the same time by others, or by the provider, it is removed', async (t) => {
+  const together = await methodOf.ada()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => remove(together.id)))
+  t.ok(answers.every(({ status }) => status === 200 || status === 404))
+  t.ok(answers.some(({ status }) => status === 200))
+  t.same(await typesOf(paymentMethodStream(together.id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
+  const told = await methodOf.ada()
+  meanwhile = () => stored.remove(told)
+  t.equal((await remove(told.id, { ...ada, 'if-match': '"0"' })).status, 200)
+  t.same(await typesOf(paymentMethodStream(told.id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
+})
+
+t.test('changed while it was being detached it is not removed as the client has not seen it', async (t) => {
+  const method = await methodOf.ada()
+  meanwhile = () => stored.rename(method, 'Changed meanwhile')
+  t.match(await remove(method.id, { ...ada, 'if-match': '"0"' }), { status: 412 })
+  t.match(await stateOf(method.id), { status: 'saved' })
+  meanwhile = undefined
+  t.equal((await remove(method.id, { ...ada, 'if-match': '"1"' })).status, 200)
+})

@@ -1,0 +1,96 @@
+// A process that dies between any two steps of saving a method, and the same request after that.
+import { randomUUID } from 'node:crypto'
+import type { Session } from '@paylog/domain/actor'
+import { ownerOf } from '@paylog/domain/owner'
+import { inFlightMs } from '@paylog/domain/payment-methods/methodRequest'
+import { providerCustomerStream } from '@paylog/event-store/streamName'
+import type { Workflow } from '@paylog/workflows/context'
+import { savePaymentMethod } from '@paylog/workflows/savePaymentMethod'
+import { dyingAfter } from '@paylog/workflows/testing/workflowUnderTest'
+import t from 'tap'
+import { type MethodFake, startMethodFakes } from '../testing/methodFakes.ts'
+import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { providerBy } from '../testing/providerBy.ts'
+
+const fakes = await startMethodFakes(t)
+const adapters = await Promise.all(fakes.map((fake) => providerBy(t, fake.env)))
+const { workflow, store, time, defaultsOf, stateOf } = await methodsUnderTest(t, adapters)
+
+const metadata = { correlationId: 'test', causationId: 'test', actor: 'test' }
+const wishes = {
+  type: null,
+  wallet_type: null,
+  organization_id: null,
+  alias: 'Mine',
+  billing_address_id: null,
+  billing_details: null,
+  is_default: true,
+}
+
+/** A user whom no provider knows yet, with a request to save a method. */
+function newcomer(fake: MethodFake) {
+  const user_id = randomUUID()
+  const email = `${user_id}@example.com`
+  const caller: Session = { kind: 'session', user_id, user_type: 'user', user_email: email, is_administrator: false }
+  const request = {
+    request_id: randomUUID(),
+    request_fingerprint: 'a',
+    caller,
+    providerId: () => fake.id,
+    wishes,
+    metadata,
+  }
+  return {
+    caller,
+    request,
+    save: (on: Workflow, token: string, more: object = {}) => savePaymentMethod(on, { ...request, token, ...more }),
+  }
+}
+
+async function customersOf(fake: MethodFake, { user_id }: Session): Promise<number> {
+  return (await store.readStream(providerCustomerStream(fake.id, user_id))).length
+}
+
+for (const fake of fakes) {
+  t.test(`${fake.id}: wherever the first process died, the same request is finished`, async (t) => {
+    let appends = 0
+    for (let isOver = false; !isOver; appends++) {
+      const name = `after ${appends} appends`
+      time.now = () => new Date()
+      const before = { attached: fake.attached(), customers: fake.customers() }
+      const { caller, save } = newcomer(fake)
+      const token = fake.token()
+      const dead = await save(dyingAfter(appends, workflow), token).then(
+        () => false,
+        () => true,
+      )
+      isOver = !dead
+      time.now = () => new Date(Date.now() + inFlightMs)
+      const attachedBefore = fake.attached() > before.attached
+      const again = save(workflow, token)
+      // Its tokens are good for one use, which the dead process may have made of it; then the payer has to type again.
+      const isSpent = dead && attachedBefore && fake.id === 'authorize-net'
+      if (isSpent) await t.rejects(again, { code: 'provider_rejected' }, name)
+      const fresh = { request_id: randomUUID() }
+      const finished = isSpent ? await save(workflow, fake.tokenAgain(token), fresh) : await again
+      if (finished.kind !== 'saved') throw new Error('It was declined')
+      t.equal(fake.attached(), before.attached + 1, `${name}: attached once`)
+      if (before.customers !== null) t.equal(fake.customers(), before.customers + 1, `${name}: one customer is made`)
+      t.equal(await customersOf(fake, caller), 1, `${name}: and linked`)
+      const { payment_method_id } = finished.method
+      t.match(await stateOf(payment_method_id), { status: 'saved', user_id: caller.user_id, alias: 'Mine' }, name)
+      t.same(await defaultsOf(ownerOf(caller)), [payment_method_id], `${name}: it is the default`)
+      if (!isSpent)
+        t.match(await save(workflow, token), { kind: 'saved', replayed: true }, `${name}: and answered for good`)
+      const next = await save(workflow, fake.token(), { request_id: randomUUID() })
+      if (next.kind !== 'saved') throw new Error('It was declined')
+      t.equal(next.method.provider_customer_id, finished.method.provider_customer_id, `${name}: the customer is kept`)
+      t.same(
+        await defaultsOf(ownerOf(caller)),
+        [next.method.payment_method_id],
+        `${name}: the next one takes its place`,
+      )
+    }
+    t.ok(appends > 4, 'there are several steps')
+  })
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { guestOwner, userOwner } from '@paylog/domain/owner'
+import { defaultChoiceStream } from '@paylog/event-store/streamName'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t from 'tap'
+import { ada, adaId, freshKey, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { providerBy } from '../testing/providerBy.ts'
+import { createStoredMethods } from '../testing/storedMethods.ts'
+
+const fake = await startFakeStripe(t)
+const stripe = await providerBy(t, {
+  STRIPE_SECRET_KEY: fake.secretKey,
+  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
+  STRIPE_API_BASE: fake.origin,
+})
+const { store, save, change, remove, recordsNothing, stateOf, defaultsOf } = await methodsUnderTest(t, [stripe])
+const stored = createStoredMethods(store)
+const graceId = '00000000-0000-4000-8000-000000000002'
+const callers = [
+  { name: 'a user', headers: ada, owner: userOwner(adaId) },
+  { name: 'a guest', headers: guest, owner: guestOwner(guestEmail) },
+] as const
+const bodyOf = (more: object = {}) => ({ payment_method_token: fake.addMethod().id, ...more })
+
+t.test('the first method is not made the default by itself', async (t) => {
+  const { data, id } = await save(bodyOf(), grace)
+  t.equal(data?.is_default, false)
+  t.same(await defaultsOf(userOwner(graceId)), [])
+  await change(id, { is_default: false }, grace)
+  t.same(await defaultsOf(userOwner(graceId)), [])
+})
+
+for (const { name, headers, owner } of callers) {
+  t.test(`${name}: the one that was asked for last is the default, and the former says that it is none`, async (t) => {
+    const first = await save(bodyOf({ is_default: true }), headers)
+    t.match(first, { status: 201, data: { is_default: true }, etag: '"0"' })
+    t.same(await defaultsOf(owner), [first.id])
+    const second = await save(bodyOf({ is_default: true }), headers)
+    t.same(await defaultsOf(owner), [second.id])
+    t.match(await stateOf(first.id), { is_default: false })
+    t.match(await change(first.id, { is_default: true }, headers), { status: 200, data: { is_default: true } })
+    t.same(await defaultsOf(owner), [first.id])
+    t.match(await stateOf(second.id), { is_default: false })
+  })
+
+  t.test(`${name}: one that says it is none leaves none, and can be it again`, async (t) => {
+    const { id } = await save(bodyOf({ is_default: true }), headers)
+    t.match((await change(id, { is_default: false }, headers)).data, { is_default: false })
+    t.same(await defaultsOf(owner), [])
+    t.match((await change(id, { is_default: true }, headers)).data, { is_default: true })
+    t.same(await defaultsOf(owner), [id])
+  })
+
+  t.test(`${name}: a removed default leaves none`, async (t) => {
+    const former = await save(bodyOf({ is_default: true }), headers)
+    const { id } = await save(bodyOf({ is_default: true }), headers)
+    await remove(id, headers)
+    t.same(await defaultsOf(owner), [])
+    t.match(await stateOf(former.id), { is_default: false })
+  })
+
+  t.test(`${name}: saved again with is_default, a method is made the default`, async (t) => {
+    const body = bodyOf()
+    const { id } = await save(body, headers)
+    const other = await save(bodyOf({ is_default: true }), headers)
+    const again = await save({ ...body, is_default: true }, { ...headers, ...freshKey() })
+    t.match(again, { status: 200, id, data: { is_default: true } })
+    t.same(await defaultsOf(owner), [id])
+    t.match(await stateOf(other.id), { is_default: false })
+    t.match(await save({ ...body, is_default: false }, headers), { status: 200, data: { is_default: true } })
+  })
+
+  t.test(`${name}: of 20 requests at once for different methods, one is the default in the end`, async (t) => {
+    const before = await save(bodyOf({ is_default: true }), headers)
+    const made = await Promise.all(Array.from({ length: 20 }, () => save(bodyOf(), headers)))
+    const answers = await Promise.all(made.map(({ id }) => change(id, { is_default: true }, headers)))
+    t.same([...new Set(answers.map(({ status, data }) => [status, data?.is_default].join()))], ['200,true'])
+    t.equal((await defaultsOf(owner)).length, 1)
+    const states = await Promise.all([before, ...made].map(({ id }) => stateOf(id)))
+    t.equal(states.filter(({ is_default }) => is_default).length, 1, 'and no other one says so')
+    const numbers = states.flatMap(({ default_choice }) => default_choice ?? [])
+    t.equal(new Set(numbers).size, 21, 'each choice has a number of its own')
+  })
+
+  t.test(`${name}: of 16 methods that are saved as the default at once, one is it in the end`, async (t) => {
+    const made = await Promise.all(Array.from({ length: 16 }, () => save(bodyOf({ is_default: true }), headers)))
+    t.same([...new Set(made.map(({ status }) => status))], [201])
+    t.equal((await defaultsOf(owner)).length, 1)
+    const states = await Promise.all(made.map(({ id }) => stateOf(id)))
+    t.equal(states.filter(({ is_default }) => is_default).length, 1)
+  })
+}
+
+t.test('while two methods are made the default again and again, it is one of them in the end', async (t) => {
+  const made = await Promise.all([1, 2].map(() => save(bodyOf())))
+  await Promise.all(Array.from({ length: 24 }, (_, n) => change(made[n % 2]?.id ?? '', { is_default: true })))
+  const defaults = await defaultsOf(userOwner(adaId))
+  t.equal(defaults.length, 1)
+  t.ok(made.some(({ id }) => id === defaults[0]))
+})
+
+t.test('a choice that came to nothing clears nobody else’s default', async (t) => {
+  const foreign = await stored.save({ user_id: graceId, guest_email: null }, 'stripe')
+  await change(foreign.id, { is_default: true }, grace)
+  t.same(await defaultsOf(userOwner(graceId)), [foreign.id])
+  // As if a method had become hers after it was chosen for Ada.
+  await store.handle({
+    stream: defaultChoiceStream('payment_methods', userOwner(adaId)),
+    fold: { initialState: 0, evolve: (count: number) => count + 1 },
+    decide: (count) => [
+      {
+        type: 'DefaultChosen' as const,
+        data: {
+          list: 'payment_methods' as const,
+          chosen_id: foreign.id,
+          choice: count,
+          occurred_at: new Date().toISOString(),
+        },
+      },
+    ],
+    metadata: { correlationId: 'test', causationId: 'test', actor: 'test' },
+  })
+  const { id } = await save(bodyOf({ is_default: true }))
+  t.same(await defaultsOf(userOwner(adaId)), [id])
+  t.same(await defaultsOf(userOwner(graceId)), [foreign.id])
+})
+
+t.test('what is refused is chosen by nobody', async (t) => {
+  const foreign = await save(bodyOf(), grace)
+  const { provider_method_id } = await stateOf(foreign.id)
+  const { id } = await save(bodyOf({ is_default: true }))
+  for (const refused of [
+    () => save({ payment_method_token: provider_method_id, is_default: true }),
+    () => save({ payment_method_token: 'pm_unknown', is_default: true }),
+    () => change(foreign.id, { is_default: true }),
+    () => change(randomUUID(), { is_default: true }),
+  ])
+    t.ok((await recordsNothing(t, refused)).status >= 400)
+  t.same(await defaultsOf(userOwner(adaId)), [id])
+})

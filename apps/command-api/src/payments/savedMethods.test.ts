@@ -1,0 +1,211 @@
+// Paying with a saved method: whose it may be, what the provider is told of it, and what its owner is shown.
+import { paymentStream } from '@paylog/event-store/streamName'
+import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import t from 'tap'
+import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { createStoredMethods, type MethodOwner, type StoredMethod } from '../testing/storedMethods.ts'
+
+const calls: CreateIntent[] = []
+/** What the next calls meet instead of an intent. */
+const mishaps: ProviderError[] = []
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+const provider: Provider = {
+  ...sandbox,
+  async createIntent(request) {
+    calls.push(request)
+    const mishap = mishaps.shift()
+    if (mishap) throw mishap
+    return sandbox.createIntent(request)
+  },
+}
+const { app, store, providers } = await commandApiUnderTest(t, [provider])
+const methods = createStoredMethods(store)
+
+t.beforeEach(() => {
+  calls.length = 0
+  mishaps.length = 0
+})
+
+const userId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
+const ada: MethodOwner = { user_id: userId(1), guest_email: null }
+const grace: MethodOwner = { user_id: userId(2), guest_email: null }
+const guest: MethodOwner = { user_id: null, guest_email: 'Guest@Example.com' }
+const asAda = { 'x-session-id': 'demo-session' }
+const asGrace = { 'x-session-id': 'demo-session-2' }
+const asGuest = { 'x-guest-token': 'demo-guest-token' }
+const guest_data = { email: 'guest@example.com', name: 'Guest' }
+
+const body = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox' }
+const post = (payload: object, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'POST', url: '/payments/intents', headers, payload })
+const pay = (method: StoredMethod, headers: Record<string, string>, more: object = {}) =>
+  post({ ...body, payment_method_id: method.id, ...more }, headers)
+const lastPosition = async () => (await store.head())?.commit
+let keys = 0
+const freshKey = () => ({ 'idempotency-key': `saved-${keys++}` })
+const told = ({ provider_method_id, provider_customer_id }: StoredMethod) => ({
+  provider_method_id,
+  provider_customer_id,
+})
+const summary = (method: StoredMethod) => ({
+  id: method.id,
+  payment_type: 'card',
+  wallet_type: null,
+  card_brand: 'visa',
+  last_four: '4242',
+  expiry_month: '12',
+  expiry_year: '2034',
+  alias: 'Mine',
+})
+
+t.test('users and guests pay with what they saved, and are shown it', async (t) => {
+  for (const [owner, headers, more] of [[ada, asAda, {}] as const, [guest, asGuest, { guest_data }] as const]) {
+    const method = await methods.save(owner, 'sandbox')
+    const response = await pay(method, headers, more)
+    t.equal(response.statusCode, 201)
+    const { data } = response.json()
+    t.equal(data.payment_method_id, method.id)
+    t.same(data.payment_method, summary(method))
+    t.notOk(response.body.includes(method.provider_method_id), "the provider's id of it is for nobody")
+    const [initiated] = await store.readStream(paymentStream(data.id))
+    t.match(initiated?.data, { payment_method_id: method.id, provider_method: told(method) })
+    t.match(calls.at(-1), { payment_id: data.id, ...told(method) })
+  }
+})
+
+t.test('an id may be written in capitals, and is kept as it is', async (t) => {
+  const method = await methods.save(ada, 'sandbox')
+  const headers = { ...asAda, ...freshKey() }
+  for (let n = 0; n < 2; n++) {
+    const { data } = (await post({ ...body, payment_method_id: method.id.toUpperCase() }, headers)).json()
+    t.match(data, { payment_method_id: method.id, payment_method: summary(method) })
+  }
+})
+
+t.test('a test method of the provider is told by its name, and there is nothing to show of it', async (t) => {
+  const response = await post({ ...body, payment_method_id: 'pm_card_visa' })
+  t.match(response.json().data, { payment_method_id: 'pm_card_visa', payment_method: null })
+  t.match(calls, [{ provider_method_id: 'pm_card_visa', provider_customer_id: null }])
+})
+
+t.test("whatever is not the caller's own is refused in the same words, and nothing is recorded", async (t) => {
+  const [own, ofGrace, ofGuest] = [
+    await methods.save(ada, 'sandbox'),
+    await methods.save(grace, 'sandbox'),
+    await methods.save(guest, 'sandbox'),
+  ]
+  const elsewhere = await methods.save(ada, 'stripe')
+  const removed = await methods.save(ada, 'sandbox')
+  await methods.remove(removed)
+  const ofAdasMail = await methods.save({ user_id: null, guest_email: 'ada@example.com' }, 'sandbox')
+  const ofOtherGuest = await methods.save({ user_id: null, guest_email: 'guest@example.org' }, 'sandbox')
+  const asked: [string, string, Record<string, string>, object?][] = [
+    ["another user's", ofGrace.id, asAda],
+    ["a guest's, for a user", ofGuest.id, asAda],
+    ["a guest's of the user's e-mail", ofAdasMail.id, asAda],
+    ["a user's, for an administrator", own.id, { 'x-session-id': 'demo-admin-session' }],
+    ["a guest's, for a user who writes the guest's e-mail", ofGuest.id, asAda, { guest_data }],
+    ["a user's, for a guest", own.id, asGuest, { guest_data }],
+    ["another guest's", ofOtherGuest.id, asGuest, { guest_data }],
+    ["a guest's, for somebody who only writes the guest's e-mail", ofGuest.id, {}, { guest_data }],
+    ["a user's, for nobody", own.id, {}],
+    ["another provider's", elsewhere.id, asAda],
+    ['removed', removed.id, asAda],
+    ['never there', 'b9a1f7a4-0000-4000-8000-000000000000', asAda],
+    ["the provider's own name of it", own.provider_method_id, asAda],
+    ["the provider's own name of it, for nobody", own.provider_method_id, {}],
+    ['its stream', `paymentMethod-${own.id}`, asAda],
+    ['no id', `../${own.id}`, asAda],
+    ['of another alphabet', 'ключ', asAda],
+  ]
+  const before = await lastPosition()
+  const answers = new Set<string>()
+  for (const [name, payment_method_id, caller, more] of asked) {
+    const response = await post({ ...body, payment_method_id, ...more }, { ...caller, ...freshKey() })
+    t.equal(response.statusCode, 422, name)
+    const { request_id, ...error } = response.json().error
+    t.ok(request_id)
+    answers.add(JSON.stringify(error))
+  }
+  t.same(
+    [...answers].map((answer) => JSON.parse(answer)),
+    [
+      {
+        code: 'reference_not_found',
+        message: 'There is no such payment method',
+        details: { field: 'payment_method_id' },
+      },
+    ],
+  )
+  t.equal(await lastPosition(), before, 'not even that the guest token was seen')
+  t.same(calls, [])
+})
+
+t.test('with several providers one has to be named, whatever method is', async (t) => {
+  const method = await methods.save(ada, 'sandbox')
+  providers.set('other', { ...provider, id: 'other' })
+  const { statusCode } = await pay(method, asAda, { provider_id: undefined })
+  t.equal(statusCode, 400)
+  t.match((await pay(method, asAda, { provider_id: 'other' })).json(), { error: { code: 'reference_not_found' } })
+  t.equal((await pay(method, asAda)).statusCode, 201)
+  providers.delete('other')
+})
+
+t.test('a replay shows the method as it is, also when it was removed', async (t) => {
+  const method = await methods.save(ada, 'sandbox')
+  const headers = { ...asAda, ...freshKey() }
+  const first = (await pay(method, headers)).json()
+  const replayed = async () => {
+    const response = await pay(method, headers)
+    t.equal(response.headers['idempotent-replayed'], 'true')
+    return response.json()
+  }
+  t.same(await replayed(), first)
+  await methods.rename(method, 'Renamed')
+  const renamed = { ...first, data: { ...first.data, payment_method: { ...summary(method), alias: 'Renamed' } } }
+  t.same(await replayed(), renamed)
+  await methods.remove(method)
+  t.same(await replayed(), renamed)
+  t.equal(calls.length, 1)
+})
+
+t.test('but not when it has become the method of somebody else', async (t) => {
+  const method = await methods.save(guest, 'sandbox')
+  const headers = { ...asGuest, ...freshKey() }
+  t.equal((await pay(method, headers, { guest_data })).statusCode, 201)
+  await methods.remove(method)
+  await methods.add(method, grace, 'canary of grace')
+  const replay = await pay(method, headers, { guest_data })
+  t.match(replay.json().data, { payment_method_id: method.id, payment_method: null })
+  t.notOk(replay.body.includes('canary'))
+  t.equal((await pay(method, asGrace)).statusCode, 201)
+})
+
+t.test('every call of a payment names the same method, whatever becomes of it', async (t) => {
+  const unavailable = new ProviderError('unavailable', 'connection_refused', 'The provider cannot be reached')
+  const unknown = new ProviderError('unknown', 'timeout', 'The provider does not answer')
+  const method = await methods.save(ada, 'sandbox')
+  const headers = { ...asAda, ...freshKey() }
+  mishaps.push(unavailable, unavailable)
+  for (let n = 0; n < 2; n++) t.equal((await pay(method, headers)).statusCode, 502)
+  await methods.remove(method)
+  t.equal((await pay(method, headers)).statusCode, 201)
+  t.match(calls, [told(method), told(method), told(method)])
+  t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 3)
+
+  const other = await methods.save(ada, 'sandbox')
+  mishaps.push(unknown)
+  const lost = freshKey()
+  t.match((await pay(other, { ...asAda, ...lost })).json(), { error: { code: 'provider_outcome_unknown' } })
+  const replay = await pay(other, { ...asAda, ...lost })
+  t.match(replay.json().data, { client_secret: null, payment_method: summary(other) })
+})
+
+t.test('a decline of a saved method is a decline', async (t) => {
+  const method = await methods.save(ada, 'sandbox')
+  const headers = { ...asAda, ...freshKey() }
+  mishaps.push(new ProviderError('declined', 'card_declined', 'The card was declined'))
+  for (let n = 0; n < 2; n++) t.match((await pay(method, headers)).json(), { error: { code: 'payment_declined' } })
+  t.equal(calls.length, 1)
+})

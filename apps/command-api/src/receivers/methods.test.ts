@@ -1,0 +1,214 @@
+// What every provider tells of saved methods, in its own words, and what becomes of the methods.
+import { randomUUID } from 'node:crypto'
+import { type PaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodStream } from '@paylog/event-store/streamName'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t, { type Test } from 'tap'
+import { authorizeNetUnderTest } from '../testing/authorizeNetUnderTest.ts'
+import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
+import { providerBy } from '../testing/providerBy.ts'
+import { receiverUnderTest, type SignedNotification } from '../testing/receiverUnderTest.ts'
+
+type Told = SignedNotification & { readonly id: string; readonly type: string }
+type Ref = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>
+
+type Shop = {
+  readonly receiver: Awaited<ReturnType<typeof receiverUnderTest>>
+  /** What a form of the provider hands out. */
+  token(): string
+  /** What the provider has told last: of the method that was attached, or detached by us, just before. */
+  latest(method: Ref): Told
+  /** The card becomes one that ends in 0005. Not every provider tells of it. */
+  renew: ((method: Ref) => Told) | null
+  /** Somebody at the provider takes the method away. */
+  detach(method: Ref): Told
+}
+
+const nothing = (): never => {
+  throw new Error('The provider has told nothing')
+}
+
+async function stripeShop(t: Test): Promise<Shop> {
+  const fake = await startFakeStripe(t)
+  const env = {
+    STRIPE_SECRET_KEY: fake.secretKey,
+    STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
+    STRIPE_API_BASE: fake.origin,
+  }
+  const told = (event = fake.events.at(-1)): Told =>
+    event ? { ...fake.signed(event), id: event.id, type: event.type } : nothing()
+  return {
+    receiver: await receiverUnderTest(t, await providerBy(t, env)),
+    token: () => fake.addMethod().id,
+    latest: () => told(),
+    renew: ({ provider_method_id: id }) => told(fake.changeCard(id, { last4: '0005', exp_year: 2034 })[0]),
+    detach: ({ provider_method_id: id }) => told(fake.detachMethod(id)[0]),
+  }
+}
+
+async function paypalShop(t: Test): Promise<Shop> {
+  const { fake, ...receiver } = await paypalUnderTest(t)
+  const told = (event = fake.events.at(-1)): Told =>
+    event ? { ...fake.signed(event), id: event.id, type: event.event_type } : nothing()
+  return {
+    receiver,
+    token: () => fake.vault.approveSetup({ card: { brand: 'VISA', last_digits: '4242', expiry: '2030-08' } }),
+    latest: () => told(),
+    renew: null,
+    detach: ({ provider_method_id: id }) => told(fake.vault.remove(id)),
+  }
+}
+
+async function authorizeNetShop(t: Test): Promise<Shop> {
+  const { fake, ...receiver } = await authorizeNetUnderTest(t)
+  let cards = 1000
+  const told = (event = fake.events.at(-1)): Told =>
+    event ? { ...fake.signed(event), id: event.notificationId, type: event.eventType } : nothing()
+  return {
+    receiver,
+    token: () => fake.profiles.tokenise({ card: `card ${cards++}`, expirationDate: '2030-08', cardType: 'Visa' }),
+    latest: () => told(),
+    renew: ({ provider_customer_id, provider_method_id }) =>
+      told(fake.profiles.changeMethod(provider_customer_id ?? '', provider_method_id, { card: 'card 0005' })),
+    detach({ provider_customer_id, provider_method_id }) {
+      fake.profiles.deleteMethod(provider_customer_id ?? '', provider_method_id)
+      return told()
+    },
+  }
+}
+
+/** It keeps nothing, so that its notifications are all that it says. */
+async function sandboxShop(t: Test): Promise<Shop> {
+  const provider = createSandbox({ webhookSecrets: ['secret'] })
+  let events = 0
+  let cards = 0
+  const told =
+    (what: string) =>
+    ({ provider_method_id, provider_customer_id: customer }: Ref): Told => {
+      const id = `evt_${events++}`
+      const type = `payment_method.${what}`
+      const created = Math.floor(Date.now() / 1_000)
+      const body = JSON.stringify({ id, type, created, data: { object: { id: provider_method_id, customer } } })
+      const headers = {
+        'content-type': 'application/json',
+        'sandbox-signature': signSandboxEvent('secret', body, created),
+      }
+      return { id, type, body, headers }
+    }
+  return {
+    receiver: await receiverUnderTest(t, provider),
+    token: () => ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex'][cards++ % 3] ?? nothing(),
+    latest: told('attached'),
+    renew: null,
+    detach: told('detached'),
+  }
+}
+
+const owner = { 'x-session-id': 'demo-session' }
+const closed = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']
+
+function storyOf({ receiver, token }: Shop) {
+  const { app, store, providers, send, inboxOf, typesOf } = receiver
+  const loaded = async (id: string) => (await store.load(paymentMethodStream(id), paymentMethodFold)).state
+  return {
+    /** The owner saves a method. */
+    async save(): Promise<PaymentMethod> {
+      const payload = { payment_method_token: token(), alias: 'Mine' }
+      const response = await app.inject({ method: 'POST', url: '/payment-methods', headers: owner, payload })
+      const method = await loaded(response.json().data?.id ?? '')
+      if (method.status !== 'saved') throw new Error(`It is not saved: ${response.body}`)
+      return method
+    },
+    /** Another system saves one at the same account. */
+    async stranger(): Promise<Ref> {
+      const { methods } = [...providers.values()][0] ?? {}
+      const user = { user_id: 'user-of-others', email: null, name: null }
+      const provider_customer_id = (await methods?.createCustomer({ idempotency_key: randomUUID(), ...user })) ?? null
+      const attachment = { idempotency_key: randomUUID(), token: token(), user_id: user.user_id, provider_customer_id }
+      return (await methods?.attachMethod(attachment)) ?? nothing()
+    },
+    loaded,
+    remove: ({ payment_method_id: id }: PaymentMethod) =>
+      app.inject({ method: 'DELETE', url: `/payment-methods/${id}`, headers: owner }),
+    async tell(t: Test, told: Told, method: PaymentMethod): Promise<void> {
+      t.same(await send(told), [200, undefined], told.type)
+      const [received, applied, ...more] = await inboxOf(told.id)
+      t.match(received, { type: closed[0], data: { provider_type: told.type } })
+      t.match(applied, { type: closed[1], data: { payment_method_id: method.payment_method_id } })
+      t.same(more, [])
+    },
+    /** What happened to a method after it was saved. */
+    historyOf: async ({ payment_method_id: id }: PaymentMethod) => (await typesOf(paymentMethodStream(id))).slice(1),
+  }
+}
+
+const shops = { stripe: stripeShop, paypal: paypalShop, 'authorize-net': authorizeNetShop, sandbox: sandboxShop }
+
+for (const [name, open] of Object.entries(shops))
+  t.test(name, async (t) => {
+    const shop = await open(t)
+    const { app, store, send, inboxOf } = shop.receiver
+    const { save, stranger, loaded, remove, tell, historyOf } = storyOf(shop)
+
+    t.test('what we did ourselves is told, and changes nothing', async (t) => {
+      const method = await save()
+      await tell(t, shop.latest(method), method)
+      t.same(await historyOf(method), [])
+      t.equal((await remove(method)).statusCode, 200)
+      const detached = name === 'sandbox' ? shop.detach(method) : shop.latest(method)
+      t.match(detached.type, /detached$|deleted$/i)
+      await tell(t, detached, method)
+      t.same(await historyOf(method), ['PaymentMethodRemoved'])
+      t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, { by: 'owner' })
+    })
+
+    t.test('a saved method is paid with, and shown', async (t) => {
+      const { payment_method_id, last_four } = await save()
+      const payload = { total_cents: 2599, currency: 'USD', payment_method_id }
+      const paid = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
+      t.equal(paid.statusCode, 201)
+      t.match(paid.json().data, {
+        client_secret: /./,
+        payment_method: { id: payment_method_id, last_four, alias: 'Mine' },
+      })
+    })
+
+    const { renew } = shop
+    if (renew)
+      t.test('a card that is renewed is shown as it is, whenever that is told', async (t) => {
+        const method = await save()
+        const attached = shop.latest(method)
+        const renewed = renew(method)
+        await tell(t, attached, method)
+        t.match(await loaded(method.payment_method_id), { status: 'saved', last_four: '0005', alias: 'Mine' })
+        await tell(t, renewed, method)
+        t.same(await historyOf(method), ['PaymentMethodRefreshed'])
+      })
+
+    t.test('a method that is taken away there is gone here, in whatever order and however often', async (t) => {
+      const method = await save()
+      const attached = shop.latest(method)
+      const detached = shop.detach(method)
+      for (const told of [detached, attached, detached, attached]) await tell(t, told, method)
+      t.same(await historyOf(method), ['PaymentMethodRemoved'])
+      t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, { by: 'provider' })
+      t.equal((await remove(method)).statusCode, 404)
+      const payload = { total_cents: 2599, currency: 'USD', payment_method_id: method.payment_method_id }
+      const refused = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
+      t.match(refused.json(), { error: { code: 'reference_not_found' } })
+    })
+
+    t.test('a method of another system is none of ours', async (t) => {
+      const method = await stranger()
+      const attached = shop.latest(method)
+      for (const told of [attached, shop.detach(method)]) {
+        t.same(await send(told), [200, undefined])
+        t.same(
+          (await inboxOf(told.id)).map(({ type }) => type),
+          ['ProviderEventReceived', 'ProviderEventUnmatched'],
+        )
+      }
+    })
+  })

@@ -1,0 +1,100 @@
+// The address routes as a test sees them: several owners, requests over HTTP, and what is on record afterwards.
+import { type AddressState, addressFold, kept } from '@paylog/domain/addresses/address'
+import type { AddressType } from '@paylog/domain/addresses/events'
+import type { AddressResource } from '@paylog/domain/addresses/resource'
+import { addressStream } from '@paylog/event-store/streamName'
+import type { Test } from 'tap'
+import { commandApiUnderTest } from './commandApiUnderTest.ts'
+
+export const adaId = '00000000-0000-4000-8000-000000000001'
+export const ada = { 'x-session-id': 'demo-session' }
+export const grace = { 'x-session-id': 'demo-session-2' }
+export const guest = { 'x-guest-token': 'demo-guest-token' }
+/** The same guest as the identity backend may write him another time. */
+export const sameGuest = { 'x-guest-token': 'same-guest-token' }
+export const otherGuest = { 'x-guest-token': 'other-guest-token' }
+/** A guest whose e-mail is that of a user. */
+export const adaAsGuest = { 'x-guest-token': 'ada-guest-token' }
+/** Two guests, if upper and lower case were those of Unicode the same one. */
+export const kelvinGuest = { 'x-guest-token': 'kelvin-guest-token' }
+export const plainGuest = { 'x-guest-token': 'plain-guest-token' }
+
+const guestTokens = [
+  { token: 'same-guest-token', email: 'GUEST@Example.com', name: 'Guest Example', expires_at: null },
+  { token: 'other-guest-token', email: 'other@example.com', name: 'Other Example', expires_at: null },
+  { token: 'ada-guest-token', email: 'ada@example.com', name: 'Ada Example', expires_at: null },
+  { token: 'kelvin-guest-token', email: '\u212aim@example.com', name: 'Kim Example', expires_at: null },
+  { token: 'plain-guest-token', email: 'kim@example.com', name: 'Kim Example', expires_at: null },
+]
+
+export const place = { line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
+export const billing = { address_type: 'billing', ...place }
+export const shipping = { address_type: 'shipping', ...place }
+
+let nextKey = 0
+export const freshKey = () => ({ 'idempotency-key': `key-${process.pid}-${nextKey++}` })
+
+type Headers = Readonly<Record<string, string>>
+export type Answer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  readonly data: AddressResource
+  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
+}
+
+export async function addressesUnderTest(t: Test) {
+  const parts = await commandApiUnderTest(t, undefined, {}, guestTokens)
+  const { app, store } = parts
+
+  async function call(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
+    const payload = typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await app.inject({
+      method,
+      url,
+      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+      ...(payload !== undefined && { payload }),
+    })
+    const { data, error } = response.json()
+    const answer: Answer = { status: response.statusCode, headers: response.headers, text: response.body, data, error }
+    return answer
+  }
+
+  const stateOf = async (id: string) => (await store.load<AddressState, never>(addressStream(id), addressFold)).state
+
+  return {
+    ...parts,
+    /** @param body text as it is, anything else as JSON */
+    post: (body?: unknown, headers: Headers = ada) => call('POST', '/addresses', headers, body),
+    put: (id: string, body?: unknown, headers: Headers = ada) => call('PUT', `/addresses/${id}`, headers, body),
+    remove: (id: string, headers: Headers = ada, body?: unknown) => call('DELETE', `/addresses/${id}`, headers, body),
+    /** Adds an address that the test needs to be there. @returns its id */
+    async addressOf(headers: Headers, body: object = billing) {
+      const { status, data, text } = await call('POST', '/addresses', headers, body)
+      if (status !== 201) throw new Error(text)
+      return data.id
+    },
+    stateOf,
+    eventsOf: (id: string) => store.readStream(addressStream(id)),
+    /** The answer of a request that must leave no trace in the log. */
+    async recordsNothing(t: Test, request: () => Promise<Answer>, what = 'nothing is recorded') {
+      const before = await store.head()
+      const answer = await request()
+      t.same(await store.head(), before, what)
+      return answer
+    },
+    /** Which of these a list would show as the default of a type: whoever says so and carries the highest number. */
+    async defaultOf(ids: readonly string[], type: AddressType) {
+      const states = await Promise.all(ids.map(stateOf))
+      const list = states.filter((state) => state.status !== 'none' && state.address_type === type)
+      const numbers = list.map((state) => (state.status === 'none' ? -1 : (state.default_choice ?? -1)))
+      const saying = list.filter((state) => state.status === 'kept' && state.is_default).map(kept)
+      return {
+        says: saying.map(({ address_id }) => address_id),
+        shown: saying
+          .filter(({ default_choice }) => default_choice === Math.max(...numbers))
+          .map(({ address_id }) => address_id),
+      }
+    },
+  }
+}

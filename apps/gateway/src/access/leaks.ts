@@ -1,0 +1,106 @@
+// Looks for what must not be where it is: people's data in others' answers, and anything at all in logs.
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import type { AccessSystem } from './accessSystem.ts'
+import type { Answer, Client } from './client.ts'
+import type { OwnerName } from './people.ts'
+import type { World } from './world.ts'
+
+const data = /canary\.([a-z0-9]+)\.[a-z0-9._]*/gi
+/** Sessions, guest tokens, Idempotency-Keys, secret parts of URLs, and what stands for a card at the provider. */
+const credentials = /cred\.[a-z0-9._]+|pm_card_[a-z]+/gi
+
+/** The beginning of such data as Postgres shows bytes. */
+const asBytes = new RegExp(`${Buffer.from('canary.').toString('hex')}[0-9a-f]*`, 'gi')
+
+const everything = (text: string) => [data, credentials, asBytes].flatMap((pattern) => text.match(pattern) ?? [])
+
+/** Whose data each may see: his own, and the e-mail that he has in common with another. */
+const known: Readonly<Record<OwnerName, readonly string[]>> = {
+  ada: ['ada', 'shared'],
+  grace: ['grace', 'shared'],
+  admin: ['admin'],
+  g1: ['g1', 'shared'],
+  g2: ['g2'],
+  anonymous: ['anonymous'],
+}
+
+/** What an answer holds that is not for who got it. The document of the API names cards of the sandbox as examples. */
+export function leaksIn({ caller, asked, text, headers, status }: Answer): readonly string[] {
+  const whole = `${text}\n${Object.entries(headers).join('\n')}`
+  const owners = caller.owner === null || status >= 400 ? [] : known[caller.owner]
+  const foreign = [...whole.matchAll(data)].filter(([, owner = '']) => !owners.includes(owner.toLowerCase()))
+  const given = asked === 'GET /openapi.json' ? [] : (whole.match(credentials) ?? [])
+  return [...foreign.map(([found]) => found), ...given]
+}
+
+/** Every leak into an answer so far, with the request that shows it. */
+export function leaksInAnswers({ answers }: Client): readonly string[] {
+  return answers.flatMap((answer) =>
+    leaksIn(answer).map((leak) => `${answer.caller.name}: ${answer.asked}: ${answer.status}: ${leak}`),
+  )
+}
+
+/** Lines of logs that hold anything of anybody, their owner's own requests included. */
+export function leaksInLogs({ written }: AccessSystem): readonly string[] {
+  return [...written()].flatMap(([app, output]) =>
+    output.split('\n').flatMap((line) => {
+      const leaks = everything(line)
+      return leaks.length === 0 ? [] : [`${app}: ${leaks.join(', ')}: ${line}`]
+    }),
+  )
+}
+
+/** What endpoints were sent beside the e-mail of a payment's own payer, which the canonical body tells. */
+export function leaksInWebhooks({ endpoints }: AccessSystem, { payers }: Pick<World, 'payers'>): readonly string[] {
+  return Object.entries(endpoints).flatMap(([node, { received }]) =>
+    received.flatMap(({ body, headers }) => {
+      const leaks = everything(`${withoutPayer(body, payers)}\n${JSON.stringify(headers)}`)
+      return leaks.map((leak) => `${node}: ${leak}: ${body}`)
+    }),
+  )
+}
+
+type Canonical = {
+  readonly data?: { readonly payment_id?: string; readonly user?: { readonly email?: string | null } }
+}
+
+function withoutPayer(body: string, payers: ReadonlyMap<string, string | null>): string {
+  const { data: { payment_id = '', user } = {} } = JSON.parse(body) as Canonical
+  const payer = payers.get(payment_id)
+  return typeof payer === 'string' && user?.email?.toLowerCase() === payer.toLowerCase()
+    ? body.replace(JSON.stringify(user.email), 'null')
+    : body
+}
+
+/** Credentials in the event log, and people's data where names and metadata of events show it. */
+export async function leaksInEventLog({ store }: AccessSystem): Promise<readonly string[]> {
+  const leaks: string[] = []
+  for await (const { event } of store.client.readAll()) {
+    if (event === undefined || event.streamId.startsWith('$')) continue
+    const { streamId, type, data: content, metadata } = event
+    const found = [
+      ...everything(`${streamId} ${JSON.stringify(metadata)}`),
+      ...(JSON.stringify(content).match(credentials) ?? []),
+    ]
+    leaks.push(...found.map((leak) => `${streamId} ${type}: ${leak}`))
+  }
+  return leaks
+}
+
+/** All four, once everybody was told of every payment; and that there was something to look at. */
+export async function assertNoLeaks(
+  t: Test,
+  system: AccessSystem,
+  client: Client,
+  world: Pick<World, 'payers'>,
+): Promise<void> {
+  const { canonical } = system.endpoints
+  const told = (id: string) => canonical.received.some(({ body }) => body.includes(id))
+  await waitFor(() => [...world.payers.keys()].every(told), { what: 'the webhooks', timeoutMs: 20_000 })
+  for (const [app, output] of system.written()) t.match(output, `"app":"${app}"`, `${app} writes a log`)
+  t.same(leaksInAnswers(client), [], 'no answer holds anything of another, and none a credential')
+  t.same(leaksInLogs(system), [], 'no line of a log holds data or credentials')
+  t.same(leaksInWebhooks(system, world), [], 'no webhook tells more than the e-mail of the payer')
+  t.same(await leaksInEventLog(system), [], 'the event log holds no credential')
+}

@@ -1,0 +1,171 @@
+// Every route × every kind of caller × whose the thing is: the answer is what the model says, and a refusal leaves no trace.
+import t, { type Test } from 'tap'
+import { type AccessSystem, startAccessSystem } from './accessSystem.ts'
+import { type Answer, type Client, createClient, listOf } from './client.ts'
+import { assertNoLeaks } from './leaks.ts'
+import { answerAbout, type Kind, type Row, refusalAtTheDoor, rows, type Thing, undocumented } from './model.ts'
+import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
+import { pathOf, plant, type World } from './world.ts'
+
+type Case = { readonly expected: number; readonly answer: Promise<Answer>; readonly about: string }
+
+const every = Object.entries({ ...rows, ...undocumented })
+const noOne = '018f0000-0000-7000-8000-000000000000'
+
+/** Ids that are nobody's: one that could be somebody's, and those that could not. Those of the other kinds are ids, but not here. */
+function impostors(kind: Kind, { things }: World): readonly [missing: Thing[], impossible: Thing[]] {
+  const ids = ['no-uuid', 'setup-intent', '%2e%2e', "'%20or%20true--", `${noOne}%0a`, `${noOne}x`]
+  const others = Object.entries(things).flatMap(([other, [thing]]) => (other === kind || !thing ? [] : [thing.id]))
+  const nobodys = (id: string) => ({ name: `the id ${id}`, id, owner: null })
+  return [[nobodys(noOne)], [...ids, ...others].map(nobodys)]
+}
+
+/** What each request for a thing may carry that makes it wrong, and the answer to that from who is let in. */
+function flaws({ body, mayNotBeEmpty }: Row) {
+  if (body === undefined) return []
+  const json = { 'content-type': 'application/json' }
+  return [
+    { name: 'no JSON', status: 400, headers: json, body: '{' },
+    { name: 'a key twice', status: 400, headers: json, body: '{"alias":"a","alias":"b"}' },
+    { name: 'a text', status: 415, headers: { 'content-type': 'text/plain' }, body: 'alias' },
+    ...(mayNotBeEmpty ? [{ name: 'nothing', status: 400, headers: {}, body: {} }] : []),
+  ]
+}
+
+function* readsAndRefusals({ ask }: Client, world: World): Generator<Case> {
+  for (const [route, row] of every) {
+    const [method = '', template = ''] = route.split(' ')
+    for (const caller of callers) {
+      const door = refusalAtTheDoor(row, caller)
+      const one = (expected: number, path: string, about: string, asked = {}): Case => ({
+        expected,
+        about: `${caller.name}: ${method} ${about}`,
+        answer: ask(caller, method, path, asked),
+      })
+      if (row.status !== undefined) yield one(row.status, template, template)
+      if (row.access === 'provider')
+        yield one(template.endsWith('sandbox') ? 400 : 422, template, template, { body: { id: 'evt_1' } })
+      if (row.item) {
+        const [missing, impossible] = impostors(row.item, world)
+        const changes = method === 'PUT' || method === 'DELETE'
+        const request = row.body === undefined ? {} : { body: row.body }
+        for (const thing of [...world.things[row.item], ...missing]) {
+          const expected = answerAbout(row, caller, thing)
+          const path = template.replace('{id}', thing.id)
+          const about = `${template} ${thing.name}`
+          if (!changes || expected !== 200) yield one(expected, path, about, request)
+          // Who is refused at the door is refused whatever he brings, which the things of one owner show.
+          if (!changes || (door && thing.owner !== 'g1')) continue
+          const stale = { ...request, headers: { 'if-match': '"77"' } }
+          yield one(expected === 200 ? 412 : expected, path, `${about}, stale`, stale)
+          for (const { name, status, ...flawed } of flaws(row))
+            yield one(door ?? status, path, `${about} with ${name}`, flawed)
+        }
+        for (const thing of door ? impossible.slice(0, 2) : impossible)
+          yield one(answerAbout(row, caller, thing), template.replace('{id}', thing.id), thing.name, request)
+      } else if (row.body) {
+        for (const { name, status, ...flawed } of flaws(row))
+          yield one(door ?? refusedGuest(route, caller, name) ?? status, template, `${template} with ${name}`, flawed)
+        if (door !== undefined) yield one(door, template, template, { body: row.body })
+      }
+    }
+  }
+}
+
+/** A guest token opens no payment without guest_data (rule 4). It is told so as soon as its body can be read. */
+function refusedGuest(route: string, { standing }: Caller, flaw: string): 403 | undefined {
+  return route === 'POST /payments/intents' && standing === 'guest' && flaw === 'nothing' ? 403 : undefined
+}
+
+async function recordsNothing(t: Test, { store }: AccessSystem, act: () => Promise<void>): Promise<void> {
+  const before = await store.head()
+  await act()
+  const recorded: string[] = []
+  for await (const { stream, type } of store.readLog({ prefixes: [''], from: before }))
+    recorded.push(`${stream} ${type}`)
+  t.same(recorded, [], 'nothing is recorded')
+  t.same(await store.head(), before, 'the log has not moved')
+}
+
+t.test('who may touch what', async (t) => {
+  const system = await startAccessSystem(t)
+  const client = createClient(t, system.baseUrl)
+  const { ask } = client
+  const world = await plant(system, client)
+
+  t.test('every route of the service has a row, and every row a route', async (t) => {
+    const { json } = await ask(anonymous, 'GET', '/openapi.json')
+    const routes = Object.entries(json.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    t.same(routes.sort(), Object.keys(rows).sort())
+  })
+
+  t.test('reads, and everything that is refused', async (t) => {
+    await recordsNothing(t, system, async () => {
+      const cases = [...readsAndRefusals(client, world)]
+      const wrong: string[] = []
+      for (const { expected, about, answer } of cases) {
+        const { status, text } = await answer
+        if (status !== expected) wrong.push(`${about}: ${status} instead of ${expected}: ${text.slice(0, 200)}`)
+      }
+      t.comment(`${cases.length} cases`)
+      t.same(wrong, [])
+    })
+  })
+
+  t.test('a list has what is the own, and nothing else, whatever is asked for', async (t) => {
+    const others = ['user_id=00000000-0000-4000-8000-000000000001', 'limit=50&page=1', 'email=a']
+    const more = {
+      payment: ['include=payment_method', 'search=CANARY.'],
+      method: [],
+      address: ['address_type=billing'],
+    }
+    for (const [kind, path] of Object.entries(pathOf) as [Kind, string][]) {
+      for (const caller of callers) {
+        const own = world.things[kind]
+          .filter(({ owner }) => owner !== null && owner === caller.owner)
+          .map(({ id }) => id)
+        for (const query of ['', ...others, ...more[kind]]) {
+          const answer = await ask(caller, 'GET', `${path}?${query}`)
+          const door = refusalAtTheDoor({ access: 'known' }, caller)
+          t.equal(answer.status, door ?? 200, `${caller.name}: ${path}?${query}`)
+          if (!door)
+            t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${path}?${query}`)
+        }
+      }
+    }
+  })
+
+  t.test('a list narrowed to an e-mail is still a list of the own, and guests may name their own only', async (t) => {
+    for (const [kind, path] of Object.entries(pathOf) as [Kind, string][])
+      for (const caller of [ada, grace, admin, g1, g1Upper, g2])
+        for (const email of new Set(Object.values(emailOf))) {
+          const answer = await ask(caller, 'GET', `${path}?guest_email=${email}`)
+          const what = `${caller.name}: ${path} of ${email}`
+          const own = world.things[kind].filter(({ owner }) => owner === caller.owner)
+          const isGuest = caller.standing === 'guest'
+          const isOwn = caller.owner === (email === emailOf.g1 ? 'g1' : 'g2') && email === emailOf[caller.owner]
+          t.equal(answer.status, !isGuest || isOwn ? 200 : 403, what)
+          if (answer.status !== 200) continue
+          const contacts = own.filter(({ name }) => email === emailOf.g1 && name.includes('contact'))
+          const expected = isGuest ? own : contacts
+          t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(expected.map(({ id }) => id)), what)
+        }
+  })
+
+  t.test("what is another's, what was removed and what never was are told in the same words", async (t) => {
+    const words = new Map<string, Set<string>>()
+    for (const { asked, status, json, headers } of client.answers.filter(({ status }) => status === 404)) {
+      const { error } = json as { error?: { request_id: string } }
+      const route = `${asked.split('/').slice(0, 2).join('/')}`
+      const { date, 'x-request-id': _id, ...rest } = headers
+      const said = JSON.stringify({ status, error: { ...error, request_id: '' }, rest: { ...rest, date: date && '' } })
+      words.set(route, (words.get(route) ?? new Set()).add(said))
+    }
+    t.ok(words.size > 6)
+    for (const [route, said] of words) t.equal(said.size, 1, `${route}: ${[...said].join('\n')}`)
+  })
+
+  t.test('nothing came to where it must not be', (t) => assertNoLeaks(t, system, client, world))
+})

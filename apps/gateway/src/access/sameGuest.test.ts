@@ -1,0 +1,125 @@
+// Who is the same guest, who is not, and that everybody reads what he has just written.
+import t from 'tap'
+import { startAccessSystem } from './accessSystem.ts'
+import { type Answer, after, createClient, dataOf, listOf } from './client.ts'
+import { assertNoLeaks } from './leaks.ts'
+import { ada, type Caller, canary, g1, g1Second, g1Upper, g2, grace } from './people.ts'
+import { addressBody, methodBody, pathOf, plant } from './world.ts'
+
+const idOf = (answer: Answer) => String(dataOf(answer).id)
+/** One letter of it is a Kelvin sign in the other one; Unicode says that they are the same but for the case. */
+const plain = 'canary.g1.kelvin@example.com'
+const lookalike = 'canary.g1.\u212aelvin@example.com'
+
+t.test('the same guest', async (t) => {
+  const system = await startAccessSystem(t)
+  const client = createClient(t, system.baseUrl)
+  const { ask } = client
+  const world = await plant(system, client)
+
+  t.test('two tokens of one e-mail, in whatever case, see and have the same', async (t) => {
+    for (const path of Object.values(pathOf)) {
+      const seen = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', path)))
+      const [first, ...others] = seen.map((answer) => listOf(answer))
+      t.ok(first && first.length > 0, path)
+      for (const other of others) t.same(other, first, path)
+      for (const { id } of first ?? []) {
+        const bodies = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', `${path}/${id}`)))
+        t.equal(new Set(bodies.map(({ text }) => text)).size, 1, `${path}/${id}`)
+      }
+    }
+  })
+
+  t.test('what one token adds the others see, and may change', async (t) => {
+    const added = await ask(g1Upper, 'POST', '/addresses', { body: addressBody('g1') })
+    const one = `/addresses/${idOf(added)}`
+    const seen = after(added)
+    t.equal((await ask(g1, 'GET', one, seen)).status, 200)
+    t.equal((await ask(g1Second, 'PUT', one, { body: { alias: canary('g1', 'alias') } })).status, 200)
+    t.equal((await ask(grace, 'GET', one, seen)).status, 404, 'a user with the same e-mail is somebody else')
+  })
+
+  t.test('an e-mail that only Unicode takes for the same is another guest', async (t) => {
+    system.identity.issue('cred.token.plain', plain)
+    system.identity.issue('cred.token.lookalike', lookalike)
+    const [guest, other] = ['plain', 'lookalike'].map(
+      (name): Caller => ({ ...g1, name, headers: { 'x-guest-token': `cred.token.${name}` } }),
+    )
+    if (!guest || !other) throw new Error('there are two')
+    const headers = { 'idempotency-key': 'cred.key.kelvin' }
+    const added = await ask(guest, 'POST', '/addresses', { body: addressBody('g1'), headers })
+    t.equal(added.status, 201)
+    const again = await ask(other, 'POST', '/addresses', { body: addressBody('g1'), headers })
+    t.equal(again.status, 201, again.text)
+    t.notOk(again.headers['idempotent-replayed'], 'a key is good for one caller')
+    t.not(idOf(again), idOf(added))
+    const seen = after(again)
+    t.equal((await ask(other, 'GET', `/addresses/${idOf(added)}`, seen)).status, 404)
+    t.same(
+      listOf(await ask(other, 'GET', '/addresses', seen)).map(({ id }) => id),
+      [idOf(again)],
+    )
+    const body = { total_cents: 1, currency: 'EUR', provider_id: 'sandbox', guest_data: { email: plain } }
+    t.equal((await ask(other, 'POST', '/payments/intents', { body })).status, 403, 'a payment under the other e-mail')
+  })
+
+  t.test('a key means something else for everybody, and the same for one guest', async (t) => {
+    const headers = { 'idempotency-key': 'cred.key.common' }
+    const ids = new Map<string, Set<string>>()
+    for (const [path, bodyOf] of [
+      ['/addresses', addressBody],
+      ['/payment-methods', methodBody],
+    ] as const) {
+      for (const caller of [ada, grace, g1, g1Second, g1Upper, g2]) {
+        const { owner } = caller
+        if (owner === null) throw new Error('nobody')
+        const body = path === '/addresses' ? bodyOf(owner) : methodBody(owner, 'pm_card_amex')
+        const answer = await ask(caller, 'POST', path, { body, headers })
+        t.equal(answer.status, 201, `${caller.name}: ${answer.text}`)
+        const known = `${path} ${owner}`
+        t.equal(answer.headers['idempotent-replayed'], ids.has(known) ? 'true' : undefined, `${caller.name}: ${path}`)
+        ids.set(known, (ids.get(known) ?? new Set()).add(idOf(answer)))
+      }
+    }
+    for (const [whose, found] of ids) t.equal(found.size, 1, whose)
+    t.equal(new Set([...ids.values()].flatMap((found) => [...found])).size, ids.size, 'and nobody else has it')
+  })
+
+  t.test('a guest cannot make anything in the name of another', async (t) => {
+    const before = listOf(await ask(g1, 'GET', '/addresses?limit=50')).length
+    const { status } = await ask(g2, 'POST', '/addresses', {
+      body: addressBody('g2', {
+        guest_email: 'canary.shared.self@example.com',
+        user_id: 'x',
+        id: world.things.address[0]?.id,
+      }),
+    })
+    t.ok([201, 400, 403].includes(status), String(status))
+    t.equal(listOf(await ask(g1, 'GET', '/addresses?limit=50')).length, before)
+  })
+
+  t.test('everybody reads what he has just written', async (t) => {
+    for (let n = 0; n < 50; n++) {
+      const caller = [ada, grace, g1, g2][n % 4] ?? ada
+      const { owner } = caller
+      const kind = n % 5 === 0 ? 'method' : 'address'
+      if (owner === null) throw new Error('nobody')
+      const body = kind === 'method' ? methodBody(owner, 'pm_card_mastercard') : addressBody(owner)
+      const added = await ask(caller, 'POST', pathOf[kind], { body })
+      const one = `${pathOf[kind]}/${idOf(added)}`
+      const read = await ask(caller, 'GET', one)
+      t.same(
+        [read.status, read.json, read.headers.etag],
+        [200, added.json, added.headers.etag],
+        `${caller.name}: ${one}`,
+      )
+      t.ok(
+        listOf(await ask(caller, 'GET', `${pathOf[kind]}?limit=50`)).some(({ id }) => id === idOf(added)),
+        'in the list',
+      )
+      if (kind === 'method') await ask(caller, 'DELETE', one)
+    }
+  })
+
+  t.test('nothing came to where it must not be', (t) => assertNoLeaks(t, system, client, world))
+})

@@ -1,0 +1,95 @@
+// Several projections beside each other: what each takes, what stops it, and what it passes over.
+import { randomUUID } from 'node:crypto'
+import { jsonEvent } from '@eventstore/db-client'
+import { userOwner } from '@paylog/domain/owner'
+import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
+import {
+  addressStream,
+  paymentMethodRequestStream,
+  paymentMethodStream,
+  paymentStream,
+} from '@paylog/event-store/streamName'
+import { announceWait } from '@paylog/projections/awaitedReads'
+import { liveCheckpoint, livePositions } from '@paylog/projections/checkpoints'
+import { getPaymentMethod } from '@paylog/projections/payment-methods/queries'
+import { projections } from '@paylog/projections/registry'
+import { createTestLog } from '@paylog/projections/testEvents'
+import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { countsOf, startHouse } from './testHouse.ts'
+
+const occurred_at = '2026-03-01T10:00:00.000Z'
+const unreadable = () => jsonEvent({ type: 'PaymentTeleported', data: {} })
+
+t.test('an event that cannot be read stops its projection loudly, leaves a note, and stops no other', async (t) => {
+  const { pay, projected, startProjector, store, pool, append } = await startHouse(t)
+  const projector = await startProjector()
+  const id = await pay()
+  await projected(1)
+  await store.client.appendToStream(paymentStream(randomUUID()), unreadable())
+  const stopped = () => liveCheckpoint(pool, 'payments').then((checkpoint) => checkpoint?.stopped_because ?? '')
+  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
+  t.match(await stopped(), /PaymentTeleported.*unknown type/)
+  t.match(projector.output(), /PaymentTeleported/)
+  await pay()
+  const log = createTestLog()
+  saveMethod(log, ofUser('u1'))
+  keepAddress(log, ofUser('u1'))
+  for (const event of log.events) await append(event)
+  await waitFor(async () => (await countsOf(pool)).methods === 1 && (await countsOf(pool)).addresses === 1, {
+    what: 'the other projections to go on',
+  })
+  await projector.stop()
+  await startProjector()
+  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
+  t.same(await projected(1), [id], 'starting again does not skip it')
+})
+
+t.test('a projector whose projections have all stopped ends', async (t) => {
+  const { startProjector, store, pool } = await startHouse(t)
+  const projector = await startProjector()
+  for (const stream of [paymentStream, paymentMethodStream, addressStream])
+    await store.client.appendToStream(stream(randomUUID()), unreadable())
+  t.same(await projector.exited, { code: 1, signal: null })
+  for (const { name } of projections)
+    t.match((await liveCheckpoint(pool, name))?.stopped_because ?? '', /PaymentTeleported/, name)
+})
+
+t.test('each category goes to its own projection, and requests to save a method to none', async (t) => {
+  const { startProjector, store, pool, append } = await startHouse(t)
+  const log = createTestLog()
+  const id = saveMethod(log, ofUser('u1'))
+  log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
+  saveMethod(log, { ...ofUser('u1'), payment_method_id: id, alias: 'again' })
+  keepAddress(log, ofUser('u1'))
+  for (const event of log.events) await append(event)
+  await store.client.appendToStream(paymentMethodRequestStream(randomUUID()), unreadable())
+  await startProjector()
+  await waitFor(async () => (await countsOf(pool)).addresses === 1, { what: 'the address' })
+  await waitFor(async () => (await countsOf(pool)).methods === 1, { what: 'the method' })
+  const found = await getPaymentMethod(pool, { id, owner: userOwner('u1') })
+  t.match(found, { item: { alias: 'again' }, revision: 2n })
+  const notes = await Promise.all(projections.map(({ name }) => liveCheckpoint(pool, name)))
+  t.ok(notes.every((checkpoint) => checkpoint?.stopped_because == null))
+})
+
+t.test('a projection that is waited for passes over what is not for it at once', async (t) => {
+  const { startProjector, pool, append } = await startHouse(t)
+  await startProjector()
+  const log = createTestLog()
+  for (let round = 0; round < 3; round++) {
+    keepAddress(log, ofUser('u1'))
+    const [event] = log.events.slice(-1)
+    const position = event && (await append(event))
+    const late = async () => {
+      const positions = await livePositions(pool)
+      return projections.map(({ name }) => name).filter((name) => (positions.get(name) ?? -1n) < (position ?? 0n))
+    }
+    await waitFor(async () => !(await late()).includes('addresses'), { what: 'the projection of addresses' })
+    t.same(await late(), ['payments', 'payment_methods'], 'the others are not told of it')
+    await announceWait(pool, ['payments'])
+    await waitFor(async () => !(await late()).includes('payments'), { what: 'the one that is waited for' })
+    t.same(await late(), ['payment_methods'], 'and nobody else is troubled')
+  }
+})

@@ -1,0 +1,128 @@
+// Who may read what: the same for every resource.
+import { randomUUID } from 'node:crypto'
+import { guest, open, type TestLog } from '@paylog/projections/testEvents'
+import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/testResources'
+import t from 'tap'
+import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from './testApi.ts'
+
+const canary = 'CANARY'
+
+/** Makes one thing of a caller's, with the canary wherever text can be. */
+type Make = (log: TestLog, owner: 'ada' | 'grace' | 'guest' | 'other' | 'nobody') => string
+
+const payers = {
+  ada,
+  grace: { ...grace, guest_email: 'guest@example.com' },
+  guest: guest('guest@example.com'),
+  other: guest('other@example.com'),
+  nobody: {},
+}
+const owners = {
+  ada: ofUser(ada.payer.id),
+  grace: { ...ofUser(grace.payer.id), guest_email: 'guest@example.com' },
+  guest: ofGuest('guest@example.com'),
+  other: ofGuest('other@example.com'),
+  nobody: { user_id: null, guest_email: null },
+}
+
+const resources: Readonly<Record<string, Make>> = {
+  '/payments': (log, owner) => open(log, { ...payers[owner], description: canary, metadata: { canary } }),
+  '/payment-methods': (log, owner) =>
+    saveMethod(log, { ...owners[owner], alias: canary, card_brand: canary, provider_customer_id: canary }),
+  '/addresses': (log, owner) => keepAddress(log, { ...owners[owner], alias: canary, line1: canary, phone: canary }),
+}
+
+const callers = [
+  { own: 'ada', headers: asAda },
+  { own: 'grace', headers: asGrace },
+  { own: 'guest', headers: asGuest },
+  { own: 'other', headers: asOtherGuest },
+  { own: 'none', headers: asAdmin },
+]
+
+for (const [path, make] of Object.entries(resources)) {
+  t.test(`${path}: no answer holds anything of somebody else`, async (t) => {
+    const { log, project, get } = await startTestApi(t)
+    const owned = {
+      ada: make(log, 'ada'),
+      grace: make(log, 'grace'),
+      guest: make(log, 'guest'),
+      other: make(log, 'other'),
+      nobody: make(log, 'nobody'),
+      missing: randomUUID(),
+    }
+    await project()
+    for (const { own, headers } of callers) {
+      for (const [owner, id] of Object.entries(owned)) {
+        const answer = await get(`${path}/${id}`, headers)
+        t.equal(answer.statusCode, owner === own ? 200 : 404, `${own} reads what is of ${owner}`)
+        if (owner === own) t.match(answer.body, canary)
+        else t.notMatch(answer.body, /CANARY|example\.com/)
+      }
+      const { data, meta } = (await get(`${path}?limit=50`, headers)).json()
+      const expected = Object.entries(owned).flatMap(([owner, id]) => (owner === own ? [id] : []))
+      t.same(
+        data.map(({ id }: { id: string }) => id),
+        expected,
+      )
+      t.equal(meta.total, expected.length)
+    }
+  })
+
+  t.test(`${path}: what is missing, someone else’s or no id is not found in the same words`, async (t) => {
+    const { log, project, get } = await startTestApi(t)
+    const foreign = make(log, 'grace')
+    await project()
+    const bodies = new Set<string>()
+    for (const id of [foreign, randomUUID(), 'x', '1', `${foreign}x`, '%00', "'--", '__proto__', 'é'.repeat(40)]) {
+      const answer = await get(`${path}/${encodeURIComponent(id)}`)
+      t.equal(answer.statusCode, 404, id)
+      const { code, message } = answer.json().error
+      bodies.add(JSON.stringify({ code, message }))
+    }
+    t.equal(bodies.size, 1)
+    t.equal((await get(`${path}/${foreign.toUpperCase()}`, asGrace)).statusCode, 200, 'an id has no case')
+  })
+
+  t.test(`${path}: a guest that names another e-mail is refused before anything else is looked at`, async (t) => {
+    const { get } = await startTestApi(t)
+    const refused = await get(`${path}?guest_email=other%40example.com&limit=bad`, asGuest)
+    t.equal(refused.statusCode, 403)
+    t.equal(refused.json().error.code, 'forbidden')
+    t.equal((await get(`${path}?guest_email=other%40example.com`, asAda)).statusCode, 200)
+  })
+
+  t.test(`${path}: every bad parameter is 400 and named`, async (t) => {
+    const { get } = await startTestApi(t)
+    const bad: Record<string, string[]> = {
+      page: ['0', '-1', '1.5', 'x', '', '2147483648', '1&page=2'],
+      limit: ['0', '51', '-1', '1.5', 'x', '', '1&limit=2'],
+      guest_email: ['', `${'x'.repeat(250)}@example.com`, '%00'],
+    }
+    for (const [name, values] of Object.entries(bad))
+      for (const value of values) {
+        const answer = await get(`${path}?${name}=${value}`)
+        t.equal(answer.statusCode, 400, `${name}=${value}`)
+        t.match(answer.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
+      }
+    t.equal((await get(`${path}?page=2147483647&limit=50&unknown=1`)).statusCode, 200)
+  })
+
+  t.test(`${path}: without a valid credential nothing is told`, async (t) => {
+    const { log, project, get, pool, broken } = await startTestApi(t)
+    const id = make(log, 'ada')
+    await project()
+    for (const url of [path, `${path}/${id}`, `${path}?limit=bad`, `${path}/x`]) {
+      t.equal((await get(url, {})).statusCode, 401, `${url}: anonymous`)
+      t.equal((await get(url, { authorization: 'Bearer nobody' })).statusCode, 401, `${url}: not valid`)
+    }
+    for (const url of [path, `${path}/x`])
+      t.equal((await get(url, { ...asAda, 'x-read-after': 'x' })).statusCode, 400, 'a position that is no number')
+    await pool.query(`alter view read_models.${path.slice(1).replace('-', '_')} rename to gone`)
+    const failed = await get(path)
+    t.equal(failed.json().error.code, 'internal_error')
+    t.notMatch(failed.body, /read_models|relation|select/, 'a failure of the database tells nothing about it')
+    broken.fault = { status: 500, body: '' }
+    t.equal((await get(path)).json().error.code, 'identity_unavailable')
+  })
+}

@@ -1,0 +1,92 @@
+import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
+import { AddressResource } from '@paylog/domain/addresses/resource'
+import { keepAddress, ofGuest, ofUser } from '@paylog/projections/testResources'
+import t from 'tap'
+import { ada, asAda, asGuest, startTestApi } from '../testApi.ts'
+
+const ofAda = ofUser(ada.payer.id)
+const occurred_at = '2026-03-02T10:00:00.000Z'
+
+t.test('an address shows every field, and its revision as ETag', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const given = {
+    ...ofAda,
+    guest_email: 'contact@example.com',
+    address_type: 'shipping' as const,
+    organization_id: 'org',
+    name: 'Ada',
+    line1: 'Street 1',
+    line2: 'Rear',
+    city: 'Town',
+    state: 'ST',
+    postal_code: '12345',
+    country: 'DE',
+    is_partial: true,
+    is_business: true,
+    business_name: 'Business',
+    tax_id: 'DE1',
+    tax_id_type: 'eu_vat',
+    phone: '+49 1',
+    email: 'ada@example.com',
+    alias: 'Home',
+    guest_name: 'Guest',
+  }
+  const id = keepAddress(log, { ...given, default_choice: 0, request_fingerprint: 'secret' })
+  log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes: { city: 'City' } }, state))
+  await project()
+  const answer = await get(`/addresses/${id}`)
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.headers.etag, '"1"')
+  t.same(answer.json(), {
+    success: true,
+    data: {
+      id,
+      ...given,
+      city: 'City',
+      is_default: true,
+      created_at: '2026-03-01T10:00:00.000Z',
+      updated_at: occurred_at,
+    },
+  })
+  t.same(Object.keys(answer.json().data).sort(), Object.keys(AddressResource.properties).sort())
+  t.same((await get('/addresses')).json().data, [answer.json().data], 'a list shows the same')
+})
+
+t.test('a list takes page, limit, address_type and guest_email', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
+  const [billing, shipping, gone] = [
+    keepAddress(log, at(0)),
+    keepAddress(log, { ...at(1), address_type: 'shipping', guest_email: 'C@example.com' }),
+    keepAddress(log, at(2)),
+  ]
+  log.record(addressFold, gone, (state) => removeAddress({ occurred_at }, state))
+  await project()
+  const idsOf = async (query: string) =>
+    (await get(`/addresses?${query}`)).json().data.map(({ id }: { id: string }) => id)
+  t.same(await idsOf(''), [shipping, billing])
+  t.same(await idsOf('limit=1&page=2'), [billing])
+  t.same(await idsOf('address_type=billing'), [billing])
+  t.same(await idsOf('address_type=shipping'), [shipping])
+  t.same(await idsOf('guest_email=c%40EXAMPLE.com'), [shipping])
+  t.same(await idsOf('guest_email=c%40example.com&address_type=billing'), [])
+  t.same((await get('/addresses?limit=1')).json().meta, { page: 1, limit: 1, total: 2, hasMore: true })
+  t.equal((await get(`/addresses/${gone}`)).statusCode, 404, 'what was removed is not there')
+  for (const bad of ['address_type=home', 'address_type=', 'address_type=Billing']) {
+    const refused = await get(`/addresses?${bad}`)
+    t.equal(refused.statusCode, 400, bad)
+    t.match(refused.json().error, { code: 'invalid_request', details: { fields: [{ field: 'address_type' }] } })
+  }
+})
+
+t.test('a user’s address with a guest’s e-mail is not the guest’s', async (t) => {
+  const { log, project, get } = await startTestApi(t)
+  const id = keepAddress(log, ofGuest('GUEST@example.com'))
+  const users = keepAddress(log, { ...ofAda, guest_email: 'guest@example.com' })
+  await project()
+  const { data, meta } = (await get('/addresses?guest_email=guest%40example.com', asGuest)).json()
+  t.equal(meta.total, 1)
+  t.match(data, [{ id }])
+  t.equal((await get(`/addresses/${users}`, asGuest)).statusCode, 404)
+  t.equal((await get(`/addresses/${id}`, asAda)).statusCode, 404)
+})

@@ -1,0 +1,107 @@
+// A million rows for every table, spread as the rows of many ordinary owners and two big ones would be.
+import type { Queryable } from '@paylog/projections/namedQuery'
+import { idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
+
+/** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */
+type Columns = Readonly<Record<string, string>>
+
+const paymentColumns: Columns = {
+  id: idSql('payment', 'row'),
+  revision: '2',
+  owner: ownerSql('owner'),
+  search_text: `concat_ws(E'\\x1f', ${idSql('payment', 'row')}, 'user' || owner || '@example.com', 'order ' || row || ' of winter shoes')`,
+  subtotal_cents: '1000 + row % 90000',
+  tax_cents: '(1000 + row % 90000) / 5',
+  discount_cents: '0',
+  total_cents: '(1000 + row % 90000) * 6 / 5',
+  currency: `'EUR'`,
+  status: `(array['succeeded','succeeded','succeeded','succeeded','succeeded','succeeded','failed','canceled','processing','pending'])[1 + row / 7 % 10]`,
+  description: `'Order ' || row || ' of winter shoes'`,
+  concept: `'Winter shoes'`,
+  reference_code: `'R-' || row`,
+  category: `'shoes'`,
+  tags: `'winter,shoes'`,
+  provider_id: `'sandbox'`,
+  provider_payment_id: `'ch_' || md5(row::text)`,
+  provider_intent_id: `'pi_' || md5(row::text)`,
+  client_secret: `'pi_' || md5(row::text) || '_secret_' || md5(owner::text)`,
+  payment_method_id: `${idSql('method', 'row')}::text`,
+  is_guest_payment: 'false',
+  metadata: `json_build_object('order', row, 'channel', 'web')`,
+  created_at: 'at',
+  updated_at: `at + interval '3 seconds'`,
+  completed_at: `at + interval '3 seconds'`,
+}
+
+/** Which of its owner's rows a row is; the 30th is the default. */
+const place = (spread: Spread) => `row / ${spread.ordinary}`
+
+const ownership = (spread: Spread): Columns => ({
+  revision: '1',
+  owner: ownerSql('owner'),
+  user_id: `'user:' || owner`,
+  guest_email: 'null',
+  alias: `'number ' || row`,
+  is_default: `${place(spread)} = 30`,
+  default_choice: `case when ${place(spread)} = 30 then 0 end`,
+  is_removed: 'false',
+  created_at: 'at',
+  updated_at: 'at',
+})
+
+const methodColumns = (spread: Spread): Columns => ({
+  ...ownership(spread),
+  id: idSql('method', 'row'),
+  provider_id: `'sandbox'`,
+  provider_customer_id: `'cus_' || md5(owner::text)`,
+  payment_type: `'card'`,
+  card_brand: `(array['visa','mastercard','amex'])[1 + row % 3]`,
+  last_four: `lpad((row % 10000)::text, 4, '0')`,
+  expiry_month: `lpad((1 + row % 12)::text, 2, '0')`,
+  expiry_year: `(2027 + row % 5)::text`,
+  type: `'credit_card'`,
+  billing_details: `json_build_object('name', 'User ' || owner, 'email', null, 'phone', null, 'address',
+    json_build_object('line1', null, 'line2', null, 'city', null, 'state', null, 'postal_code', '1010', 'country', 'AT'))`,
+})
+
+const addressColumns = (spread: Spread): Columns => ({
+  ...ownership(spread),
+  id: idSql('address', 'row'),
+  address_type: `(array['billing','shipping'])[1 + ${place(spread)} % 2]`,
+  name: `'User ' || owner`,
+  line1: `row || ' Example Street'`,
+  city: `'Exampletown'`,
+  postal_code: `lpad((row % 100000)::text, 5, '0')`,
+  country: `'AT'`,
+  is_partial: 'false',
+  is_business: 'false',
+  phone: `'+43 1 ' || row`,
+  email: `'user' || owner || '@example.com'`,
+})
+
+/** Fills the tables, then leaves them as a settled database would be: vacuumed, analyzed, on disk. */
+export async function fill(db: Queryable, spread: Spread): Promise<void> {
+  await fillTable(db, 'payments_v1', paymentColumns, spread)
+  await fillTable(db, 'payment_methods_v1', methodColumns(spread), spread)
+  await fillTable(db, 'addresses_v1', addressColumns(spread), spread)
+  await db.query('checkpoint')
+}
+
+/** The rows lie in the order in which they were made, so that those of one owner are far from each other. */
+async function fillTable(db: Queryable, table: string, columns: Columns, spread: Spread): Promise<void> {
+  const { rows, withThousand, withTenThousand } = spread
+  const made = (row: string, step: number) => `timestamptz '2024-01-01' + ${row} * interval '${step} seconds'`
+  const some = (owner: number, first: number, count: number) =>
+    `select row, ${owner}, ${made(`(row - ${first})`, (60 * rows) / count)}
+     from generate_series(${first + 1}, ${first + count}) as row`
+  await db.query(
+    `insert into read_models.${table} (${Object.keys(columns).join(', ')})
+     select ${Object.values(columns).join(', ')} from (
+       select row, ${ownerOfRowSql('row', spread)}, ${made('row', 60)} from generate_series(1, ${rows}) as row
+       union all ${some(withThousand, rows, manyRows)}
+       union all ${some(withTenThousand, rows + manyRows, 10 * manyRows)}
+       order by 3
+     ) as made (row, owner, at)`,
+  )
+  await db.query(`vacuum (analyze) read_models.${table}`)
+}

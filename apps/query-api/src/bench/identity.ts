@@ -1,0 +1,23 @@
+// The sandbox identity backend as a process of its own, which knows a session of every owner in the tables.
+import { once } from 'node:events'
+import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
+import { integer, loadConfig, port } from '@paylog/runtime/config'
+import { runApp } from '@paylog/runtime/lifecycle'
+import { Type } from 'typebox'
+import { sessionOf, userId } from './owners.ts'
+
+runApp('identity', async ({ lifecycle }) => {
+  const config = loadConfig(Type.Object({ PORT: port(), OWNERS: integer(1, 1_000_000) }))
+  const sessions = Array.from({ length: config.OWNERS }, (_, index) => ({
+    session_id: sessionOf(index + 1),
+    user: { id: userId(index + 1), email: `user${index + 1}@example.com`, name: 'Some User', userType: 'user' },
+    expires_at: null,
+  }))
+  const server = createSandboxIdentity({ sessions, guestTokens: [], now: Date.now })
+  server.listen(config.PORT, '127.0.0.1')
+  await once(server, 'listening')
+  lifecycle.add('http', () => {
+    server.close()
+    server.closeAllConnections()
+  })
+})

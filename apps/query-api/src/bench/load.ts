@@ -1,0 +1,113 @@
+// Requests over kept connections, one at a time on each, with as little work of our own as possible: what measures runs
+// on the same cores as what is measured.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Times } from './figures.ts'
+
+/** The next request in full, as it goes over the wire. */
+export type NextRequest = () => string
+
+export type Load = {
+  readonly port: number
+  readonly connections: number
+  readonly seconds: number
+  /** Requests per second, arriving as they like; when left out, each answer is followed by the next request at once. */
+  readonly rate: number | undefined
+  readonly expectedStatus?: number
+}
+
+const headEnd = '\r\n\r\n'
+
+/** @returns how long each request took, and when it was answered; with a rate, since it was to be sent */
+export async function measureLoad(load: Load, next: NextRequest, random: () => number): Promise<Times> {
+  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)))
+  const times: { ms: number; endedAt: number }[] = []
+  const until = performance.now() + load.seconds * 1_000
+  const ask = async (socket: Socket, since: number) => {
+    await exchange(socket, next(), load.expectedStatus ?? 200)
+    const endedAt = performance.now()
+    times.push({ ms: endedAt - since, endedAt })
+  }
+  try {
+    if (load.rate === undefined) await Promise.all(sockets.map((socket) => oneAfterTheOther(socket, ask, until)))
+    else await asTheyArrive(sockets, ask, arrivals(load.rate, until, random))
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+  return times
+}
+
+type Ask = (socket: Socket, since: number) => Promise<void>
+
+async function oneAfterTheOther(socket: Socket, ask: Ask, until: number): Promise<void> {
+  for (let now = performance.now(); now < until; now = performance.now()) await ask(socket, now)
+}
+
+/** Moments with gaps as those of many independent clients are. */
+async function* arrivals(rate: number, until: number, random: () => number): AsyncGenerator<number> {
+  let due = performance.now()
+  while (due < until) {
+    const early = due - performance.now()
+    if (early > 0) await pause(early)
+    // A timer is up to a millisecond late; that is no fault of what is measured.
+    yield early > 0 ? performance.now() : due
+    due += (-Math.log(1 - random()) * 1_000) / rate
+  }
+}
+
+/** What arrives while all connections are busy waits for one, and its wait counts. */
+async function asTheyArrive(sockets: readonly Socket[], ask: Ask, moments: AsyncIterable<number>): Promise<void> {
+  const idle = [...sockets]
+  const waiting: number[] = []
+  const underWay = new Set<Promise<void>>()
+  const serve = async (socket: Socket, since: number) => {
+    await ask(socket, since)
+    const next = waiting.shift()
+    if (next === undefined) idle.push(socket)
+    else await serve(socket, next)
+  }
+  for await (const since of moments) {
+    const socket = idle.pop()
+    if (socket === undefined) {
+      waiting.push(since)
+      continue
+    }
+    const served = serve(socket, since).finally(() => underWay.delete(served))
+    underWay.add(served)
+  }
+  await Promise.all(underWay)
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
+  await once(socket, 'connect')
+  return socket
+}
+
+/** @throws Error for another status than the expected one, and when the connection ends */
+function exchange(socket: Socket, request: string, status: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const settle = (error?: Error) => {
+      socket.removeAllListeners('data').removeAllListeners('close')
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    socket.on('close', () => settle(new Error(`The connection was closed after: ${answer}`)))
+    socket.on('data', (text: string) => {
+      answer += text
+      if (isComplete(answer))
+        settle(answer.startsWith(`HTTP/1.1 ${status} `) ? undefined : new Error(`Answered: ${answer}`))
+    })
+    socket.write(request)
+  })
+}
+
+function isComplete(answer: string): boolean {
+  const bodyAt = answer.indexOf(headEnd) + headEnd.length
+  if (bodyAt < headEnd.length) return false
+  const length = /content-length: (\d+)/i.exec(answer)?.[1]
+  // The identity backend answers in chunks, the last of which is empty.
+  return length === undefined ? answer.endsWith(`0${headEnd}`) : answer.length >= bodyAt + Number(length)
+}

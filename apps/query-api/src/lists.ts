@@ -1,0 +1,44 @@
+// What all lists have in common: how they are asked for, and how they answer.
+import type { Page } from '@paylog/projections/page'
+import { type TProperties, type TSchema, Type } from 'typebox'
+import { type KnownActor, UserContext, userContext } from './userContext.ts'
+
+/** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
+const maxPage = 2_147_483_647
+
+/** In the query of every list. */
+export const listParameters = {
+  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20 }),
+  guest_email: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  token: Type.Optional(Type.String({ description: 'Guest token' })),
+}
+
+/** @param meta what one list tells beside its page */
+export const listAnswer = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>
+  Type.Object({
+    success: Type.Literal(true),
+    data: Type.Array(item),
+    meta: Type.Object({
+      page: Type.Integer(),
+      limit: Type.Integer(),
+      total: Type.Integer(),
+      hasMore: Type.Boolean(),
+      ...meta,
+    }),
+    user_context: UserContext,
+  })
+
+/** The answer with one page of a list. */
+export function listed<Item, Meta extends object>(
+  caller: KnownActor,
+  { page, limit, meta }: { readonly page: number; readonly limit: number; readonly meta: Meta },
+  { items, total }: Page<Item>,
+) {
+  return {
+    success: true as const,
+    data: [...items],
+    meta: { page, limit, total, hasMore: page * limit < total, ...meta },
+    user_context: userContext(caller),
+  }
+}

@@ -1,0 +1,34 @@
+// What all single resources have in common: how they are asked for, and how they answer.
+import type { Actor } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import { ownerOf } from '@paylog/domain/owner'
+import type { Found, SingleQuestion } from '@paylog/projections/page'
+import type { FastifyReply } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { knownActor } from './userContext.ts'
+
+export const SingleParams = Type.Object({ id: Type.String() })
+export const SingleQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
+
+export const singleAnswer = <Resource extends TSchema>(resource: Resource) =>
+  Type.Object({ success: Type.Literal(true), data: resource })
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/**
+ * Answers with what the caller asks for, and its revision as `ETag`.
+ * @param what in words, for the refusal
+ * @throws DomainError `not_found`, in the same words for what is no id, what is missing, and what is someone else's
+ */
+export async function single<Item>(
+  { actor, params: { id } }: { readonly actor: Actor; readonly params: { readonly id: string } },
+  reply: Pick<FastifyReply, 'header'>,
+  what: string,
+  get: (question: SingleQuestion) => Promise<Found<Item> | undefined>,
+) {
+  const owner = ownerOf(knownActor(actor))
+  const found = uuid.test(id) ? await get({ id, owner }) : undefined
+  if (found === undefined) throw new DomainError('not_found', `No ${what} with this id`)
+  reply.header('etag', `"${found.revision}"`)
+  return { success: true as const, data: found.item }
+}

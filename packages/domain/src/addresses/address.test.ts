@@ -1,0 +1,266 @@
+import { given as givenEvents } from '@paylog/testing/givenWhenThen'
+import t, { type Test } from 'tap'
+import {
+  type AddressChoice,
+  addAddress,
+  addressFold,
+  type ChangeAddress,
+  changeAddress,
+  clearDefault,
+  kept,
+  removeAddress,
+} from './address.ts'
+import type { AddressContent, AddressEvent } from './events.ts'
+import { addressResource } from './resource.ts'
+
+const address_id = '018f0000-0000-7000-8000-000000000001'
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
+
+const content: AddressContent = {
+  address_type: 'billing',
+  organization_id: null,
+  name: 'Ada Example',
+  line1: '1 Sample Street',
+  line2: null,
+  city: 'Berlin',
+  state: null,
+  postal_code: '10115',
+  country: 'DE',
+  is_partial: false,
+  is_business: false,
+  business_name: null,
+  tax_id: null,
+  tax_id_type: null,
+  phone: null,
+  email: null,
+  alias: null,
+  guest_name: null,
+}
+const adding = {
+  address_id,
+  occurred_at: at(0),
+  user_id: 'user-1',
+  guest_email: null,
+  ...content,
+  default_choice: null,
+  request_fingerprint: null,
+}
+const facts = { address_id, occurred_at: at(1) }
+const added: AddressEvent = { type: 'AddressAdded', data: adding }
+const addedAsDefault: AddressEvent = { type: 'AddressAdded', data: { ...adding, default_choice: 3 } }
+const cleared: AddressEvent = { type: 'AddressDefaultCleared', data: facts }
+const removed: AddressEvent = { type: 'AddressRemoved', data: facts }
+const madeDefault = (default_choice: number): AddressEvent => ({
+  type: 'AddressMadeDefault',
+  data: { ...facts, default_choice },
+})
+
+const given = (t: Test, ...history: AddressEvent[]) => givenEvents(t, addressFold, history)
+const change = (changes: Partial<AddressContent>, more: Pick<ChangeAddress, 'default_choice'> = {}) =>
+  changeAddress.bind(null, { occurred_at: at(1), changes, ...more })
+const billing = (choice: number): AddressChoice => ({ address_type: 'billing', choice })
+const shipping = (choice: number): AddressChoice => ({ address_type: 'shipping', choice })
+
+/** The fields that a decision names as missing. */
+function missing(t: Test, decide: () => unknown): unknown {
+  try {
+    decide()
+  } catch (error) {
+    t.match(error, { code: 'invalid_request' })
+    return error instanceof Error && 'details' in error ? error.details : undefined
+  }
+  return t.fail('it was accepted')
+}
+
+const isRequired = (...fields: string[]) => ({ fields: fields.map((field) => ({ field, message: 'is required' })) })
+
+t.test('an address that is added is kept as it was said, and answered like that', async (t) => {
+  const address = kept(given(t).when(addAddress.bind(null, adding)).then([added]))
+  t.same(addressResource(address), {
+    id: address_id,
+    user_id: 'user-1',
+    guest_email: null,
+    ...content,
+    is_default: false,
+    created_at: at(0),
+    updated_at: at(0),
+  })
+})
+
+t.test('one that is added with a choice is the default', async (t) => {
+  const state = given(t)
+    .when(addAddress.bind(null, { ...adding, default_choice: 3 }))
+    .then([{ type: 'AddressAdded', data: { default_choice: 3 } }])
+  t.match(kept(state), { is_default: true, default_choice: 3 })
+})
+
+t.test('what is there, or was there, is not added again', async (t) => {
+  given(t, added).when(addAddress.bind(null, adding)).then([])
+  given(t, added, removed).when(addAddress.bind(null, adding)).then([])
+})
+
+t.test('an address has a place unless it is partial, and the name of a business', async (t) => {
+  const lacking = (more: Partial<AddressContent>) =>
+    missing(t, () => addAddress({ ...adding, ...more }, addressFold.initialState))
+  for (const field of ['line1', 'city', 'country'])
+    for (const empty of [null, '', ' \t\u00a0'])
+      t.same(lacking({ [field]: empty }), isRequired(field), `${field} ${JSON.stringify(empty)}`)
+  for (const business_name of [null, '', '  '])
+    t.same(lacking({ is_business: true, business_name }), isRequired('business_name'))
+  const nothing = { line1: null, city: null, country: null }
+  t.same(lacking({ ...nothing, is_business: true }), isRequired('line1', 'city', 'country', 'business_name'))
+  t.same(lacking({ ...nothing, is_partial: true, is_business: true }), isRequired('business_name'))
+  given(t)
+    .when(addAddress.bind(null, { ...adding, ...nothing, is_partial: true }))
+    .then([{ type: 'AddressAdded' }])
+  given(t)
+    .when(addAddress.bind(null, { ...adding, is_business: true, business_name: 'Example Ltd' }))
+    .then([{ type: 'AddressAdded' }])
+})
+
+t.test('a change records what differs and nothing else', async (t) => {
+  const state = given(t, added)
+    .when(change({ alias: 'Home', city: 'Berlin', line2: null, postal_code: null }))
+    .then([{ type: 'AddressChanged' }])
+  const [event] = change({ alias: 'Home', city: 'Berlin', line2: null, postal_code: null })(
+    addressFold.evolve(addressFold.initialState, added),
+  )
+  t.same(event?.data, { ...facts, changes: { alias: 'Home', postal_code: null } })
+  t.match(kept(state), { alias: 'Home', postal_code: null, city: 'Berlin', created_at: at(0), updated_at: at(1) })
+})
+
+t.test('a change of nothing records nothing', async (t) => {
+  given(t, added).when(change({})).then([])
+  given(t, added)
+    .when(change({ name: 'Ada Example', is_partial: false, line2: null }))
+    .then([])
+  given(t, added)
+    .when(change({}, { default_choice: null }))
+    .then([])
+  given(t, addedAsDefault)
+    .when(change({ address_type: 'billing' }, { default_choice: billing(3) }))
+    .then([])
+})
+
+t.test('the result of a change must satisfy the rules of creation', async (t) => {
+  const state = addressFold.evolve(addressFold.initialState, added)
+  t.same(
+    missing(t, () => change({ line1: null, city: '' })(state)),
+    isRequired('line1', 'city'),
+  )
+  t.same(
+    missing(t, () => change({ is_business: true })(state)),
+    isRequired('business_name'),
+  )
+  given(t, added)
+    .when(change({ line1: null, is_partial: true }))
+    .then([{ type: 'AddressChanged' }])
+  const partial: AddressEvent = { type: 'AddressAdded', data: { ...adding, is_partial: true, city: null } }
+  given(t, partial)
+    .when(change({ is_partial: false }))
+    .thenThrows('invalid_request')
+  given(t, partial)
+    .when(change({ is_partial: false, city: 'Berlin' }))
+    .then([{ type: 'AddressChanged' }])
+})
+
+t.test('a choice makes it the default, and only the latest one counts', async (t) => {
+  const state = given(t, added)
+    .when(change({ alias: 'Home' }, { default_choice: billing(3) }))
+    .then([{ type: 'AddressChanged' }, { type: 'AddressMadeDefault', data: { default_choice: 3 } }])
+  t.match(kept(state), { is_default: true, default_choice: 3 })
+  given(t, addedAsDefault)
+    .when(change({}, { default_choice: billing(5) }))
+    .then([{ type: 'AddressMadeDefault', data: { default_choice: 5 } }])
+  given(t, addedAsDefault, cleared)
+    .when(change({}, { default_choice: billing(3) }))
+    .then([{ type: 'AddressMadeDefault', data: { default_choice: 3 } }])
+})
+
+t.test('a choice that comes late, when a later one is carried already, changes nothing', async (t) => {
+  given(t, addedAsDefault)
+    .when(change({}, { default_choice: billing(2) }))
+    .then([])
+  given(t, addedAsDefault, cleared)
+    .when(change({}, { default_choice: billing(2) }))
+    .then([])
+})
+
+t.test('its owner may say that it is not the default, and its number stays', async (t) => {
+  const state = given(t, addedAsDefault)
+    .when(change({}, { default_choice: null }))
+    .then([{ type: 'AddressDefaultCleared', data: facts }])
+  t.match(kept(state), { is_default: false, default_choice: 3 })
+})
+
+t.test('of another type it is no default, unless a choice of that type says so', async (t) => {
+  const moved = given(t, addedAsDefault)
+    .when(change({ address_type: 'shipping' }))
+    .then([{ type: 'AddressChanged', data: { changes: { address_type: 'shipping' } } }])
+  t.match(kept(moved), { address_type: 'shipping', is_default: false })
+  t.equal(kept(moved).default_choice, null, 'the number means nothing in the other list')
+  const chosen = given(t, addedAsDefault)
+    .when(change({ address_type: 'shipping' }, { default_choice: shipping(3) }))
+    .then([{ type: 'AddressChanged' }, { type: 'AddressMadeDefault', data: { default_choice: 3 } }])
+  t.match(kept(chosen), { address_type: 'shipping', is_default: true, default_choice: 3 })
+  const denied = given(t, addedAsDefault)
+    .when(change({ address_type: 'shipping' }, { default_choice: null }))
+    .then([{ type: 'AddressChanged' }])
+  t.match(kept(denied), { is_default: false })
+})
+
+t.test('a choice from the list of another type is refused: the type was changed at the same time', async (t) => {
+  given(t, added)
+    .when(change({}, { default_choice: shipping(0) }))
+    .thenThrows('concurrent_modification')
+  given(t, added)
+    .when(change({ address_type: 'shipping' }, { default_choice: billing(0) }))
+    .thenThrows('concurrent_modification')
+})
+
+t.test('a later choice of the same list clears it, an earlier one and the other list do not', async (t) => {
+  const overtaken = (overtaken_by: AddressChoice) => clearDefault.bind(null, { occurred_at: at(1), overtaken_by })
+  given(t, addedAsDefault)
+    .when(overtaken(billing(4)))
+    .then([cleared])
+  for (const other of [billing(3), billing(2), shipping(4)]) given(t, addedAsDefault).when(overtaken(other)).then([])
+  given(t)
+    .when(overtaken(billing(4)))
+    .then([])
+  given(t, added)
+    .when(overtaken(billing(4)))
+    .then([])
+  given(t, addedAsDefault, cleared)
+    .when(overtaken(billing(4)))
+    .then([])
+  given(t, addedAsDefault, removed)
+    .when(overtaken(billing(4)))
+    .then([])
+  given(t, addedAsDefault, madeDefault(5))
+    .when(overtaken(billing(4)))
+    .then([])
+})
+
+t.test('an address is removed once, is no default then, and nothing happens to it afterwards', async (t) => {
+  const state = given(t, addedAsDefault)
+    .when(removeAddress.bind(null, { occurred_at: at(1) }))
+    .then([removed])
+  t.match(state, { status: 'removed', is_default: false, default_choice: 3 })
+  for (const history of [[], [added, removed]]) {
+    given(t, ...history)
+      .when(removeAddress.bind(null, { occurred_at: at(1) }))
+      .thenThrows('not_found')
+    given(t, ...history)
+      .when(change({ alias: 'Home' }))
+      .thenThrows('not_found')
+    given(t, ...history)
+      .when(change({ line1: null }))
+      .thenThrows('not_found')
+  }
+})
+
+t.test('what happens to an address that was never added is absorbed', async (t) => {
+  const changed: AddressEvent = { type: 'AddressChanged', data: { ...facts, changes: { alias: 'Home' } } }
+  for (const event of [changed, madeDefault(1), cleared, removed])
+    t.same(addressFold.evolve(addressFold.initialState, event), { status: 'none' }, event.type)
+})

@@ -1,0 +1,143 @@
+// An address as its events tell it, and what may happen to it next.
+import { isNews } from '../defaults/events.ts'
+import { DomainError } from '../errors.ts'
+import type { Fold } from '../messages.ts'
+import { type AddressAdded, type AddressContent, type AddressEvent, type AddressType, contentOf } from './events.ts'
+
+export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'default_choice'> & {
+  readonly status: 'kept' | 'removed'
+  readonly is_default: boolean
+  /** The latest choice of its type's list that made it the default, even when it is not any more. */
+  readonly default_choice: number | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export type AddressState = { readonly status: 'none' } | Address
+
+export const addressFold: Fold<AddressState, AddressEvent> = {
+  initialState: Object.freeze({ status: 'none' }),
+  evolve(state, event) {
+    if (event.type === 'AddressAdded') return added(event)
+    return state.status === 'none' ? state : evolved(state, event)
+  },
+}
+
+function added({ data: { occurred_at, ...rest } }: AddressAdded): Address {
+  const is_default = rest.default_choice !== null
+  return { ...rest, status: 'kept', is_default, created_at: occurred_at, updated_at: occurred_at }
+}
+
+function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): Address {
+  const updated_at = event.data.occurred_at
+  switch (event.type) {
+    case 'AddressChanged': {
+      const { changes } = event.data
+      return { ...(changes.address_type === undefined ? address : unchosen(address)), ...changes, updated_at }
+    }
+    case 'AddressMadeDefault':
+      return { ...address, updated_at, is_default: true, default_choice: event.data.default_choice }
+    case 'AddressDefaultCleared':
+      return { ...address, updated_at, is_default: false }
+    case 'AddressRemoved':
+      return { ...address, updated_at, status: 'removed', is_default: false }
+  }
+}
+
+/** Each type has its own list of choices, whose numbers say nothing in the other one. */
+function unchosen(address: Address): Address {
+  return { ...address, is_default: false, default_choice: null }
+}
+
+export type AddAddress = AddressAdded['data']
+
+/**
+ * Adds an address that was never there. One that is, or was, stays as it is: its id came from the same Idempotency-Key.
+ * @throws DomainError `invalid_request` when it lacks what an address must have
+ */
+export function addAddress(command: AddAddress, state: AddressState): AddressEvent[] {
+  if (state.status !== 'none') return []
+  requireComplete(command)
+  return [{ type: 'AddressAdded', data: command }]
+}
+
+/** A choice counts within the list of one type. */
+export type AddressChoice = { readonly address_type: AddressType; readonly choice: number }
+
+export type ChangeAddress = {
+  readonly occurred_at: string
+  /** What is left out stays. */
+  readonly changes: Partial<AddressContent>
+  /** The choice that makes it the default; `null`: it is not the default any more; left out: it stays as it is. */
+  readonly default_choice?: AddressChoice | null
+}
+
+/**
+ * What its owner changes. What is so already is not recorded again.
+ * @throws DomainError `not_found`, `invalid_request` when it would lack what an address must have, and
+ *   `concurrent_modification` for a choice from the list of another type than it then has
+ */
+export function changeAddress(command: ChangeAddress, state: AddressState): AddressEvent[] {
+  const address = kept(state)
+  const { occurred_at, default_choice } = command
+  const facts = { address_id: address.address_id, occurred_at }
+  const changes = differing(address, command.changes)
+  const result = { ...address, ...changes }
+  requireComplete(result)
+  const events: AddressEvent[] = []
+  if (Object.keys(changes).length > 0) events.push({ type: 'AddressChanged', data: { ...facts, changes } })
+  const then = changes.address_type === undefined ? address : unchosen(address)
+  if (default_choice && default_choice.address_type !== result.address_type)
+    throw new DomainError('concurrent_modification', 'Its address_type was changed at the same time; try again')
+  if (default_choice && isNews(default_choice.choice, then))
+    events.push({ type: 'AddressMadeDefault', data: { ...facts, default_choice: default_choice.choice } })
+  if (default_choice === null && then.is_default) events.push({ type: 'AddressDefaultCleared', data: facts })
+  return events
+}
+
+function differing(address: Address, changes: Partial<AddressContent>): Partial<AddressContent> {
+  const before = new Map<string, unknown>(Object.entries(contentOf(address)))
+  const isOther = ([field, value]: [string, unknown]) => value !== undefined && value !== before.get(field)
+  return Object.fromEntries(Object.entries(changes).filter(isOther))
+}
+
+/**
+ * It is not the default any more, because its owner chose another address.
+ * @param command.overtaken_by the later choice of the same list; an address that carries a still later one, or has gone
+ *   to the other list, is not meant
+ */
+export function clearDefault(
+  { occurred_at, overtaken_by }: { readonly occurred_at: string; readonly overtaken_by: AddressChoice },
+  state: AddressState,
+): AddressEvent[] {
+  if (state.status !== 'kept' || !state.is_default || state.default_choice === null) return []
+  if (state.address_type !== overtaken_by.address_type || state.default_choice >= overtaken_by.choice) return []
+  return [{ type: 'AddressDefaultCleared', data: { address_id: state.address_id, occurred_at } }]
+}
+
+/** Removes an address. @throws DomainError `not_found` when it is not there, or not there any more */
+export function removeAddress({ occurred_at }: { readonly occurred_at: string }, state: AddressState): AddressEvent[] {
+  return [{ type: 'AddressRemoved', data: { address_id: kept(state).address_id, occurred_at } }]
+}
+
+/** @throws DomainError `not_found` */
+export function kept(state: AddressState): Address {
+  if (state.status === 'kept') return state
+  throw new DomainError('not_found', 'No address with this id')
+}
+
+/**
+ * What every address must have: a place unless it is partial, and a name if it is a business's.
+ * @throws DomainError `invalid_request`, naming the fields
+ */
+export function requireComplete(address: AddressContent): void {
+  const required: (keyof AddressContent)[] = address.is_partial ? [] : ['line1', 'city', 'country']
+  if (address.is_business) required.push('business_name')
+  const fields = required.filter((field) => isBlank(address[field])).map((field) => ({ field, message: 'is required' }))
+  const [first] = fields
+  if (first) throw new DomainError('invalid_request', `${first.field} ${first.message}`, { fields })
+}
+
+function isBlank(value: string | boolean | null): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '')
+}

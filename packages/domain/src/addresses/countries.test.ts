@@ -1,0 +1,35 @@
+import t from 'tap'
+import { countries, countryCode } from './countries.ts'
+
+t.test('all 249 countries of ISO 3166-1 are known, each once, by two capitals', async (t) => {
+  t.equal(countries.size, 249)
+  t.same(
+    [...countries].filter((code) => !/^[A-Z]{2}$/.test(code)),
+    [],
+  )
+  t.same([...countries].toSorted(), [...countries], 'in the order of the standard, so that a missing one is seen')
+})
+
+t.test('each of them has a name of its own in the tables of the runtime', async (t) => {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  const named = [...countries].map((code) => names.of(code))
+  t.equal(new Set(named).size, 249)
+  t.notOk(named.includes(undefined))
+})
+
+t.test('a code counts in any case, and nothing else does', async (t) => {
+  for (const [text, code] of [
+    ['DE', 'DE'],
+    ['de', 'DE'],
+    ['dE', 'DE'],
+    ['gb', 'GB'],
+    ['zw', 'ZW'],
+  ] as const)
+    t.equal(countryCode(text), code, text)
+  // UK, EU and XK are reserved or of private use; AN, CS and SU were withdrawn; a sharp s, a ligature and a dotless i
+  // become letters of ASCII in upper case.
+  for (const text of ['', 'D', 'DEU', 'UK', 'EU', 'XK', 'AN', 'CS', 'SU', 'XX', 'ZZ', 'AA', '49', ' DE', 'DE ', 'D E'])
+    t.equal(countryCode(text), undefined, JSON.stringify(text))
+  for (const text of ['\u00df', '\ufb01', '\u0131t', '\uff24\uff25', 'DE\n'])
+    t.equal(countryCode(text), undefined, JSON.stringify(text))
+})

@@ -1,0 +1,72 @@
+// Setup intents at Stripe.
+import t from 'tap'
+import { stripeBeside, withCustomer } from './stripeUnderTest.ts'
+
+t.test('prepares to save a method, for the customer if there is one', async (t) => {
+  const { fake, stripe, provider_customer_id } = await withCustomer(t)
+  const prepared = await stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id })
+  t.match(prepared, { provider_setup_intent_id: /^seti_/, client_secret: /_secret_/ })
+  t.same(fake.calls.at(-1), {
+    method: 'POST',
+    path: '/v1/setup_intents',
+    key: `setup-${provider_customer_id}`,
+    params: {
+      usage: 'off_session',
+      'automatic_payment_methods[enabled]': 'true',
+      'automatic_payment_methods[allow_redirects]': 'never',
+      customer: provider_customer_id,
+    },
+  })
+  await stripe.createSetupIntent({ idempotency_key: 'nobody', provider_customer_id: null })
+  t.notOk('customer' in (fake.calls.at(-1)?.params ?? {}))
+})
+
+t.test('a customer that Stripe does not know any more is left out', async (t) => {
+  const { fake, stripe, provider_customer_id } = await withCustomer(t)
+  fake.deleteCustomer(provider_customer_id)
+  const request = { idempotency_key: 'setup', provider_customer_id }
+  const prepared = await stripe.createSetupIntent(request)
+  t.same(
+    fake.calls.slice(-2).map(({ key, params }) => [key, params.customer]),
+    [
+      [`setup-${provider_customer_id}`, provider_customer_id],
+      ['setup', undefined],
+    ],
+  )
+  t.same(await stripe.createSetupIntent(request), prepared, 'and the same key gives the same setup intent')
+})
+
+t.test('a request whose first answer was lost is not refused because the user has a customer since', async (t) => {
+  const { fake, stripe, provider_customer_id } = await withCustomer(t)
+  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'drop', commits: true }, { kind: 'drop', commits: true })
+  await t.rejects(stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id: null }), {
+    name: 'ProviderError',
+    kind: 'unknown',
+  })
+  const prepared = await stripe.createSetupIntent({ idempotency_key: 'lost', provider_customer_id })
+  t.match(prepared.provider_setup_intent_id, /^seti_/)
+})
+
+t.test('a setup intent that lacks something else is refused', async (t) => {
+  let asked = 0
+  const error = { type: 'invalid_request_error', code: 'resource_missing', param: 'payment_method_configuration' }
+  const stripe = await stripeBeside(t, (_request, response) => {
+    asked++
+    response.writeHead(400).end(JSON.stringify({ error }))
+  })
+  const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: 'cus_1' })
+  await t.rejects(created, { name: 'ProviderError', kind: 'rejected' })
+  t.equal(asked, 1)
+})
+
+t.test('a setup intent without a secret is none', async (t) => {
+  const stripe = await stripeBeside(
+    t,
+    (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),
+    {
+      timeoutMs: 300,
+    },
+  )
+  const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: null })
+  await t.rejects(created, { name: 'ProviderError', kind: 'unknown' })
+})

@@ -1,0 +1,66 @@
+// A saved method of a caller's. What is nobody's, somebody else's or removed is not found, in the same words.
+import { Id } from '@paylog/domain/fields'
+import { recordedOwner } from '@paylog/domain/owner'
+import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
+import {
+  type PaymentMethod,
+  type PaymentMethodState,
+  paymentMethodFold,
+  saved,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import type { LogPosition, Recorded } from '@paylog/event-store/codec'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { paymentMethodStream } from '@paylog/event-store/streamName'
+import { Compile } from 'typebox/compile'
+import type { Workflow } from './context.ts'
+
+const uuid = Compile(Id)
+
+/**
+ * @param payment_method_id as a client wrote it, in any case; or whatever else it wrote
+ * @param owner see `ownerOf`
+ * @throws DomainError `not_found`
+ */
+export async function loadOwned(
+  workflow: Workflow,
+  payment_method_id: string,
+  owner: string,
+): Promise<Loaded<PaymentMethodState> & { readonly method: PaymentMethod }> {
+  if (!uuid.Check(payment_method_id)) saved(paymentMethodFold.initialState)
+  const loaded = await loadMethod(workflow, payment_method_id.toLowerCase())
+  return { ...loaded, method: ownedMethod(loaded.state, owner) }
+}
+
+/** A method and where its stream stands. */
+export type MethodOnRecord = {
+  readonly method: PaymentMethod
+  readonly revision: bigint
+  /** Of its last event. */
+  readonly position: LogPosition
+}
+
+export function onRecord({ state, revision, position }: Loaded<PaymentMethodState>): MethodOnRecord {
+  if (state.status === 'none' || revision === 'no_stream' || !position) throw new Error('A method without events')
+  return { method: state, revision, position }
+}
+
+/** A method as it was at a revision of its stream. */
+export async function methodAt({ store }: Workflow, id: string, revision: bigint): Promise<MethodOnRecord> {
+  const events = await store.readStream(paymentMethodStream(id), { limit: Number(revision) + 1 })
+  const state = events.filter(isOfMethod).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
+  return onRecord({ state, revision, position: events.at(-1)?.position })
+}
+
+function isOfMethod(event: Recorded): event is Recorded<PaymentMethodEvent> {
+  return Object.hasOwn(paymentMethodEvents, event.type)
+}
+
+export function loadMethod({ store }: Workflow, id: string): Promise<Loaded<PaymentMethodState>> {
+  return store.load<PaymentMethodState, PaymentMethodEvent>(paymentMethodStream(id), paymentMethodFold)
+}
+
+/** @throws DomainError `not_found` */
+export function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
+  const isOwn = state.status !== 'none' && recordedOwner(state) === owner
+  return saved(isOwn ? state : paymentMethodFold.initialState)
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { type Address, addressFold, changeAddress, clearDefault, removeAddress } from '@paylog/domain/addresses/address'
+import { addressResource } from '@paylog/domain/addresses/resource'
+import { recordedOwner, userOwner } from '@paylog/domain/owner'
+import fc from 'fast-check'
+import t from 'tap'
+import { foldBatch } from '../batch.ts'
+import { newestFirst } from '../page.ts'
+import { applyAgain } from '../testApply.ts'
+import { readModelDatabase } from '../testDatabase.ts'
+import { createTestLog, type TestLog } from '../testEvents.ts'
+import { keepAddress, ofGuest, ofUser } from '../testResources.ts'
+import { addresses } from './projection.ts'
+import { getAddress, listAddresses } from './queries.ts'
+
+const time = fc
+  .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !value.includes('\0')))
+const type = fc.constantFrom('billing' as const, 'shipping' as const)
+/** Those of a user may carry a guest's e-mail, which is no more than contact data. */
+const owner = fc.constantFrom(ofUser('u1'), { ...ofUser('u2'), guest_email: 'g@example.com' }, ofGuest('G@example.com'))
+
+const content = {
+  address_type: type,
+  organization_id: text,
+  name: text,
+  line2: text,
+  state: text,
+  postal_code: text,
+  country: fc.constantFrom('DE', 'US'),
+  is_partial: fc.boolean(),
+  is_business: fc.boolean(),
+  business_name: fc.constant('Business'),
+  tax_id: text,
+  tax_id_type: text,
+  phone: text,
+  email: text,
+  alias: text,
+  guest_name: text,
+}
+
+const step = fc.record({
+  address: fc.nat(3),
+  occurred_at: time,
+  what: fc.oneof(
+    fc.record({ kind: fc.constant('change' as const), changes: fc.record(content, { requiredKeys: [] }) }),
+    { weight: 2, arbitrary: fc.constant({ kind: 'choose' as const }) },
+    fc.constantFrom({ kind: 'clear' as const }, { kind: 'say no' as const }, { kind: 'remove' as const }),
+  ),
+})
+type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
+
+const history = fc.record({
+  added: fc.array(fc.record({ owner, given: fc.record(content), chosen: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  steps: fc.array(step, { maxLength: 30, size: 'max' }),
+  sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 12 }),
+  repeated: fc.boolean(),
+})
+
+function happen(log: TestLog, id: string, { what, occurred_at }: Step, choice: number): void {
+  log.record(addressFold, id, (state) => {
+    if (state.status !== 'kept') return []
+    const { address_type } = state
+    const chosen = { address_type, choice }
+    if (what.kind === 'clear') return clearDefault({ occurred_at, overtaken_by: chosen }, state)
+    if (what.kind === 'remove') return removeAddress({ occurred_at }, state)
+    if (what.kind === 'change') return changeAddress({ occurred_at, changes: what.changes }, state)
+    return changeAddress({ occurred_at, changes: {}, default_choice: what.kind === 'choose' ? chosen : null }, state)
+  })
+}
+
+/** By the rule, not by the events of the one address alone. */
+function isDefault(address: Address, all: readonly Address[]): boolean {
+  const own = all.filter(
+    (other) => recordedOwner(other) === recordedOwner(address) && other.address_type === address.address_type,
+  )
+  const last = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
+  return address.status === 'kept' && address.is_default && address.default_choice === last
+}
+
+t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  await fc.assert(
+    fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
+      await pool.query('delete from read_models.addresses_v1')
+      const log = createTestLog()
+      const ids = added.map(({ owner, given, chosen }, index) =>
+        keepAddress(log, { ...owner, ...given, default_choice: chosen ? 40 + index : null, address_id: randomUUID() }),
+      )
+      // Of several processes, one may have chosen first and come last.
+      steps.forEach((each, index) => {
+        happen(log, ids[each.address % ids.length] ?? '', each, (index * 7) % 61)
+      })
+      await applyAgain(pool, addresses, log, sizes)
+      if (repeated) await applyAgain(pool, addresses, log, sizes.toReversed())
+      const states = ids.map((id) => log.stateOf(addressFold, id)).filter((state) => state.status !== 'none')
+      for (const state of states) {
+        const { address_id: id } = state
+        const found = await getAddress(pool, { id, owner: recordedOwner(state) ?? '' })
+        const expected = { ...addressResource(state), is_default: isDefault(state, states) }
+        t.same(found?.item, state.status === 'kept' ? expected : undefined)
+        const { rows } = await pool.query('select * from read_models.addresses_v1 where id = $1', [id])
+        const { revision, default_choice, is_default, is_removed } = rows[0]
+        t.equal(revision, log.events.findLast((event) => event.id === id)?.revision)
+        t.same(
+          { is_default, is_removed, default_choice },
+          {
+            is_default: state.is_default,
+            is_removed: state.status === 'removed',
+            default_choice: state.default_choice === null ? null : BigInt(state.default_choice),
+          },
+        )
+      }
+      return t.passing()
+    }),
+    { seed: 6, numRuns: 80 },
+  )
+})
+
+const occurred_at = '2026-03-01T10:00:00.000Z'
+
+t.test('an address that goes over to the other type is nobody’s default there, nor outranks anyone', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  const moved = keepAddress(log, { default_choice: 9 })
+  const billing = keepAddress(log, { default_choice: 3 })
+  const shipping = keepAddress(log, { address_type: 'shipping', default_choice: 1 })
+  const defaults = async () => {
+    await applyAgain(pool, addresses, log)
+    const asked = { owner: userOwner('u1'), guest_email: undefined, address_type: undefined, page: 1, limit: 50 }
+    const { items } = await listAddresses(pool, { ...asked, ...newestFirst })
+    return items.flatMap(({ id, is_default }) => (is_default ? [id] : [])).toSorted()
+  }
+  t.same(await defaults(), [moved, shipping].toSorted(), 'each type has its own')
+  const change = { occurred_at, changes: { address_type: 'shipping' as const } }
+  log.record(addressFold, moved, (state) => changeAddress(change, state))
+  t.same(await defaults(), [billing, shipping].toSorted())
+  const chosen = { occurred_at, changes: {}, default_choice: { address_type: 'shipping' as const, choice: 2 } }
+  log.record(addressFold, moved, (state) => changeAddress(chosen, state))
+  t.same(await defaults(), [billing, moved].toSorted())
+  log.record(addressFold, moved, (state) => removeAddress({ occurred_at }, state))
+  t.same(await defaults(), [billing], 'what was removed still outranks what was chosen before it')
+})
+
+t.test('changes of one batch become one patch, and leave alone what they do not name', async (t) => {
+  const log = createTestLog()
+  const id = keepAddress(log, { default_choice: 4, alias: 'home' })
+  for (const changes of [{ line2: 'Rear' }, { address_type: 'shipping' as const, alias: null }])
+    log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes }, state))
+  const { inserts, patches } = foldBatch(addresses, log.events.slice(1))
+  t.same(inserts, [])
+  t.same(patches, [
+    {
+      id,
+      revision: 2n,
+      values: {
+        line2: 'Rear',
+        address_type: 'shipping',
+        alias: null,
+        is_default: false,
+        default_choice: null,
+        updated_at: occurred_at,
+      },
+    },
+  ])
+})

@@ -1,0 +1,58 @@
+// From a row of the view `addresses` to the address that its owner sees, field by field: what is not named here cannot
+// leave the service.
+import { type AddressContent, contentOf } from '@paylog/domain/addresses/events'
+import type { AddressResource } from '@paylog/domain/addresses/resource'
+
+/** A row of the view `addresses`. */
+export type AddressRecord = Readonly<AddressContent> & {
+  readonly id: string
+  readonly revision: bigint | string
+  readonly owner: string | null
+  readonly user_id: string | null
+  readonly guest_email: string | null
+  /** Only of the one of its type that was chosen last, whatever the addresses' own events say. */
+  readonly is_default: boolean
+  readonly is_removed: boolean
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** What a list reads of each address; a single one needs its revision too, for the ETag. */
+export const addressColumns = [
+  'id',
+  'user_id',
+  'guest_email',
+  'address_type',
+  'organization_id',
+  'name',
+  'line1',
+  'line2',
+  'city',
+  'state',
+  'postal_code',
+  'country',
+  'is_partial',
+  'is_business',
+  'business_name',
+  'tax_id',
+  'tax_id_type',
+  'phone',
+  'email',
+  'alias',
+  'guest_name',
+  'is_default',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof AddressRecord)[]
+
+export function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[number]>): AddressResource {
+  return {
+    id: record.id,
+    user_id: record.user_id,
+    guest_email: record.guest_email,
+    ...contentOf(record),
+    is_default: record.is_default,
+    created_at: record.created_at.toISOString(),
+    updated_at: record.updated_at.toISOString(),
+  }
+}

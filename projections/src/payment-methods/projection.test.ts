@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import { guestOwner, recordedOwner, userOwner } from '@paylog/domain/owner'
+import {
+  changePaymentMethod,
+  clearDefault,
+  type PaymentMethod,
+  paymentMethodFold,
+  refreshPaymentMethod,
+  removePaymentMethod,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodResource } from '@paylog/domain/payment-methods/resource'
+import fc from 'fast-check'
+import t from 'tap'
+import { foldBatch } from '../batch.ts'
+import { applyAgain } from '../testApply.ts'
+import { readModelDatabase } from '../testDatabase.ts'
+import { createTestLog, type TestLog } from '../testEvents.ts'
+import { ofGuest, ofUser, saveMethod } from '../testResources.ts'
+import { paymentMethods } from './projection.ts'
+import { getPaymentMethod, listPaymentMethods } from './queries.ts'
+
+const time = fc
+  .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !value.includes('\0')))
+const owner = fc.constantFrom(ofUser('u1'), ofUser('u2'), ofGuest('Guest@example.com'))
+
+const details = fc.record({
+  payment_type: fc.constantFrom(null, 'card', 'paypal'),
+  wallet_type: fc.constantFrom(null, 'apple_pay'),
+  card_brand: fc.constantFrom(null, 'visa', 'amex'),
+  last_four: fc.constantFrom(null, '4242'),
+  expiry_month: fc.constantFrom(null, '01', '12'),
+  expiry_year: fc.constantFrom(null, '2030'),
+})
+const address = { line1: text, line2: text, city: text, state: text, postal_code: text, country: text }
+
+const facts = fc
+  .record({
+    owner,
+    details,
+    given: fc.record({
+      provider_id: fc.constantFrom('sandbox', 'stripe'),
+      provider_customer_id: text,
+      type: text,
+      alias: text,
+      organization_id: text,
+      billing_address_id: fc.option(fc.uuid()),
+      billing_details: fc.option(
+        fc.record({ name: text, email: text, phone: text, address: fc.option(fc.record(address)) }),
+      ),
+    }),
+  })
+  .map(({ owner, details, given }) => ({ ...owner, ...details, ...given }))
+
+/** One thing that happens to one method; choices have numbers that no other choice has. */
+const step = fc.record({
+  method: fc.nat(3),
+  occurred_at: time,
+  what: fc.oneof(
+    fc.record({ kind: fc.constant('alias' as const), alias: text }),
+    { weight: 2, arbitrary: fc.constant({ kind: 'choose' as const }) },
+    fc.constantFrom({ kind: 'clear' as const }, { kind: 'say no' as const }, { kind: 'remove' as const }),
+    fc.record({ kind: fc.constant('refresh' as const), details }),
+    fc.record({ kind: fc.constant('add' as const), chosen: fc.boolean(), details }),
+  ),
+})
+
+const history = fc.record({
+  added: fc.array(facts, { minLength: 1, maxLength: 4 }),
+  steps: fc.array(step, { maxLength: 30, size: 'max' }),
+  sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 12 }),
+  repeated: fc.boolean(),
+})
+type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
+
+function happen(log: TestLog, id: string, { what, occurred_at }: Step, choice: number): void {
+  const before = log.stateOf(paymentMethodFold, id)
+  if (before.status === 'none') throw new Error('added methods exist')
+  if (what.kind === 'add') {
+    const { user_id, guest_email } = before
+    const default_choice = what.chosen ? choice : null
+    const added = { user_id, guest_email, ...what.details, default_choice, occurred_at }
+    saveMethod(log, { ...added, payment_method_id: id })
+    return
+  }
+  log.record(paymentMethodFold, id, (state) => {
+    if (what.kind === 'clear') return clearDefault({ occurred_at }, state)
+    if (what.kind === 'remove') return removePaymentMethod({ occurred_at, by: 'owner' }, state)
+    if (what.kind === 'refresh') return refreshPaymentMethod({ occurred_at, details: what.details }, state)
+    if (state.status !== 'saved') return []
+    if (what.kind === 'alias') return changePaymentMethod({ occurred_at, alias: what.alias }, state)
+    return changePaymentMethod({ occurred_at, default_choice: what.kind === 'choose' ? choice : null }, state)
+  })
+}
+
+/** By the rule, not by the events of the one method alone. */
+function isDefault(method: PaymentMethod, all: readonly PaymentMethod[]): boolean {
+  const own = all.filter((other) => recordedOwner(other) === recordedOwner(method))
+  const last = Math.max(...own.map(({ default_choice }) => default_choice ?? -1))
+  return method.status === 'saved' && method.is_default && method.default_choice === last
+}
+
+t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  await fc.assert(
+    fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
+      await pool.query('delete from read_models.payment_methods_v1')
+      const log = createTestLog()
+      const ids = added.map((given) => saveMethod(log, { ...given, payment_method_id: randomUUID() }))
+      // Of several processes, one may have chosen first and come last.
+      steps.forEach((each, index) => {
+        happen(log, ids[each.method % ids.length] ?? '', each, (index * 7) % 31)
+      })
+      await applyAgain(pool, paymentMethods, log, sizes)
+      if (repeated) await applyAgain(pool, paymentMethods, log, sizes.toReversed())
+      const states = ids.map((id) => log.stateOf(paymentMethodFold, id)).filter((state) => state.status !== 'none')
+      for (const state of states) {
+        const { payment_method_id: id } = state
+        const owner = recordedOwner(state) ?? ''
+        const found = await getPaymentMethod(pool, { id, owner })
+        const expected = { ...paymentMethodResource(state), is_default: isDefault(state, states) }
+        t.same(found?.item, state.status === 'saved' ? expected : undefined)
+        const { rows } = await pool.query('select * from read_models.payment_methods_v1 where id = $1', [id])
+        const { revision, default_choice, is_default, is_removed, user_id } = rows[0]
+        t.equal(revision, log.events.findLast((event) => event.id === id)?.revision)
+        t.same(
+          { user_id, is_default, is_removed, default_choice },
+          {
+            user_id: state.user_id,
+            is_default: state.is_default,
+            is_removed: state.status === 'removed',
+            default_choice: state.default_choice === null ? null : BigInt(state.default_choice),
+          },
+        )
+      }
+      return t.passing()
+    }),
+    { seed: 6, numRuns: 80 },
+  )
+})
+
+const occurred_at = '2026-03-01T10:00:00.000Z'
+
+function comeAndGone(log: TestLog): string {
+  const id = saveMethod(log, { ...ofUser('u1'), alias: 'first', default_choice: 0 })
+  log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'provider' }, state))
+  return saveMethod(log, { ...ofGuest('g@example.com'), payment_method_id: id, alias: 'second' })
+}
+
+t.test('a method that was removed and saved again in one batch is the new one', async (t) => {
+  const log = createTestLog()
+  const id = comeAndGone(log)
+  for (const events of [log.events, [...log.events, ...log.events]]) {
+    const { inserts, patches } = foldBatch(paymentMethods, events)
+    t.same(patches, [])
+    t.equal(inserts.length, 1)
+    t.match(inserts, [{ id, revision: 2n, values: { alias: 'second', is_removed: false, is_default: false } }])
+  }
+  const gone = foldBatch(paymentMethods, log.events.slice(0, 2))
+  t.match(gone.inserts, [{ id, revision: 1n, values: { alias: 'first', is_removed: true, default_choice: 0 } }])
+  const back = foldBatch(paymentMethods, log.events.slice(1))
+  t.same(back.patches, [], 'the removal of a row of the table is forgotten with what comes after it')
+  t.match(back.inserts, [{ id, revision: 2n, values: { alias: 'second' } }])
+})
+
+t.test('a method that was saved again belongs to its new owner alone, however the log is cut', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  for (const sizes of [[1], [2, 1], [1, 2], [3]]) {
+    const log = createTestLog()
+    const id = comeAndGone(log)
+    for (const time of ['first', 'second']) {
+      await applyAgain(pool, paymentMethods, log, sizes)
+      t.equal(await getPaymentMethod(pool, { id, owner: userOwner('u1') }), undefined)
+      const found = await getPaymentMethod(pool, { id, owner: guestOwner('g@example.com') })
+      t.match(
+        found,
+        { item: { alias: 'second', is_default: false }, revision: 2n },
+        `batches of ${sizes}, the ${time} time`,
+      )
+    }
+  }
+})
+
+t.test('the choice of a method that was removed still outranks older ones', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  saveMethod(log, { ...ofUser('u1'), default_choice: 0 })
+  const chosen = saveMethod(log, { ...ofUser('u1'), default_choice: 1 })
+  saveMethod(log, { ...ofUser('u2'), default_choice: 7 })
+  const defaults = async () => {
+    await applyAgain(pool, paymentMethods, log)
+    const asked = { owner: userOwner('u1'), guest_email: undefined, page: 1, limit: 50 }
+    const { items } = await listPaymentMethods(pool, { ...asked, orderBy: 'created_at', orderDir: 'desc' })
+    return items.filter(({ is_default }) => is_default).map(({ id }) => id)
+  }
+  t.same(await defaults(), [chosen], 'both say so, the later choice counts')
+  log.record(paymentMethodFold, chosen, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
+  t.same(await defaults(), [], 'what was the default before does not come back by itself')
+})

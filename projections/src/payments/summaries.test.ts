@@ -1,0 +1,149 @@
+// What payments show of the methods that they were made with.
+import { randomUUID } from 'node:crypto'
+import { guestOwner, userOwner } from '@paylog/domain/owner'
+import {
+  changePaymentMethod,
+  paymentMethodFold,
+  removePaymentMethod,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import type { Pool } from 'pg'
+import t, { type Test } from 'tap'
+import { newestFirst } from '../page.ts'
+import { paymentMethods } from '../payment-methods/projection.ts'
+import { applyAgain } from '../testApply.ts'
+import { readModelDatabase, watched } from '../testDatabase.ts'
+import { createTestLog, type Facts, guest, open, type TestLog, user } from '../testEvents.ts'
+import { ofGuest, ofUser, saveMethod } from '../testResources.ts'
+import { payments } from './projection.ts'
+import { getPayment, listPayments, type PaymentsQuestion } from './queries.ts'
+
+const occurred_at = '2026-03-01T10:00:00.000Z'
+const including: PaymentsQuestion = {
+  owner: userOwner('u1'),
+  status: undefined,
+  search: undefined,
+  guest_email: undefined,
+  created_after: undefined,
+  created_before: undefined,
+  page: 1,
+  limit: 50,
+  withMethod: true,
+  ...newestFirst,
+}
+
+async function startLog(t: Test) {
+  const { pool } = await readModelDatabase(t)
+  return { pool, log: createTestLog() }
+}
+
+async function project(pool: Pool, log: TestLog): Promise<void> {
+  await applyAgain(pool, payments, log)
+  await applyAgain(pool, paymentMethods, log)
+}
+
+t.test('a payment tells of its method in the list that asks for it and on its own, removed or not', async (t) => {
+  const { pool, log } = await startLog(t)
+  const details = { wallet_type: 'apple_pay', card_brand: 'amex', last_four: '0005', alias: 'Work' }
+  const method = saveMethod(log, { ...ofUser('u1'), ...details })
+  const id = open(log, { ...user('u1'), payment_method_id: method })
+  const expected = { id: method, payment_type: 'card', ...details, expiry_month: '04', expiry_year: '2031' }
+  const isShown = async () => {
+    await project(pool, log)
+    t.same((await listPayments(pool, including)).items[0]?.payment_method, expected)
+    t.same((await getPayment(pool, { id, owner: including.owner }))?.item.payment_method, expected)
+    const plain = await listPayments(pool, { ...including, withMethod: false })
+    t.notOk(Object.hasOwn(plain.items[0] ?? {}, 'payment_method'))
+  }
+  await isShown()
+  log.record(paymentMethodFold, method, (state) => changePaymentMethod({ occurred_at, alias: 'Home' }, state))
+  expected.alias = 'Home'
+  await isShown()
+  log.record(paymentMethodFold, method, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
+  await isShown()
+})
+
+t.test('only a method of the same owner is told of, and what is no id of ours has no summary', async (t) => {
+  const { pool, log } = await startLog(t)
+  const methods = {
+    own: saveMethod(log, ofUser('u1')),
+    others: saveMethod(log, ofUser('u2')),
+    guests: saveMethod(log, ofGuest('U1@example.com')),
+    nobodys: saveMethod(log, { user_id: null, guest_email: null }),
+  }
+  const named: [Facts, string | null, boolean][] = [
+    [user('u1'), methods.own, true],
+    [user('u1'), methods.own.toUpperCase(), true],
+    [user('u1'), methods.others, false],
+    [user('u1'), methods.guests, false],
+    [user('u1'), methods.nobodys, false],
+    [user('u1'), randomUUID(), false],
+    [user('u1'), 'pm_card_visa', false],
+    [user('u1'), `${methods.own} `, false],
+    [user('u1'), `x\n${methods.own}`, false],
+    [user('u1'), '', false],
+    [user('u1'), null, false],
+    [guest('u1@EXAMPLE.com'), methods.guests, true],
+    [guest('u1@example.com'), methods.own, false],
+  ]
+  const expected = new Map(
+    named.map(([payer, payment_method_id, isShown]) => {
+      const id = open(log, { ...payer, payment_method_id })
+      return [id, isShown ? (payment_method_id?.toLowerCase() ?? null) : null] as const
+    }),
+  )
+  await project(pool, log)
+  for (const owner of [userOwner('u1'), guestOwner('u1@example.com')]) {
+    const { items } = await listPayments(pool, { ...including, owner })
+    for (const { id, payment_method } of items) {
+      t.equal(payment_method?.id ?? null, expected.get(id), `listed, with ${payment_method?.id}`)
+      const single = await getPayment(pool, { id, owner })
+      t.same(single?.item.payment_method, payment_method)
+      expected.delete(id)
+    }
+  }
+  t.equal(expected.size, 0)
+})
+
+t.test('a page with its summaries is one statement, and so is a payment with its own', async (t) => {
+  const { pool, log } = await startLog(t)
+  const ids = Array.from({ length: 30 }, () =>
+    open(log, { ...user('u1'), payment_method_id: saveMethod(log, ofUser('u1')) }),
+  )
+  await project(pool, log)
+  const { db, asked } = watched(pool)
+  const { items, total } = await listPayments(db, { ...including, limit: 20 })
+  t.equal(total, 30)
+  t.equal(items.filter(({ payment_method }) => payment_method !== null).length, 20)
+  t.equal(asked.length, 1)
+  await getPayment(db, { id: ids[0] ?? '', owner: including.owner })
+  t.equal(asked.length, 2)
+})
+
+t.test('a plain list does not look at methods at all', async (t) => {
+  const { pool, log } = await startLog(t)
+  open(log, { ...user('u1'), payment_method_id: saveMethod(log, ofUser('u1')) })
+  await project(pool, log)
+  await pool.query('drop view read_models.payment_methods')
+  t.equal((await listPayments(pool, { ...including, withMethod: false })).total, 1)
+  await t.rejects(listPayments(pool, including), /payment_methods/)
+})
+
+t.test('a page in any order has its summaries beside the right payments', async (t) => {
+  const { pool, log } = await startLog(t)
+  const expected = [3, 1, 2].map((total_cents) => {
+    const payment_method_id = saveMethod(log, { ...ofUser('u1'), alias: String(total_cents) })
+    open(log, { ...user('u1'), total_cents, payment_method_id })
+    return total_cents
+  })
+  await project(pool, log)
+  for (const [orderDir, order] of [
+    ['asc', expected.toSorted()],
+    ['desc', expected.toSorted().toReversed()],
+  ] as const) {
+    const { items } = await listPayments(pool, { ...including, orderBy: 'amount_cents', orderDir, limit: 2 })
+    t.same(
+      items.map(({ total_cents, payment_method }) => [total_cents, payment_method?.alias]),
+      order.slice(0, 2).map((total) => [total, String(total)]),
+    )
+  }
+})

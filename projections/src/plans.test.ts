@@ -1,0 +1,73 @@
+// How Postgres answers the questions once a connection has them prepared: by indexes, whatever the parameters are.
+import { randomUUID } from 'node:crypto'
+import { userOwner } from '@paylog/domain/owner'
+import type { Pool, PoolClient } from 'pg'
+import t from 'tap'
+import { getAddress, listAddresses } from './addresses/queries.ts'
+import type { Queryable } from './namedQuery.ts'
+import { newestFirst } from './page.ts'
+import { getPaymentMethod, listPaymentMethods } from './payment-methods/queries.ts'
+import { getPayment, listPayments } from './payments/queries.ts'
+import { readModelDatabase, watched } from './testDatabase.ts'
+
+const owner = userOwner('u1')
+const all = { owner, guest_email: undefined, page: 1, limit: 50, ...newestFirst }
+const allPayments = {
+  ...all,
+  status: undefined,
+  search: undefined,
+  created_after: undefined,
+  created_before: undefined,
+}
+const one = { id: randomUUID(), owner }
+
+const questions: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
+  ['payments', (db) => listPayments(db, { ...allPayments, withMethod: false }), [/payments_v1_by_owner/]],
+  [
+    'payments with their methods',
+    (db) => listPayments(db, { ...allPayments, withMethod: true }),
+    [/payments_v1_by_owner/, /payment_methods_v1_pkey/],
+  ],
+  ['one payment', (db) => getPayment(db, one), [/payment_methods_v1_pkey/]],
+  [
+    'payment methods',
+    (db) => listPaymentMethods(db, all),
+    [/payment_methods_v1_by_owner/, /Index Only Scan using payment_methods_v1_by_choice/],
+  ],
+  ['one payment method', (db) => getPaymentMethod(db, one), [/payment_methods_v1_by_choice/]],
+  [
+    'addresses',
+    (db) => listAddresses(db, { ...all, address_type: undefined }),
+    [/addresses_v1_by_owner/, /Index Only Scan using addresses_v1_by_choice/],
+  ],
+  [
+    'addresses of a type',
+    (db) => listAddresses(db, { ...all, address_type: 'billing' }),
+    [/addresses_v1_by_owner/, /addresses_v1_by_choice/],
+  ],
+  ['one address', (db) => getAddress(db, one), [/addresses_v1_by_choice/]],
+]
+
+/** The plan for any parameters, where a table is only read as a whole if nothing else can be done. */
+async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Promise<unknown>): Promise<string> {
+  const { db, asked } = watched(pool)
+  await ask(db)
+  const [query] = asked
+  await client.query(`prepare asked as ${query?.text}`)
+  const given = query?.values?.map(() => 'null').join(', ')
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute asked(${given})`)
+  await client.query('deallocate asked')
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+t.test('no prepared question reads a table as a whole', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const client = await pool.connect()
+  await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off')
+  for (const [name, ask, indexes] of questions) {
+    const plan = await planOf(pool, client, ask)
+    t.notMatch(plan, /Seq Scan/, name)
+    for (const index of indexes) t.match(plan, index, name)
+  }
+  client.release(true)
+})

@@ -1,0 +1,28 @@
+// Room: projections, tests only. A log applied as a projector would, in pieces of any size.
+import type { Pool } from 'pg'
+import { createApplier } from './applier.ts'
+import type { Projection } from './projection.ts'
+import type { TestLog } from './testEvents.ts'
+
+/** Applies the whole log in batches of these sizes, in turn. */
+export async function applyInBatches(
+  pool: Pool,
+  projection: Projection,
+  log: TestLog,
+  sizes: readonly number[] = [500],
+): Promise<void> {
+  const applier = createApplier({ pool, projection, version: projection.version })
+  await applier.start()
+  for (let from = 0, turn = 0; from < log.events.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1
+    await applier.apply(log.batch(from, from + size))
+    from += size
+  }
+}
+
+/** The same once more from the start of the log, as after a checkpoint was put back. */
+export async function applyAgain(...args: Parameters<typeof applyInBatches>): Promise<void> {
+  const [pool, { name }] = args
+  await pool.query('delete from read_models.checkpoints where name like $1', [`${name}@%`])
+  await applyInBatches(...args)
+}

@@ -1,0 +1,76 @@
+// Room: projections, tests only. What happens to saved methods and addresses, as the log would tell it.
+import { randomUUID } from 'node:crypto'
+import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
+import {
+  type AddPaymentMethod,
+  addPaymentMethod,
+  paymentMethodFold,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import type { TestLog } from './testEvents.ts'
+
+const occurred_at = '2026-03-01T10:00:00.000Z'
+
+/** Whose a method or an address is. */
+export const ofUser = (user_id: string) => ({ user_id, guest_email: null })
+export const ofGuest = (guest_email: string) => ({ user_id: null, guest_email })
+
+/** Saves a method, about which a test says what matters to it, and returns its id. */
+export function saveMethod(log: TestLog, facts: Partial<AddPaymentMethod> = {}): string {
+  const payment_method_id = facts.payment_method_id ?? randomUUID()
+  const command: AddPaymentMethod = {
+    occurred_at,
+    ...ofUser('u1'),
+    provider_id: 'sandbox',
+    provider_method_id: `pm_${payment_method_id}`,
+    provider_customer_id: null,
+    payment_type: 'card',
+    wallet_type: null,
+    card_brand: 'visa',
+    last_four: '4242',
+    expiry_month: '04',
+    expiry_year: '2031',
+    type: null,
+    alias: null,
+    organization_id: null,
+    billing_address_id: null,
+    billing_details: null,
+    default_choice: null,
+    ...facts,
+    payment_method_id,
+  }
+  log.record(paymentMethodFold, payment_method_id, (state) => addPaymentMethod(command, state))
+  return payment_method_id
+}
+
+/** Keeps an address, about which a test says what matters to it, and returns its id. */
+export function keepAddress(log: TestLog, facts: Partial<AddAddress> = {}): string {
+  const address_id = facts.address_id ?? randomUUID()
+  const command: AddAddress = {
+    occurred_at,
+    ...ofUser('u1'),
+    address_type: 'billing',
+    organization_id: null,
+    name: 'Ada',
+    line1: 'Street 1',
+    line2: null,
+    city: 'Town',
+    state: null,
+    postal_code: '12345',
+    country: 'DE',
+    is_partial: false,
+    is_business: false,
+    business_name: null,
+    tax_id: null,
+    tax_id_type: null,
+    phone: null,
+    email: null,
+    alias: null,
+    guest_name: null,
+    default_choice: null,
+    request_fingerprint: null,
+    ...facts,
+    address_id,
+  }
+  log.record(addressFold, address_id, (state) => addAddress(command, state))
+  return address_id
+}
