@@ -1,44 +1,85 @@
-// Queries are composed with Kysely and run as named statements, which a connection parses only once.
+// Queries are composed once for everything that can be asked, without the values, and run as named statements, which a
+// connection parses only once.
 import { createHash } from 'node:crypto'
-import {
-  type CompiledQuery,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-} from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Pool } from 'pg'
-import type { AddressRecord } from './addresses/views.ts'
-import type { PaymentMethodRecord } from './payment-methods/views.ts'
-import type { PaymentRecord } from './payments/views.ts'
+import { columnTypes } from './columnTypes.ts'
 
 /** What reading needs of a pool. */
 export type Queryable = Pick<Pool, 'query'>
 
-/** The views that queries know. */
-export type ReadModels = {
-  readonly payments: PaymentRecord
-  readonly payment_methods: PaymentMethodRecord
-  readonly addresses: AddressRecord
+/** Stands in a query for a value that comes with every asking. */
+export type Placeholder<Value> = RawBuilder<Value> & {
+  /** The same value, put differently before it is sent. */
+  through<Other>(change: (value: Value) => Other): Placeholder<Other>
 }
 
-/** Composes and compiles; it has no connection of its own. */
-export const readModels = new Kysely<ReadModels>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-}).withSchema('read_models')
+/** The values of a question as its query sees them: which of them there are, but not what they are. */
+export type Asked<Values> = {
+  readonly [Name in keyof Values]: Placeholder<Exclude<Values[Name], undefined>> | Extract<Values[Name], undefined>
+}
+
+/** What may have any number of values is a value, and no part of a shape: every shape is a statement of its own. */
+type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name] ? never : Shape[Name] }
 
 /**
- * Runs a composed query. The statement's name is derived from its text, and there are only as many texts as ways to
- * combine the filters, so the statements of a connection stay bounded.
+ * A question that is asked again and again. Its SQL depends on its shape and on which values it is asked with, and is
+ * composed once for each of these combinations. The values themselves come to it only when it is run, so that what was
+ * composed for one caller holds nothing of theirs.
+ *
+ * @param compose uses every value that is given, and no others: constants are written as literals
+ * @returns asks the question; throws Error, at the first asking already, when `compose` does not keep to that
  */
-export async function runNamed<Row extends object>(db: Queryable, query: CompiledQuery<Row>): Promise<Row[]> {
-  const name = createHash('sha256').update(query.sql).digest('base64url').slice(0, 24)
-  const { rows } = await db.query<Row>({ name, text: query.sql, values: [...query.parameters] })
-  return rows
+export function prepare<
+  Values extends object,
+  Shape extends Readonly<Record<string, string | boolean>>,
+  Row extends object,
+>(
+  compose: (asked: Asked<Values>, shape: Shape) => CompiledQuery<Row>,
+): (db: Queryable, values: Values, shape: Shape & Finite<Shape>) => Promise<Row[]> {
+  const statements = new Map<string, Statement<Values>>()
+  return async (db, values, shape) => {
+    const names = namesOf(values).filter((name) => values[name] !== undefined)
+    const combination = JSON.stringify([names, shape])
+    let statement = statements.get(combination)
+    if (statement === undefined) {
+      statement = statementOf(names, (asked: Asked<Values>) => compose(asked, shape))
+      statements.set(combination, statement)
+    }
+    const { name, text, slots } = statement
+    const bound = slots.map((slot) => slot.read(values))
+    const { rows } = await db.query<Row>({ name, text, values: bound, types: columnTypes })
+    return rows
+  }
+}
+
+/** Where a value belongs in a statement. */
+type Slot<Values, Value = unknown> = { readonly name: keyof Values; readonly read: (values: Values) => Value }
+type Statement<Values> = { readonly name: string; readonly text: string; readonly slots: readonly Slot<Values>[] }
+
+function statementOf<Values extends object>(
+  names: readonly (keyof Values)[],
+  compose: (asked: Asked<Values>) => CompiledQuery,
+): Statement<Values> {
+  const made: Slot<Values>[] = []
+  const placeholder = <Value>(slot: Slot<Values, Value>): Placeholder<Value> => {
+    made.push(slot)
+    return Object.assign(sql<Value>`${slot}`, {
+      through: <Other>(change: (value: Value) => Other) =>
+        placeholder({ name: slot.name, read: (values) => change(slot.read(values)) }),
+    })
+  }
+  const asked = Object.fromEntries(names.map((name) => [name, placeholder({ name, read: (values) => values[name] })]))
+  const { sql: text, parameters } = compose(asked as Asked<Values>)
+  const slots = parameters.map((parameter) => made.find((slot) => slot === parameter))
+  if (!slots.every((slot) => slot !== undefined)) throw new Error(`A constant would be sent as a parameter of: ${text}`)
+  const unused = names.filter((name) => !slots.some((slot) => slot.name === name))
+  if (unused.length > 0) throw new Error(`Nothing is done with ${unused.join(', ')} in: ${text}`)
+  // Named by its text, so that a connection never has two texts under one name.
+  return { name: createHash('sha256').update(text).digest('base64url').slice(0, 24), text, slots }
+}
+
+/** `Object.keys`, for values whose type says all that they have. */
+function namesOf<Values extends object>(values: Values): (keyof Values)[] {
+  return Object.keys(values) as (keyof Values)[]
 }

@@ -1,14 +1,16 @@
 // How every list is read: one page and the number of all that match, by one statement.
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { type Queryable, type ReadModels, readModels, runNamed } from './namedQuery.ts'
+import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { Asked } from './namedQuery.ts'
+import { type ReadModels, readModels } from './readModels.ts'
 
-/** What every list asks for beside its filters. The id has the last word on the order. */
-export type Paging<Column extends string = 'created_at'> = {
+/** The id has the last word on the order. */
+export type Order<Column extends string = 'created_at'> = {
   readonly orderBy: Column
   readonly orderDir: 'asc' | 'desc'
-  readonly page: number
-  readonly limit: number
 }
+
+/** What every list asks for beside its filters and its order. */
+export type Paging = { readonly page: number; readonly limit: number }
 
 /** The order of lists that have only one. */
 export const newestFirst = { orderBy: 'created_at', orderDir: 'desc' } as const
@@ -29,29 +31,43 @@ export type Found<Item> = { readonly item: Item; readonly revision: bigint }
 /** What the rows of a page bring along from elsewhere; their columns go by the name `paged`. */
 export type Related = { readonly column: RawBuilder<unknown>; readonly join: RawBuilder<unknown> }
 
+/** A row of the answer: the total, beside a row of the page or beside nothing. */
+type Paged<Row> = { readonly total: number } & (Row | { readonly id: null })
+
 /**
- * Reads one page of a list.
+ * Composes one page of a list.
  * @param matching all that match, with the columns of a row
  * @param related joined to the rows of the page alone, however many match
  */
-export async function readPage<View extends keyof ReadModels, Row extends { readonly id: string }>(
-  db: Queryable,
+export function pageOf<View extends keyof ReadModels, Row extends { readonly id: string }>(
   matching: SelectQueryBuilder<ReadModels, View, Row>,
-  { orderBy, orderDir, page, limit }: Paging<string>,
+  { page, limit }: Asked<Paging>,
+  { orderBy, orderDir }: Order<string>,
   related?: Related,
-): Promise<Page<Row>> {
-  const total = matching.clearSelect().select(sql<string>`count(*)`.as('total'))
-  const paged = matching
+): CompiledQuery<Paged<Row>> {
+  const total = matching.clearSelect().select(sql<number>`count(*)`.as('total'))
+  const ids = matching
+    .clearSelect()
+    .select(sql`id`.as('id'))
     .orderBy(sql.ref(orderBy), orderDir)
     .orderBy(sql.ref('id'), orderDir)
     .limit(limit)
-    .offset((page - 1) * limit)
+    .offset(sql<bigint>`(${page}::bigint - 1) * ${limit}`)
+  // Ids alone come from the index where it has the order, so that a late page does not read the rows of all before it.
+  const paged = matching.where(sql.ref('id'), 'in', ids)
   const direction = sql.raw(orderDir)
   // The count is one row, so that a page past the end still tells the total.
-  const query = sql<{ readonly total: bigint | string } & (Row | { readonly id: null })>`
+  return sql<Paged<Row>>`
     select counted.total, paged.*${related ? sql`, ${related.column}` : sql``}
     from ${total} as counted left join ${paged} as paged on true ${related ? related.join : sql``}
-    order by ${sql.ref(`paged.${orderBy}`)} ${direction}, paged.id ${direction}`
-  const rows = await runNamed(db, query.compile(readModels))
-  return { items: rows.filter((row) => row.id !== null), total: Number(rows[0]?.total ?? 0) }
+    order by ${sql.ref(`paged.${orderBy}`)} ${direction}, paged.id ${direction}`.compile(readModels)
+}
+
+/** @param itemOf makes of a row what clients see */
+export function readPage<Row extends { readonly id: string }, Item>(
+  rows: readonly Paged<Row>[],
+  itemOf: (row: Row) => Item,
+): Page<Item> {
+  const found = rows.filter((row) => row.id !== null)
+  return { items: found.map(itemOf), total: rows[0]?.total ?? 0 }
 }

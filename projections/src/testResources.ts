@@ -1,6 +1,7 @@
 // Room: projections, tests only. What happens to saved methods and addresses, as the log would tell it.
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
+import { nothingSaid } from '@paylog/domain/addresses/events'
 import {
   type AddPaymentMethod,
   addPaymentMethod,
@@ -48,24 +49,13 @@ export function keepAddress(log: TestLog, facts: Partial<AddAddress> = {}): stri
   const command: AddAddress = {
     occurred_at,
     ...ofUser('u1'),
+    ...nothingSaid,
     address_type: 'billing',
-    organization_id: null,
     name: 'Ada',
     line1: 'Street 1',
-    line2: null,
     city: 'Town',
-    state: null,
     postal_code: '12345',
     country: 'DE',
-    is_partial: false,
-    is_business: false,
-    business_name: null,
-    tax_id: null,
-    tax_id_type: null,
-    phone: null,
-    email: null,
-    alias: null,
-    guest_name: null,
     default_choice: null,
     request_fingerprint: null,
     ...facts,

@@ -1,19 +1,18 @@
 // The write side: everything that changes something, as one Fastify plugin.
-import type { Callers } from '@paylog/runtime/callers'
-import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { setupIntentRoutes } from './setup-intents/routes.ts'
+import type { Writing } from './writing.ts'
 
 export const commandApi =
-  ({ workflow, callers }: { readonly workflow: Workflow; readonly callers: Callers }): FastifyPluginAsync =>
+  (writing: Writing): FastifyPluginAsync =>
   async (app) => {
-    await app.register(paymentRoutes({ workflow, callers }))
-    await app.register(setupIntentRoutes({ workflow, callers }))
-    await app.register(paymentMethodRoutes({ workflow, callers }))
-    await app.register(addressRoutes({ workflow, callers }))
-    await app.register(receiverRoutes(workflow))
+    await app.register(paymentRoutes(writing))
+    await app.register(setupIntentRoutes(writing))
+    await app.register(paymentMethodRoutes(writing))
+    await app.register(addressRoutes(writing))
+    await app.register(receiverRoutes(writing.workflow))
   }

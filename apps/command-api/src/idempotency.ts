@@ -3,11 +3,21 @@ import { createHash } from 'node:crypto'
 import { type Actor, actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { guestOwner } from '@paylog/domain/owner'
+import { Type } from 'typebox'
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid'
 
 /** Names the ids that are derived from keys; a changed value would make every repeated request a new one. */
 const namespace = '6f1d0c0e-6a53-5f0e-9a35-2c1b7c0a4d11'
 const maxKeyLength = 255
+
+/** The headers of a request that creates something. */
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description: `1 to ${maxKeyLength} printable characters. Repeated with the same key, the same request is carried out once.`,
+    }),
+  ),
+})
 
 export type RequestIdentity = {
   /** The id of what the request creates. */

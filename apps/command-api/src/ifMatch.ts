@@ -1,15 +1,28 @@
 // If-Match: a change is made only to what the client has seen (RFC 9110, section 13.1.1).
 import { DomainError } from '@paylog/domain/errors'
+import type { Revision } from '@paylog/event-store/appending'
+import { Type } from 'typebox'
+
+/** The headers of a request to change or delete something. */
+export const IfMatchHeaders = Type.Object({
+  'if-match': Type.Optional(Type.String({ description: 'The ETag of the resource as the client has seen it' })),
+})
+
+/** The tag of a resource is the revision of its stream. */
+export function etagOf(revision: Revision): string {
+  return `"${revision}"`
+}
 
 /**
  * @param header as it came; undefined asks for nothing
  * @param revision of the stream that is about to be changed
  * @throws DomainError `precondition_failed`
  */
-export function requireMatch(header: string | undefined, revision: bigint | 'no_stream'): void {
+export function requireMatch(header: string | undefined, revision: Revision): void {
   if (header === undefined) return
   if (revision === 'no_stream') throw new DomainError('precondition_failed', 'There is nothing that could match')
+  const etag = etagOf(revision)
   const tags = header.split(',').map((tag) => tag.trim())
-  if (header.trim() === '*' || tags.includes(`"${revision}"`)) return
-  throw new DomainError('precondition_failed', 'It was changed since; read it again', { etag: `"${revision}"` })
+  if (header.trim() === '*' || tags.includes(etag)) return
+  throw new DomainError('precondition_failed', 'It was changed since; read it again', { etag })
 }

@@ -1,7 +1,9 @@
 // What all lists have in common: how they are asked for, and how they answer.
 import type { Page } from '@paylog/projections/page'
+import type { KnownActor } from '@paylog/runtime/callers'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import { type KnownActor, UserContext, userContext } from './userContext.ts'
+import { staleHeader } from './readAfter.ts'
+import { UserContext, userContext } from './userContext.ts'
 
 /** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
 const maxPage = 2_147_483_647
@@ -16,18 +18,21 @@ export const listParameters = {
 
 /** @param meta what one list tells beside its page */
 export const listAnswer = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>
-  Type.Object({
-    success: Type.Literal(true),
-    data: Type.Array(item),
-    meta: Type.Object({
-      page: Type.Integer(),
-      limit: Type.Integer(),
-      total: Type.Integer(),
-      hasMore: Type.Boolean(),
-      ...meta,
-    }),
-    user_context: UserContext,
-  })
+  Type.Object(
+    {
+      success: Type.Literal(true),
+      data: Type.Array(item),
+      meta: Type.Object({
+        page: Type.Integer(),
+        limit: Type.Integer(),
+        total: Type.Integer(),
+        hasMore: Type.Boolean(),
+        ...meta,
+      }),
+      user_context: UserContext,
+    },
+    { description: 'One page of what the caller may see', headers: staleHeader },
+  )
 
 /** The answer with one page of a list. */
 export function listed<Item, Meta extends object>(

@@ -20,6 +20,14 @@ export const ReadAfterHeaders = Type.Object({
   ),
 })
 
+/** Of answers to such requests. */
+export const staleHeader = {
+  'X-Read-Stale': Type.Literal('true', {
+    description:
+      'Only when the position of X-Read-After was not reached in time, so that the answer may be an older one',
+  }),
+}
+
 /**
  * An event of a projection's own is there at the second look, as a rule. What is missing then may be an event of others,
  * which the projection is not told of by itself; what is missing long after that may have been recorded since.

@@ -3,15 +3,17 @@ import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { ownerOf } from '@paylog/domain/owner'
 import type { Found, SingleQuestion } from '@paylog/projections/page'
+import { knownActor } from '@paylog/runtime/callers'
+import { dataAnswer, etagHeader } from '@paylog/runtime/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { knownActor } from './userContext.ts'
+import { staleHeader } from './readAfter.ts'
 
-export const SingleParams = Type.Object({ id: Type.String() })
+export const SingleParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })
 export const SingleQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
 
 export const singleAnswer = <Resource extends TSchema>(resource: Resource) =>
-  Type.Object({ success: Type.Literal(true), data: resource })
+  dataAnswer(resource, { description: 'What was asked for', headers: { ...etagHeader, ...staleHeader } })
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

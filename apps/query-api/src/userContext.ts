@@ -1,8 +1,8 @@
 // Which caller a list is for, as the list itself tells it (interface, section 4.2).
-import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { Nullable } from '@paylog/domain/fields'
 import { guestOwner, ownerOf } from '@paylog/domain/owner'
+import type { KnownActor } from '@paylog/runtime/callers'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { type Static, Type } from 'typebox'
 
@@ -14,8 +14,6 @@ export const UserContext = Type.Object({
   search_method: Type.Union([Type.Literal('user_id'), Type.Literal('guest_email')]),
 })
 export type UserContext = Static<typeof UserContext>
-
-export type KnownActor = Exclude<Actor, { kind: 'anonymous' }>
 
 export function userContext(actor: KnownActor): UserContext {
   if (actor.kind === 'guest') {
@@ -29,15 +27,6 @@ export function userContext(actor: KnownActor): UserContext {
   }
   const { user_id, user_type, user_email } = actor
   return { authenticated: true, user_id, user_type, user_email, search_method: 'user_id' }
-}
-
-/**
- * The caller of a route that `sessionOrGuest` guards.
- * @throws DomainError `unauthenticated` should a route have forgotten that guard: it fails closed.
- */
-export function knownActor(actor: Actor): KnownActor {
-  if (actor.kind === 'anonymous') throw new DomainError('unauthenticated', 'A credential is required')
-  return actor
 }
 
 /** An `onRequest` hook behind `sessionOrGuest`: a guest that names another guest's e-mail is refused, not answered with nothing. */

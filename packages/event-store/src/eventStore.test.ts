@@ -56,6 +56,17 @@ t.test('concurrent writers of one stream all get their turn, exactly once', asyn
   )
 })
 
+t.test('the last events of a stream are read without the others, in their order', async (t) => {
+  const stream = freshStream()
+  t.same(await store.readStream(stream, { last: 2 }), [])
+  for (let n = 0; n < 4; n++) await addOne(store, stream)
+  const revisionsOf = async (last: number) =>
+    (await store.readStream(stream, { last })).map(({ revision }) => Number(revision))
+  t.same(await revisionsOf(1), [3])
+  t.same(await revisionsOf(3), [1, 2, 3])
+  t.same(await revisionsOf(9), [0, 1, 2, 3])
+})
+
 t.test('an assumption about a stream is tried first and corrected when it is wrong', async (t) => {
   const stream = freshStream()
   const assuming = (known: Loaded<number>, decide = (count: number) => [owned(count)]) =>

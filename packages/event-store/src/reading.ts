@@ -17,7 +17,10 @@ import type { Line } from './connection.ts'
 import { isRefusal, NoAnswerError, unreadable } from './failure.ts'
 import type { StreamName } from './streamName.ts'
 
-export type ReadRange = { readonly from?: bigint; readonly limit?: number }
+export type ReadRange =
+  | { readonly from?: bigint; readonly limit?: number }
+  /** So many from the stream's end. */
+  | { readonly last: number }
 
 /** Many times what a subscription to a part of the log may pass over without sending a checkpoint. */
 const untoldEvents = 1_000
@@ -26,20 +29,23 @@ const untoldEvents = 1_000
  * A stream's events in order; none for a stream that does not exist.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export function readStream(line: Line, stream: StreamName, { from, limit }: ReadRange): Promise<Recorded[]> {
+export function readStream(line: Line, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
+  const isFromEnd = 'last' in range
   const open = (client: EventStoreDBClient) =>
-    client.readStream(stream, {
-      direction: FORWARDS,
-      fromRevision: from ?? START,
-      ...(limit === undefined ? {} : { maxCount: limit }),
-    })
+    isFromEnd
+      ? client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: range.last })
+      : client.readStream(stream, {
+          direction: FORWARDS,
+          fromRevision: range.from ?? START,
+          ...(range.limit === undefined ? {} : { maxCount: range.limit }),
+        })
   return patiently(line, async () => {
     const events: Recorded[] = []
     try {
       for await (const event of eventsOf(line, `Read of ${stream}`, open)) {
         events.push(decode(event, event.position ?? nowhere))
       }
-      return events
+      return isFromEnd ? events.reverse() : events
     } catch (error) {
       if (error instanceof StreamNotFoundError || error instanceof NoStreamError) return []
       throw error

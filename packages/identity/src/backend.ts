@@ -1,19 +1,26 @@
 // The two questions to the identity backend, and how its answers are read (interface, section 5).
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { Agent, request } from 'undici'
+import { Compile } from 'typebox/compile'
+import { Agent } from 'undici'
+import { type Answer, exchange, isSuccess, type Question } from './exchange.ts'
 import { readInstant } from './instant.ts'
 
 // Control characters and halves of surrogate pairs are in nobody's name, and Postgres could not keep them.
 const Name = Type.String({ pattern: /^[^\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
 const Email = Type.String({ pattern: /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
 
-const SessionAnswer = Type.Object({
-  user: Type.Object({ id: Name, email: Email, userType: Type.Optional(Type.Union([Name, Type.Literal('')])) }),
-  session: Type.Object({ expiresAt: Type.Unknown() }),
-})
-const TokenAnswer = Type.Object({ user: Type.Object({ email: Email }), expires_at: Type.Unknown() })
+const sessionAnswer = Compile(
+  Type.Object({
+    success: Type.Literal(true),
+    user: Type.Object({ id: Name, email: Email, userType: Type.Optional(Type.Union([Name, Type.Literal('')])) }),
+    session: Type.Object({ expiresAt: Type.Unknown() }),
+  }),
+)
+const tokenAnswer = Compile(
+  Type.Object({ success: Type.Literal(true), user: Type.Object({ email: Email }), expires_at: Type.Unknown() }),
+)
+const refusal = Compile(Type.Object({ success: Type.Literal(false) }))
 
 export type ValidSession = { readonly user_id: string; readonly user_email: string; readonly user_type: string }
 export type ValidToken = { readonly guest_email: string }
@@ -26,13 +33,13 @@ export type IdentityBackend = {
   close(): Promise<void>
 }
 
-type Question = { readonly method: 'GET' } | { readonly method: 'POST'; readonly body: string }
-
 /** Enough for the requests that a process has under way at once; what is beyond waits within its own time limit. */
 const maxConnections = 64
 const keepAliveMs = 30_000
 /** A valid answer is some hundred bytes. */
 const maxAnswerBytes = 64 * 1024
+
+const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
 /**
  * Asks the identity backend at `authUrl`, over kept connections, and remembers nothing: a session that is revoked there
@@ -54,52 +61,40 @@ export function createIdentityBackend(options: {
     maxResponseSize: maxAnswerBytes,
   })
 
-  async function ask(path: string, question: Question, signal: AbortSignal): Promise<unknown> {
-    const headers = { accept: 'application/json', 'content-type': 'application/json' }
-    const answer = await request(`${base}${path}`, { ...question, headers, dispatcher: agent, signal })
-    const { statusCode, body } = answer
-    if (statusCode === 401 || statusCode === 403 || statusCode === 404) {
-      await body.dump()
-      return refused
-    }
-    if (statusCode < 200 || statusCode > 299) {
-      await body.dump()
-      throw unavailable(`It answered ${statusCode}`)
-    }
-    if (!isJson(answer.headers['content-type'])) {
-      await body.dump()
-      throw unavailable('It answered something else than JSON')
-    }
-    return await body.json()
-  }
+  const { origin, pathname: sessionPath } = new URL(`${base}/auth/${encodeURIComponent(service)}/validate`)
+  const { pathname: tokenPath } = new URL(`${base}/auth/token/validate`)
 
-  async function answerTo(path: string, question: Question): Promise<unknown> {
-    const signal = AbortSignal.timeout(timeoutMs)
+  async function answerTo(question: Question): Promise<unknown> {
+    const started = performance.now()
     try {
-      return await ask(path, question, signal)
+      return verdict(await exchange(agent, question, timeoutMs))
     } catch (error) {
       // The backend closed a kept connection just when the question was sent; it was not answered, so ask once more.
       if (!isClosedConnection(error)) throw failure(error)
-      return await ask(path, question, signal).catch((again: unknown) => {
-        throw failure(again)
-      })
+      const leftMs = timeoutMs - (performance.now() - started)
+      return await exchange(agent, question, leftMs)
+        .then(verdict)
+        .catch((again: unknown) => {
+          throw failure(again)
+        })
     }
   }
 
   return {
     async validateSession(sessionId) {
       const body = JSON.stringify({ sessionId })
-      const answer = await answerTo(`/auth/${encodeURIComponent(service)}/validate`, { method: 'POST', body })
-      if (isRefusal(answer)) return undefined
-      if (!isSuccess(answer) || !Value.Check(SessionAnswer, answer)) throw nonsense()
+      const answer = await answerTo({ origin, path: sessionPath, method: 'POST', headers, body })
+      if (refusal.Check(answer)) return undefined
+      if (!sessionAnswer.Check(answer)) throw nonsense()
       if (isPast(answer.session.expiresAt)) return undefined
       const { id, email, userType } = answer.user
       return { user_id: id, user_email: email, user_type: userType ?? 'user' }
     },
     async validateToken(token) {
-      const answer = await answerTo(`/auth/token/validate?token=${encodeURIComponent(token)}`, { method: 'GET' })
-      if (isRefusal(answer)) return undefined
-      if (!isSuccess(answer) || !Value.Check(TokenAnswer, answer)) throw nonsense()
+      const path = `${tokenPath}?token=${encodeURIComponent(token)}`
+      const answer = await answerTo({ origin, path, method: 'GET', headers })
+      if (refusal.Check(answer)) return undefined
+      if (!tokenAnswer.Check(answer)) throw nonsense()
       return isPast(answer.expires_at) ? undefined : { guest_email: answer.user.email }
     },
     // Unanswered questions are dropped: nobody is left to hear the answer.
@@ -109,8 +104,13 @@ export function createIdentityBackend(options: {
 
 const refused = Object.freeze({ success: false })
 
-const isRefusal = (answer: unknown) => Value.Check(Type.Object({ success: Type.Literal(false) }), answer)
-const isSuccess = (answer: unknown) => Value.Check(Type.Object({ success: Type.Literal(true) }), answer)
+/** @throws SyntaxError, or DomainError `identity_unavailable` */
+function verdict({ status, contentType, text }: Answer): unknown {
+  if (status === 401 || status === 403 || status === 404) return refused
+  if (!isSuccess(status)) throw unavailable(`It answered ${status}`)
+  if (!isJson(contentType)) throw unavailable('It answered something else than JSON')
+  return JSON.parse(text)
+}
 
 /** @throws DomainError `identity_unavailable` for an expiry that cannot be read: whether it is past is not known then. */
 function isPast(expiry: unknown): boolean {

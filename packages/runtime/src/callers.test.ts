@@ -2,7 +2,7 @@ import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify from 'fastify'
 import t from 'tap'
-import { type ActorOf, createCallers } from './callers.ts'
+import { type ActorOf, createCallers, knownActor } from './callers.ts'
 
 const session: Actor = {
   kind: 'session',
@@ -75,4 +75,10 @@ t.test('without a memory, remembered guests are guests like others', async (t) =
 t.test('the credentials of the query string are seen too', async (t) => {
   const answer = await app().inject({ url: '/session?who=session' })
   t.equal(answer.statusCode, 200)
+})
+
+t.test('a route that has forgotten its hook lets no anonymous caller in', async (t) => {
+  t.throws(() => knownActor({ kind: 'anonymous' }), { code: 'unauthenticated' })
+  t.equal(knownActor(session), session)
+  t.equal(knownActor(remembered), remembered)
 })

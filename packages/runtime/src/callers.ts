@@ -1,6 +1,6 @@
 // Who may call a route: hooks that find the caller and refuse the wrong kind.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Actor } from '@paylog/domain/actor'
+import type { Actor, Guest, Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 
@@ -52,9 +52,22 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
 }
 
 function refusal(actor: Actor, who: string): DomainError {
-  return actor.kind === 'anonymous'
-    ? new DomainError('unauthenticated', 'A credential is required')
-    : new DomainError('forbidden', `This is for ${who} only`)
+  return actor.kind === 'anonymous' ? unauthenticated() : new DomainError('forbidden', `This is for ${who} only`)
+}
+
+function unauthenticated(): DomainError {
+  return new DomainError('unauthenticated', 'A credential is required')
+}
+
+export type KnownActor = Session | Guest
+
+/**
+ * The caller of a route that only known callers get to.
+ * @throws DomainError `unauthenticated` should the route have forgotten its hook: it fails closed
+ */
+export function knownActor(actor: Actor): KnownActor {
+  if (actor.kind === 'anonymous') throw unauthenticated()
+  return actor
 }
 
 function queryOf({ query }: FastifyRequest): Readonly<Record<string, unknown>> {

@@ -189,6 +189,8 @@ t.test('logs each answer by its route, never by its URL', async (t) => {
     { method: 'GET', route: null, status: 404 },
     { method: 'GET', route: '/payments', status: 400 },
   ])
+  const fields = ['level', 'time', 'app', 'requestId', 'method', 'route', 'status', 'ms', 'msg']
+  for (const line of lines) t.same(Object.keys(line), fields, 'these fields and no other: none of them is redacted')
   t.notMatch(logged.join(''), /secret/)
 })
 

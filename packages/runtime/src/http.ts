@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { handleClientError, handleError, handleNotFound } from './errors.ts'
-import type { Logger } from './log.ts'
+import { type Logger, withoutRedaction } from './log.ts'
 import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
 import { requireSound } from './soundRequest.ts'
 import { parseStrictJson } from './strictJson.ts'
@@ -77,9 +77,11 @@ export function createHttp({ log }: { log: Logger }): FastifyInstance {
     reply.header('x-request-id', request.id)
     requireSound(request)
   })
+  const requestLog = withoutRedaction(log)
   http.addHook('onResponse', async (request, reply) => {
-    request.log.info(
+    requestLog.info(
       {
+        requestId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? null,
         status: reply.statusCode,

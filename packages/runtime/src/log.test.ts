@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import t from 'tap'
-import { createLog } from './log.ts'
+import { createLog, withoutRedaction } from './log.ts'
 
 function lines(level?: string) {
   const written: string[] = []
@@ -24,6 +24,32 @@ t.test('removes secrets wherever they may turn up', async (t) => {
   t.equal(written.length, 5)
   t.notMatch(written.join(''), secret)
   t.match(written.join(''), '[redacted]')
+})
+
+t.test('a log that removes nothing writes the same lines, and leaves the one it comes from as it is', async (t) => {
+  const { written, log } = lines('warn')
+  const bare = withoutRedaction(log)
+  bare.info('not written')
+  bare.warn({ token: 'plain', nested: { email: 'plain' } }, 'a')
+  log.warn({ token: 'hush', nested: { email: 'hush' } }, 'b')
+  log.child({ requestId: 'r' }).warn({ token: 'hush' }, 'c')
+  t.equal(written.length, 3)
+  t.match(JSON.parse(written[0] ?? ''), { app: 'test', level: 'warn', token: 'plain', nested: { email: 'plain' } })
+  t.notMatch(written.join(''), 'hush')
+})
+
+t.test('tells of an error what it is, why and where, and none of the data that it carries', async (t) => {
+  const { written, log } = lines()
+  const cause = Object.assign(new Error('the cause'), { detail: 'hush' })
+  const error = new Error('refused', { cause })
+  log.error({ err: Object.assign(error, { code: '23514', table: 'addresses_v1', detail: 'hush', where: 'hush' }) }, 'a')
+  log.error(Object.assign(new TypeError('bare'), { row: { alias: 'hush' } }))
+  t.notMatch(written.join(''), 'hush')
+  const [first, second] = written.map((line) => JSON.parse(line).err)
+  t.same(Object.keys(first).toSorted(), ['code', 'message', 'stack', 'table', 'type'])
+  t.match(first, { type: 'Error', message: 'refused: the cause', code: '23514', table: 'addresses_v1' })
+  t.match(first.stack, /log\.test\.ts[\s\S]*caused by: Error: the cause/)
+  t.match(second, { type: 'TypeError', message: 'bare' })
 })
 
 t.test('writes JSON with the app, the level by name and the time', async (t) => {

@@ -3,8 +3,8 @@ import { pino } from 'pino'
 
 export type Logger = pino.Logger
 
-// What must not reach a log under any key that might carry it. Wildcards look one level deep each: pino compiles these
-// paths, and a deeper wildcard would cost every log line.
+// What must not reach a log under any key that might carry it. Wildcards look one level deep each: pino looks for every
+// path within every field of a line, and a deeper wildcard would cost every log line.
 const secretFields = [
   'authorization',
   'cookie',
@@ -36,6 +36,27 @@ const redactedPaths = [
   ]),
 ]
 
+/** What is told of an error. Anything else may hold data: Postgres adds the whole row that it refused. */
+const toldOfErrors = [
+  'type',
+  'message',
+  'stack',
+  'code',
+  'syscall',
+  'address',
+  'port',
+  'severity',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+]
+
+function errorFields(error: Error): Record<string, unknown> {
+  const all = new Map(Object.entries(pino.stdSerializers.err(error)))
+  return Object.fromEntries(toldOfErrors.filter((field) => all.has(field)).map((field) => [field, all.get(field)]))
+}
+
 /**
  * @param options `app` is written on every line; `level` is pino's, `info` when left out
  * @param destination where the lines go, standard output when left out
@@ -50,10 +71,19 @@ export function createLog(
       base: { app },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: errorFields },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
     destination,
   )
+}
+
+/**
+ * The same log with nothing removed, for lines that are written for each request: looking for secrets costs many times
+ * what writing a line does. Only for fields that the caller makes itself, never for an error or anything that came in.
+ */
+export function withoutRedaction(log: Logger): Logger {
+  return log.child({}, { redact: [] })
 }
 
 // Written before the next statement runs: with pino's default, the last lines before an exit come out of order.

@@ -1,5 +1,15 @@
-// What the descriptions of all routes have in common: the error envelope, and how callers present themselves.
-import { Type } from 'typebox'
+// What the descriptions of all routes have in common: the envelopes, and how callers present themselves.
+import { type TSchema, Type } from 'typebox'
+
+/** The envelope of every answer with one resource. @param options `headers` are those of the answer, by their names */
+export const dataAnswer = <Data extends TSchema>(
+  data: Data,
+  options: { readonly description: string; readonly headers: object; readonly examples?: readonly object[] },
+) => Type.Object({ success: Type.Literal(true), data }, options)
+
+export const etagHeader = {
+  ETag: Type.String({ description: 'The revision of the resource that the answer shows, for If-Match' }),
+}
 
 /** Every answer that is not a success, whatever its status. `details` depends on the code. */
 export const ErrorAnswer = Type.Object(

@@ -37,11 +37,7 @@ async function stripeFake(t: Test): Promise<ProviderFake> {
   const fake = await startFakeStripe(t)
   return {
     id: 'stripe',
-    env: {
-      STRIPE_SECRET_KEY: fake.secretKey,
-      STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-      STRIPE_API_BASE: fake.origin,
-    },
+    env: fake.env,
     faults: fake.faults,
     creations: () =>
       fake.calls.filter(({ method, path }) => method === 'POST' && path === '/v1/payment_intents').length,
@@ -71,12 +67,7 @@ async function authorizeNetFake(t: Test): Promise<ProviderFake> {
   const invoiceOf = (paymentId: string) => paymentId.replaceAll('-', '').slice(-20)
   return {
     id: 'authorize-net',
-    env: {
-      AUTHORIZE_NET_API_LOGIN_ID: fake.apiLoginId,
-      AUTHORIZE_NET_TRANSACTION_KEY: fake.transactionKey,
-      AUTHORIZE_NET_SIGNATURE_KEY: fake.signatureKey,
-      AUTHORIZE_NET_API_BASE: fake.origin,
-    },
+    env: fake.env,
     faults: fake.faults,
     creations: () => fake.calls.filter(({ method }) => method === 'getHostedPaymentPage').length,
     // Tokens charge nothing; what counts is that all of a payment carry one invoice number.

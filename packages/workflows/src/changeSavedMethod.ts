@@ -1,17 +1,15 @@
 // What an owner changes of a saved method: its alias, and whether it is the default.
 import type { EventMetadata } from '@paylog/domain/messages'
-import { recordedOwner } from '@paylog/domain/owner'
 import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   changePaymentMethod,
-  clearDefault,
   type PaymentMethodState,
   paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Revision } from '@paylog/event-store/appending'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
-import { type Choosing, chooseItem, clearFormer } from './defaultChoice.ts'
+import { chooseMethod, clearFormerMethod } from './defaultMethod.ts'
 import { loadOwned, type MethodOnRecord, onRecord, ownedMethod } from './ownedMethod.ts'
 
 export type ChangeSavedMethod = {
@@ -35,8 +33,8 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
   const known = await loadOwned(workflow, request.payment_method_id, owner)
   permit(known.revision)
   const { payment_method_id } = known.method
-  const choosing = choiceOfMethod({ owner, payment_method_id, metadata })
-  const default_choice = is_default ? await chooseItem(workflow, choosing) : null
+  const choosing = { owner, payment_method_id, metadata }
+  const default_choice = is_default ? await chooseMethod(workflow, choosing) : null
   const handled = await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
@@ -55,29 +53,4 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
   })
   if (is_default) await clearFormerMethod(workflow, choosing)
   return onRecord(handled)
-}
-
-/** The choice of a method as its owner's default. */
-export function choiceOfMethod(choice: Pick<ChangeSavedMethod, 'owner' | 'payment_method_id' | 'metadata'>): Choosing {
-  const { owner, payment_method_id: item_id, metadata } = choice
-  return { list: 'payment_methods', owner, item_id, metadata }
-}
-
-/** Clears what this choice took the place of. */
-export async function clearFormerMethod(workflow: Workflow, choosing: Choosing): Promise<void> {
-  const { owner, metadata } = choosing
-  await clearFormer(workflow, choosing, async (id, overtakenBy) => {
-    await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
-      stream: paymentMethodStream(id),
-      fold: paymentMethodFold,
-      decide(state) {
-        // A method that was chosen before it turned out to be somebody else's is theirs to decide about.
-        if (state.status !== 'saved' || recordedOwner(state) !== owner) return []
-        const { default_choice } = state
-        if (default_choice === null || default_choice >= overtakenBy) return []
-        return clearDefault({ occurred_at: workflow.now().toISOString() }, state)
-      },
-      metadata,
-    })
-  })
 }

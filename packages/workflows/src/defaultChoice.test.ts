@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type AddressState, addressFold, changeAddress, clearDefault, kept } from '@paylog/domain/addresses/address'
-import type { AddressEvent } from '@paylog/domain/addresses/events'
+import { type AddressEvent, nothingSaid } from '@paylog/domain/addresses/events'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { addressStream } from '@paylog/event-store/streamName'
+import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import type { Workflow } from './context.ts'
@@ -15,28 +15,7 @@ const workflow: Workflow = { store, providers: new Map(), now: () => new Date() 
 const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 const occurred_at = '2026-01-01T00:00:00.000Z'
 
-const nothing = {
-  user_id: null,
-  guest_email: null,
-  organization_id: null,
-  name: null,
-  line1: null,
-  line2: null,
-  city: null,
-  state: null,
-  postal_code: null,
-  country: null,
-  is_business: false,
-  business_name: null,
-  tax_id: null,
-  tax_id_type: null,
-  phone: null,
-  email: null,
-  alias: null,
-  guest_name: null,
-  default_choice: null,
-  request_fingerprint: null,
-}
+const unowned = { user_id: null, guest_email: null, default_choice: null, request_fingerprint: null }
 
 const decide = (address_id: string, events: (state: AddressState) => AddressEvent[]) =>
   store.handle<AddressState, AddressEvent>({
@@ -55,7 +34,7 @@ async function ownerOf(count: number) {
       decide(address_id, () => [
         {
           type: 'AddressAdded',
-          data: { address_id, occurred_at, ...nothing, address_type: 'billing', is_partial: true },
+          data: { address_id, occurred_at, ...unowned, ...nothingSaid, address_type: 'billing', is_partial: true },
         },
       ]),
     ),
@@ -107,6 +86,42 @@ t.test('choices of a list are numbered in their order, and what is chosen alread
   t.equal(await chooseItem(workflow, choosing), 2)
   t.equal(await chooseItem(workflow, { ...other, list: 'billing_addresses' }), 0, 'another list')
   t.equal(await chooseItem(workflow, { ...other, owner: randomUUIDv7() }), 0, 'another owner')
+})
+
+t.test('however often a list was chosen from, little of it is read', async (t) => {
+  const { ids, owner, choose, carry } = await ownerOf(3)
+  const [a = '', b = '', c = ''] = ids
+  const stream = defaultChoiceStream('billing_addresses', owner)
+  const chosen = (_: unknown, choice: number) => ({
+    type: 'DefaultChosen' as const,
+    data: { list: 'billing_addresses' as const, chosen_id: choice % 2 ? a : b, choice, occurred_at },
+  })
+  const fold = { initialState: undefined, evolve: () => undefined }
+  await store.handle({ stream, fold, decide: () => Array.from({ length: 1_000 }, chosen), metadata })
+  await carry(a, 999)
+  let read = 0
+  const counting: Workflow = {
+    ...workflow,
+    store: {
+      ...store,
+      async readStream(name, range) {
+        const events = await store.readStream(name, range)
+        if (name === stream) read += events.length
+        return events
+      },
+      async load(name, fold, until) {
+        if (name === stream) read += 1_000
+        return store.load(name, fold, until)
+      },
+    },
+  }
+  const choosing = { list: 'billing_addresses', owner, item_id: c, metadata } as const
+  t.equal(await chooseItem(counting, choosing), 1_000)
+  const cleared: string[] = []
+  await clearFormer(counting, choosing, async (id) => void cleared.push(id))
+  t.same(cleared, [a, b])
+  t.ok(read < 200, `${read} events`)
+  t.equal(await choose(c), 1_000)
 })
 
 t.test('of many requests at once for one item all get the same number, of many items each its own', async (t) => {

@@ -1,8 +1,16 @@
 // One default per owner and list, across streams that cannot be written together. The choice itself is one append to a
 // stream of the list's own; the items follow, and carry its number.
-import { chooseDefault, type DefaultsList, defaultChoiceFold, type LatestChoice } from '@paylog/domain/defaults/events'
+import {
+  chooseDefault,
+  type DefaultChoiceEvent,
+  type DefaultsList,
+  defaultChoiceFold,
+  type LatestChoice,
+} from '@paylog/domain/defaults/events'
 import { formersFold } from '@paylog/domain/defaults/formers'
 import type { EventMetadata } from '@paylog/domain/messages'
+import type { Recorded } from '@paylog/event-store/codec'
+import { newStream } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
 
@@ -15,18 +23,29 @@ export type Choosing = {
 }
 
 /**
+ * In which the item that has just been chosen and its formers are found. A list may have been chosen from any number of
+ * times, and is not read as a whole.
+ */
+const choicesLookedAt = 100
+
+/**
  * Chooses an item, before it carries the choice's number.
  * @returns the number
  * @throws DomainError `event_store_unavailable`
  */
-export async function chooseItem({ store, now }: Workflow, choosing: Choosing): Promise<number> {
+export async function chooseItem(workflow: Workflow, choosing: Choosing): Promise<number> {
+  const { store, now } = workflow
   const { list, owner, item_id: chosen_id, metadata } = choosing
-  const { state } = await store.handle({
+  const [last] = await latestChoices(workflow, choosing, 1)
+  if (last?.data.chosen_id === chosen_id) return last.data.choice
+  const { state } = await store.handle<LatestChoice | null, DefaultChoiceEvent>({
     stream: defaultChoiceStream(list, owner),
     fold: defaultChoiceFold,
-    decide: (latest: LatestChoice | null) =>
-      chooseDefault({ list, chosen_id, occurred_at: now().toISOString() }, latest),
+    decide: (latest) => chooseDefault({ list, chosen_id, occurred_at: now().toISOString() }, latest),
     metadata,
+    known: last
+      ? { state: defaultChoiceFold.evolve(null, last), revision: last.revision, position: last.position }
+      : newStream(defaultChoiceFold),
   })
   if (state === null) throw new Error('A choice was made and is not there')
   return state.choice
@@ -41,12 +60,23 @@ export async function chooseItem({ store, now }: Workflow, choosing: Choosing): 
  *   `overtakenBy` or a later choice: it was chosen again meanwhile
  */
 export async function clearFormer(
-  { store }: Workflow,
-  { list, owner, item_id }: Choosing,
+  workflow: Workflow,
+  choosing: Choosing,
   clear: (itemId: string, overtakenBy: number) => Promise<void>,
 ): Promise<void> {
-  const { state } = await store.load(defaultChoiceStream(list, owner), formersFold(item_id))
-  const { latest, former_ids } = state
+  const { item_id } = choosing
+  const { initialState, evolve } = formersFold(item_id)
+  const choices = await latestChoices(workflow, choosing, choicesLookedAt)
+  const { latest, former_ids } = choices.reduce(evolve, initialState)
   if (latest === null) return
   for (const id of [item_id, ...former_ids]) if (id !== latest.chosen_id) await clear(id, latest.choice)
+}
+
+async function latestChoices(
+  { store }: Workflow,
+  { list, owner }: Choosing,
+  count: number,
+): Promise<Recorded<DefaultChoiceEvent>[]> {
+  const events = await store.readStream(defaultChoiceStream(list, owner), { last: count })
+  return events.flatMap((event) => (event.type === 'DefaultChosen' ? [event] : []))
 }

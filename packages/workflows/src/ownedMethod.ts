@@ -9,7 +9,7 @@ import {
   saved,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { LogPosition, Recorded } from '@paylog/event-store/codec'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { Compile } from 'typebox/compile'
 import type { Workflow } from './context.ts'
@@ -26,8 +26,8 @@ export async function loadOwned(
   payment_method_id: string,
   owner: string,
 ): Promise<Loaded<PaymentMethodState> & { readonly method: PaymentMethod }> {
-  if (!uuid.Check(payment_method_id)) saved(paymentMethodFold.initialState)
-  const loaded = await loadMethod(workflow, payment_method_id.toLowerCase())
+  const isId = uuid.Check(payment_method_id)
+  const loaded = isId ? await loadMethod(workflow, payment_method_id.toLowerCase()) : newStream(paymentMethodFold)
   return { ...loaded, method: ownedMethod(loaded.state, owner) }
 }
 
@@ -51,7 +51,7 @@ export async function methodAt({ store }: Workflow, id: string, revision: bigint
   return onRecord({ state, revision, position: events.at(-1)?.position })
 }
 
-function isOfMethod(event: Recorded): event is Recorded<PaymentMethodEvent> {
+export function isOfMethod(event: Recorded): event is Recorded<PaymentMethodEvent> {
   return Object.hasOwn(paymentMethodEvents, event.type)
 }
 

@@ -13,9 +13,9 @@ import {
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ReadMethod } from '@paylog/providers/provider'
-import { changeSavedMethod, choiceOfMethod, clearFormerMethod } from './changeSavedMethod.ts'
+import { changeSavedMethod } from './changeSavedMethod.ts'
 import type { Workflow } from './context.ts'
-import { chooseItem } from './defaultChoice.ts'
+import { chooseMethod, clearFormerMethod, clearOutdone } from './defaultMethod.ts'
 import { loadMethod, type MethodOnRecord, onRecord } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 
@@ -36,11 +36,14 @@ export type ProviderMethod = ReadMethod & {
   readonly provider_customer_id: string | null
 }
 
-export type RecordedMethod = MethodOnRecord & { readonly created: boolean }
+export type RecordedMethod = MethodOnRecord & {
+  /** False when the caller had saved it before. */
+  readonly created: boolean
+}
 
 /**
  * Adds a method, or finds that its owner had it.
- * @throws DomainError `reference_not_found` when it is somebody else's, `event_store_unavailable`
+ * @throws DomainError `reference_not_found` when it is somebody else's, and what `saveAgain` throws
  */
 export async function recordMethod(
   workflow: Workflow,
@@ -52,8 +55,9 @@ export async function recordMethod(
   const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
   const known = await loadMethod(workflow, payment_method_id)
   if (isKept(known.state, owner)) return saveAgain(workflow, request, known)
-  const choosing = choiceOfMethod({ owner, payment_method_id, metadata })
-  const default_choice = wishes.is_default ? await chooseItem(workflow, choosing) : null
+  await clearOutdone(workflow, known.state, metadata)
+  const choosing = { owner, payment_method_id, metadata }
+  const default_choice = wishes.is_default ? await chooseMethod(workflow, choosing) : null
   const handled = await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
@@ -70,7 +74,10 @@ export async function recordMethod(
   return { ...onRecord(handled), created: true }
 }
 
-/** What its owner wants of a method that was saved before: to be the default, or nothing. */
+/**
+ * What its owner wants of a method that was saved before: to be the default, or nothing.
+ * @throws DomainError `concurrent_modification` when it is removed meanwhile, `event_store_unavailable`
+ */
 export async function saveAgain(
   workflow: Workflow,
   { caller, wishes, metadata }: RecordMethod,
@@ -79,14 +86,13 @@ export async function saveAgain(
   const found = onRecord(known)
   if (!wishes.is_default) return { ...found, created: false }
   const { payment_method_id } = found.method
-  const changed = await changeSavedMethod(workflow, {
-    payment_method_id,
-    owner: ownerOf(caller),
-    is_default: true,
-    permit: () => undefined,
-    metadata,
-  })
-  return { ...changed, created: false }
+  const wish = { payment_method_id, owner: ownerOf(caller), is_default: true, permit: () => undefined, metadata }
+  try {
+    return { ...(await changeSavedMethod(workflow, wish)), created: false }
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'not_found')) throw error
+    throw new DomainError('concurrent_modification', 'The method was removed at the same time; try again')
+  }
 }
 
 /**

@@ -13,11 +13,11 @@ import { Compile } from 'typebox/compile'
 import type { Workflow } from './context.ts'
 import { keepMethod } from './keepMethod.ts'
 import { beginRequest, earlierAnswer, endRequest, type RepeatableRequest } from './methodRequests.ts'
-import { loadMethod, type MethodOnRecord, methodAt } from './ownedMethod.ts'
+import { loadMethod, methodAt } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 import { linkCustomer } from './providerCustomer.ts'
 import { refusalCodes, refusalOf } from './providerRefusal.ts'
-import { isKept, type MethodWishes, recordMethod, saveAgain } from './recordMethod.ts'
+import { isKept, type MethodWishes, type RecordedMethod, recordMethod, saveAgain } from './recordMethod.ts'
 import { type SavingProvider, savingProvider } from './savingProvider.ts'
 
 export type SavePaymentMethod = RepeatableRequest & {
@@ -30,10 +30,8 @@ export type SavePaymentMethod = RepeatableRequest & {
 }
 
 export type SaveOutcome =
-  | (MethodOnRecord & {
+  | (RecordedMethod & {
       readonly kind: 'saved'
-      /** False when the caller had saved it before. */
-      readonly created: boolean
       /** True when an earlier request with the same key was answered with this. */
       readonly replayed: boolean
     })
@@ -42,8 +40,8 @@ export type SaveOutcome =
 /**
  * Saves the method that a token stands for, finds it saved already, or finds what the same Idempotency-Key was answered.
  * @throws DomainError `provider_not_enabled`, `reference_not_found`, `idempotency_key_reused`,
- *   `idempotency_key_in_flight`, `event_store_unavailable`, the codes of what a provider did not do, and what `providerId`
- *   throws
+ *   `idempotency_key_in_flight`, `concurrent_modification`, `event_store_unavailable`, the codes of what a provider did
+ *   not do, and what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
   const earlier = await earlierAnswer(workflow, request)
@@ -75,9 +73,7 @@ async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider:
   return outcome
 }
 
-type Saved = MethodOnRecord & { readonly created: boolean }
-
-async function answered(workflow: Workflow, request: SavePaymentMethod, saved: Saved): Promise<SaveOutcome> {
+async function answered(workflow: Workflow, request: SavePaymentMethod, saved: RecordedMethod): Promise<SaveOutcome> {
   const { method, created, revision } = saved
   const { payment_method_id } = method
   await endRequest(workflow, request, { kind: 'saved', payment_method_id, revision: Number(revision), created })

@@ -6,15 +6,15 @@ import type { AddressResource } from '@paylog/domain/addresses/resource'
 /** A row of the view `addresses`. */
 export type AddressRecord = Readonly<AddressContent> & {
   readonly id: string
-  readonly revision: bigint | string
+  readonly revision: number
   readonly owner: string | null
   readonly user_id: string | null
   readonly guest_email: string | null
   /** Only of the one of its type that was chosen last, whatever the addresses' own events say. */
   readonly is_default: boolean
   readonly is_removed: boolean
-  readonly created_at: Date
-  readonly updated_at: Date
+  readonly created_at: string
+  readonly updated_at: string
 }
 
 /** What a list reads of each address; a single one needs its revision too, for the ETag. */
@@ -52,7 +52,7 @@ export function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[nu
     guest_email: record.guest_email,
     ...contentOf(record),
     is_default: record.is_default,
-    created_at: record.created_at.toISOString(),
-    updated_at: record.updated_at.toISOString(),
+    created_at: record.created_at,
+    updated_at: record.updated_at,
   }
 }

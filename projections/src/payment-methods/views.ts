@@ -4,12 +4,13 @@ import type { BillingDetails } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentMethodResource, PaymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { sql } from 'kysely'
+import type { Placeholder } from '../namedQuery.ts'
 import type { Related } from '../page.ts'
 
 /** A row of the view `payment_methods`. */
 export type PaymentMethodRecord = {
   readonly id: string
-  readonly revision: bigint | string
+  readonly revision: number
   readonly owner: string | null
   readonly guest_email: string | null
   readonly provider_id: string
@@ -28,8 +29,8 @@ export type PaymentMethodRecord = {
   /** Only of the one that was chosen last, whatever the methods' own events say. */
   readonly is_default: boolean
   readonly is_removed: boolean
-  readonly created_at: Date
-  readonly updated_at: Date
+  readonly created_at: string
+  readonly updated_at: string
 }
 
 /** What a list reads of each method; a single one needs its revision too, for the ETag. */
@@ -69,8 +70,8 @@ export function paymentMethodOf(
     billing_details: record.billing_details,
     is_default: record.is_default,
     guest_email: record.guest_email,
-    created_at: record.created_at.toISOString(),
-    updated_at: record.updated_at.toISOString(),
+    created_at: record.created_at,
+    updated_at: record.updated_at,
   }
 }
 
@@ -92,7 +93,7 @@ export type WithSummary = { readonly payment_method: PaymentMethodSummary | null
  * @param owner of the row and of the method: nobody's payment tells of somebody else's method
  * @param methodId SQL for what the row names, which may be a test id of the provider and no id of ours
  */
-export function methodSummary(owner: string, methodId: string): Related {
+export function methodSummary(owner: Placeholder<string>, methodId: string): Related {
   const named = sql.ref(methodId)
   const members = summaryFields.map((field) => sql`${sql.lit(field)}, ${sql.ref(`method.${field}`)}`)
   return {

@@ -4,14 +4,15 @@ import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { sql } from 'kysely'
 import { foldCase } from '../foldCase.ts'
 import { guestEmailIs } from '../guestEmail.ts'
-import { type Queryable, readModels, runNamed } from '../namedQuery.ts'
-import { type Found, type Page, type Paging, readPage, type SingleQuestion } from '../page.ts'
+import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
+import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
 import { methodSummary } from '../payment-methods/views.ts'
+import { readModels } from '../readModels.ts'
 import { listedColumns, listedPayment, type SingleRecord, singleColumns, singlePayment } from './views.ts'
 
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'
 
-export type PaymentsQuestion = Paging<PaymentOrder> & {
+type Values = Paging & {
   /** Whose payments; see `ownerOf`. */
   readonly owner: string
   readonly status: PaymentStatus | undefined
@@ -21,39 +22,52 @@ export type PaymentsQuestion = Paging<PaymentOrder> & {
   /** Both bounds are exclusive. */
   readonly created_after: Date | undefined
   readonly created_before: Date | undefined
+}
+
+type Shape = Order<PaymentOrder> & {
   /** Whether each payment carries the summary of its method. */
   readonly withMethod: boolean
 }
 
-export async function listPayments(db: Queryable, question: PaymentsQuestion): Promise<Page<ListedPayment>> {
-  const related = question.withMethod ? methodSummary(question.owner, 'paged.payment_method_id') : undefined
-  const { items, total } = await readPage(db, matchingPayments(question), question, related)
-  return { items: items.map(listedPayment), total }
+export type PaymentsQuestion = Values & Shape
+
+const pageOfPayments = prepare((asked: Asked<Values>, shape: Shape) => {
+  const related = shape.withMethod ? methodSummary(asked.owner, 'paged.payment_method_id') : undefined
+  return pageOf(matchingPayments(asked), asked, shape, related)
+})
+
+export async function listPayments(
+  db: Queryable,
+  { orderBy, orderDir, withMethod, ...values }: PaymentsQuestion,
+): Promise<Page<ListedPayment>> {
+  return readPage(await pageOfPayments(db, values, { orderBy, orderDir, withMethod }), listedPayment)
 }
 
-/** Nothing when there is none or it is someone else's. */
-export async function getPayment(
-  db: Queryable,
-  { id, owner }: SingleQuestion,
-): Promise<Found<PaymentResource> | undefined> {
+const onePayment = prepare(({ id, owner }: Asked<SingleQuestion>) => {
   const payment = readModels
     .selectFrom('payments')
     .select(singleColumns)
     .where('id', '=', id)
     .where('owner', '=', owner)
   const { column, join } = methodSummary(owner, 'payment.payment_method_id')
-  const query = sql<SingleRecord>`select payment.*, ${column} from ${payment} as payment ${join}`
-  const [record] = await runNamed(db, query.compile(readModels))
+  return sql<SingleRecord>`select payment.*, ${column} from ${payment} as payment ${join}`.compile(readModels)
+})
+
+/** Nothing when there is none or it is someone else's. */
+export async function getPayment(db: Queryable, question: SingleQuestion): Promise<Found<PaymentResource> | undefined> {
+  const [record] = await onePayment(db, question, {})
   return record && { item: singlePayment(record), revision: BigInt(record.revision) }
 }
 
-function matchingPayments(question: PaymentsQuestion) {
-  const { owner, status, search, guest_email, created_after, created_before } = question
+/** It arrives as a text and is compared as the time that it is. */
+const createdAt = sql<Date>`created_at`
+
+function matchingPayments({ owner, status, search, guest_email, created_after, created_before }: Asked<Values>) {
   let query = readModels.selectFrom('payments').select(listedColumns).where('owner', '=', owner)
   if (status !== undefined) query = query.where('status', '=', status)
-  if (created_after !== undefined) query = query.where('created_at', '>', created_after)
-  if (created_before !== undefined) query = query.where('created_at', '<', created_before)
-  if (search !== undefined && search !== '') query = query.where('search_text', 'like', containing(search))
+  if (created_after !== undefined) query = query.where(createdAt, '>', created_after)
+  if (created_before !== undefined) query = query.where(createdAt, '<', created_before)
+  if (search !== undefined) query = query.where('search_text', 'like', search.through(containing))
   if (guest_email !== undefined) query = query.where(guestEmailIs(guest_email))
   return query
 }

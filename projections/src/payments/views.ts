@@ -4,17 +4,17 @@ import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/res
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { WithSummary } from '../payment-methods/views.ts'
 
-/** A row of the view `payments`. Amounts may arrive as text or as `bigint`, as the pool was set up. */
+/** A row of the view `payments`. */
 export type PaymentRecord = {
   readonly id: string
-  readonly revision: bigint | string
+  readonly revision: number
   readonly owner: string | null
   readonly search_text: string
-  readonly subtotal_cents: bigint | string
-  readonly tax_cents: bigint | string
-  readonly discount_cents: bigint | string
-  readonly total_cents: bigint | string
-  readonly amount_cents: bigint | string
+  readonly subtotal_cents: number
+  readonly tax_cents: number
+  readonly discount_cents: number
+  readonly total_cents: number
+  readonly amount_cents: number
   readonly currency: string
   readonly status: PaymentStatus
   readonly description: string | null
@@ -30,9 +30,9 @@ export type PaymentRecord = {
   readonly is_guest_payment: boolean
   readonly guest_email: string | null
   readonly metadata: Record<string, unknown>
-  readonly created_at: Date
-  readonly updated_at: Date
-  readonly completed_at: Date | null
+  readonly created_at: string
+  readonly updated_at: string
+  readonly completed_at: string | null
 }
 
 /** What a list reads of each payment. */
@@ -76,11 +76,11 @@ export type SingleRecord = Pick<PaymentRecord, (typeof singleColumns)[number]> &
 export function listedPayment(record: ListedRecord): ListedPayment {
   return {
     id: record.id,
-    subtotal_cents: Number(record.subtotal_cents),
-    tax_cents: Number(record.tax_cents),
-    discount_cents: Number(record.discount_cents),
-    total_cents: Number(record.total_cents),
-    amount_cents: Number(record.amount_cents),
+    subtotal_cents: record.subtotal_cents,
+    tax_cents: record.tax_cents,
+    discount_cents: record.discount_cents,
+    total_cents: record.total_cents,
+    amount_cents: record.amount_cents,
     currency: record.currency,
     status: record.status,
     description: record.description,
@@ -92,9 +92,9 @@ export function listedPayment(record: ListedRecord): ListedPayment {
     payment_method_id: record.payment_method_id,
     is_guest_payment: record.is_guest_payment,
     guest_email: record.guest_email,
-    created_at: record.created_at.toISOString(),
-    updated_at: record.updated_at.toISOString(),
-    completed_at: record.completed_at?.toISOString() ?? null,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+    completed_at: record.completed_at,
     ...(record.payment_method !== undefined && { payment_method: record.payment_method }),
   }
 }

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { type Answer, ada, addressesUnderTest, billing } from '../testing/addressesUnderTest.ts'
+import { type AddressAnswer, addressesUnderTest, billing } from '../testing/addressesUnderTest.ts'
+import { ada } from '../testing/people.ts'
 
 const { post, put, addressOf, recordsNothing } = await addressesUnderTest(t)
 
@@ -47,7 +48,7 @@ const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
 
 /** Refused as malformed, naming the field without its value. */
-function isInvalid(t: Test, { status, error, text }: Answer, name: string, field?: string): void {
+function isInvalid(t: Test, { status, error, text }: AddressAnswer, name: string, field?: string): void {
   t.match({ status, error }, { status: 400, error: { code: 'invalid_request', message: String } }, name)
   if (field === undefined) return
   const { fields } = Object(error?.details)
@@ -63,7 +64,7 @@ function isInvalid(t: Test, { status, error, text }: Answer, name: string, field
 t.test('whatever is wrong with a field of a new address is told, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
   await recordsNothing(t, async () => {
-    let last: Answer | undefined
+    let last: AddressAnswer | undefined
     for (const { field, value, name } of badBodies) {
       last = await post({ ...billing, [field]: value })
       isInvalid(t, last, name, field)

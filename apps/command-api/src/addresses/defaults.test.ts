@@ -4,17 +4,9 @@ import { ownerOf } from '@paylog/domain/owner'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import {
-  ada,
-  adaId,
-  addressesUnderTest,
-  billing,
-  freshKey,
-  grace,
-  guest,
-  shipping,
-} from '../testing/addressesUnderTest.ts'
-import { newContent } from './addressBody.ts'
+import { addressesUnderTest, billing, shipping } from '../testing/addressesUnderTest.ts'
+import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
+import { newContent } from './addressBodies.ts'
 import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
 
 const { post, put, remove, addressOf, stateOf, eventsOf, defaultOf, store, workflow, recordsNothing } =

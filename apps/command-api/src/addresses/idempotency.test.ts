@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ada, addressesUnderTest, billing, freshKey, guest, shipping } from '../testing/addressesUnderTest.ts'
+import { addressesUnderTest, billing, shipping } from '../testing/addressesUnderTest.ts'
+import { ada, freshKey, guest } from '../testing/people.ts'
 
 const { post, put, remove, eventsOf, stateOf, recordsNothing, store } = await addressesUnderTest(t)
 

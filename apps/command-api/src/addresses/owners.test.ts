@@ -1,18 +1,14 @@
 import t from 'tap'
 import {
-  ada,
   adaAsGuest,
-  adaId,
   addressesUnderTest,
   billing,
-  freshKey,
-  grace,
-  guest,
   kelvinGuest,
   otherGuest,
   plainGuest,
   sameGuest,
 } from '../testing/addressesUnderTest.ts'
+import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
 
 const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backend, logged } =
   await addressesUnderTest(t)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ada, addressesUnderTest, billing, guest } from '../testing/addressesUnderTest.ts'
+import { addressesUnderTest, billing } from '../testing/addressesUnderTest.ts'
+import { ada, guest } from '../testing/people.ts'
 
 const { post, put, remove, addressOf, eventsOf, recordsNothing } = await addressesUnderTest(t)
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type Answer, ada, addressesUnderTest, billing, guest, otherGuest } from '../testing/addressesUnderTest.ts'
+import { type AddressAnswer, addressesUnderTest, billing, otherGuest } from '../testing/addressesUnderTest.ts'
+import { ada, guest } from '../testing/people.ts'
 
 const { post, put, remove, addressOf, recordsNothing, logged } = await addressesUnderTest(t)
 
@@ -46,7 +47,7 @@ t.test('what is wrong first in the order of the contract is told', async (t) => 
   const foreign = { guest_email: 'other@example.com' }
   const large = { name: 'x'.repeat(300_000) }
   const stale = { ...ada, 'if-match': '"9"' }
-  const cases: [string, () => Promise<Answer>, number, string][] = [
+  const cases: [string, () => Promise<AddressAnswer>, number, string][] = [
     ['nobody, nonsense', () => post('{', {}), 401, 'unauthenticated'],
     ['nobody, too large', () => put(id, large, {}), 401, 'unauthenticated'],
     ['nobody, removal', () => remove(id, {}), 401, 'unauthenticated'],

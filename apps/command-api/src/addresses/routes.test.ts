@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ada, adaId, addressesUnderTest, billing, grace, guest } from '../testing/addressesUnderTest.ts'
+import { addressesUnderTest, billing } from '../testing/addressesUnderTest.ts'
+import { ada, adaId, grace, guest } from '../testing/people.ts'
 
 const { app, log, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesUnderTest(t)
 

@@ -10,17 +10,18 @@ import {
 import type { AddressContent, AddressEvent } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
+import type { Revision } from '@paylog/event-store/appending'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { requireMatch } from '../ifMatch.ts'
 import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
 
 export type AddressTarget = {
   readonly address_id: string
   /** See `ownerOf`. */
   readonly owner: string
-  readonly if_match: string | undefined
+  /** Throws when the owner has not meant the address as it is now. */
+  readonly permit: (revision: Revision) => void
   /** Throws what is wrong with the request beyond its shape; called when everything else is in order. */
   readonly refuse: () => void
   readonly metadata: EventMetadata
@@ -33,8 +34,9 @@ export type UpdateAddress = AddressTarget & {
 }
 
 /**
- * @throws DomainError `not_found`, `precondition_failed`, `invalid_request` when it would lack what an address must have,
- *   `concurrent_modification`, `event_store_unavailable`
+ * Changes an address, and has the former default of its type cleared when this one takes its place.
+ * @throws DomainError `not_found`, `invalid_request` when it would lack what an address must have,
+ *   `concurrent_modification`, `event_store_unavailable`, and what `permit` and `refuse` throw; nothing is recorded then
  */
 export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<Loaded<AddressState>> {
   const { store, now } = workflow
@@ -67,7 +69,10 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
   return changed
 }
 
-/** @throws DomainError `not_found`, `precondition_failed`, `event_store_unavailable` */
+/**
+ * Removes an address.
+ * @throws DomainError `not_found`, `event_store_unavailable`, and what `permit` and `refuse` throw
+ */
 export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<Loaded<AddressState>> {
   return store.handle<AddressState, AddressEvent>({
     stream: addressStream(target.address_id),
@@ -83,10 +88,10 @@ export function deleteAddress({ store, now }: Workflow, target: AddressTarget): 
 
 /** Another's address is answered like one that does not exist. */
 function allowed(
-  { owner, if_match }: AddressTarget,
+  { owner, permit }: AddressTarget,
   { state, revision }: Pick<Loaded<AddressState>, 'state' | 'revision'>,
 ): Address {
   const address = kept(state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState)
-  requireMatch(if_match, revision)
+  permit(revision)
   return address
 }

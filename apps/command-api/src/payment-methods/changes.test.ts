@@ -3,7 +3,8 @@ import { defaultChoiceStream, paymentMethodStream } from '@paylog/event-store/st
 import { ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
 import t from 'tap'
-import { ada, adaId, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
 import { createStoredMethods } from '../testing/storedMethods.ts'
 
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
@@ -243,11 +244,12 @@ t.test('removed at the same time by others, or by the provider, it is removed', 
   t.same(await typesOf(paymentMethodStream(told.id)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
 })
 
-t.test('changed while it was being detached it is not removed as the client has not seen it', async (t) => {
+t.test('changed while it was being detached it is removed, because it can be used no more', async (t) => {
   const method = await methodOf.ada()
   meanwhile = () => stored.rename(method, 'Changed meanwhile')
-  t.match(await remove(method.id, { ...ada, 'if-match': '"0"' }), { status: 412 })
-  t.match(await stateOf(method.id), { status: 'saved' })
-  meanwhile = undefined
-  t.equal((await remove(method.id, { ...ada, 'if-match': '"1"' })).status, 200)
+  const removed = await remove(method.id, { ...ada, 'if-match': '"0"' })
+  t.same([removed.status, removed.answer], [200, { success: true, data: { id: method.id, deleted: true } }])
+  t.equal(removed.headers['x-event-position'], String((await eventsOf(method.id)).at(-1)?.position.commit))
+  t.match(await stateOf(method.id), { status: 'removed', alias: 'Changed meanwhile' })
+  t.equal((await remove(method.id)).status, 404)
 })

@@ -3,19 +3,15 @@ import { guestOwner, userOwner } from '@paylog/domain/owner'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { ada, adaId, freshKey, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../testing/people.ts'
 import { providerBy } from '../testing/providerBy.ts'
 import { createStoredMethods } from '../testing/storedMethods.ts'
 
 const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
-  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-  STRIPE_API_BASE: fake.origin,
-})
+const stripe = await providerBy(t, fake.env)
 const { store, save, change, remove, recordsNothing, stateOf, defaultsOf } = await methodsUnderTest(t, [stripe])
 const stored = createStoredMethods(store)
-const graceId = '00000000-0000-4000-8000-000000000002'
 const callers = [
   { name: 'a user', headers: ada, owner: userOwner(adaId) },
   { name: 'a guest', headers: guest, owner: guestOwner(guestEmail) },

@@ -5,15 +5,12 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { ada, adaId, freshKey, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { ada, adaId, freshKey, grace, guest, guestEmail } from '../testing/people.ts'
 import { providerBy } from '../testing/providerBy.ts'
 
 const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
-  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-  STRIPE_API_BASE: fake.origin,
-})
+const stripe = await providerBy(t, fake.env)
 const api = await methodsUnderTest(t, [stripe])
 const { save, change, remove, providers, time, recordsNothing, typesOf, defaultsOf } = api
 

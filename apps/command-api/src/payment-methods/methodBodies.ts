@@ -1,26 +1,25 @@
 // What a client sends of a payment method (interface, section 2.3), and what it says.
-import { Email, maxTextLength, Nullable, RequiredText, Text } from '@paylog/domain/fields'
+import { Nullable, RequiredText } from '@paylog/domain/fields'
 import type { MethodWishes } from '@paylog/workflows/recordMethod'
 import { type Static, Type } from 'typebox'
+import { optionalEmail, optionalText } from '../bodyFields.ts'
 
 /** A token of Authorize.Net's is the payer's whole encrypted form, some thousand characters; Stripe's and PayPal's are ids. */
 const maxTokenLength = 8_000
 
-const OptionalText = Type.Optional(Nullable(Text))
-
-const billingDetails = Type.Object({
-  name: OptionalText,
-  email: Type.Optional(Nullable(Email)),
-  phone: OptionalText,
+const BillingDetailsBody = Type.Object({
+  name: optionalText(),
+  email: optionalEmail(),
+  phone: optionalText(),
   address: Type.Optional(
     Nullable(
       Type.Object({
-        line1: OptionalText,
-        line2: OptionalText,
-        city: OptionalText,
-        state: OptionalText,
-        postal_code: OptionalText,
-        country: OptionalText,
+        line1: optionalText(),
+        line2: optionalText(),
+        city: optionalText(),
+        state: optionalText(),
+        postal_code: optionalText(),
+        country: optionalText(),
       }),
     ),
   ),
@@ -33,20 +32,14 @@ export const NewMethodBody = Type.Object(
       maxLength: maxTokenLength,
       description: "What the provider's form handed to the frontend; it is passed on and not kept",
     }),
-    type: OptionalText,
-    wallet_type: Type.Optional(
-      Nullable(Type.String({ maxLength: maxTextLength, description: 'Kept unless the provider tells one' })),
-    ),
+    type: optionalText(),
+    wallet_type: optionalText({ description: 'Kept unless the provider tells one' }),
     provider_id: Type.Optional(RequiredText),
-    customer_id: Type.Optional(
-      Nullable(Type.String({ maxLength: maxTextLength, description: 'Ignored: the customer at the provider is ours' })),
-    ),
-    organization_id: OptionalText,
-    alias: OptionalText,
-    billing_address_id: Type.Optional(
-      Nullable(Type.String({ maxLength: maxTextLength, description: "The id of an address of the caller's" })),
-    ),
-    billing_details: Type.Optional(Nullable(billingDetails)),
+    customer_id: optionalText({ description: 'Ignored: the customer at the provider is ours' }),
+    organization_id: optionalText(),
+    alias: optionalText(),
+    billing_address_id: optionalText({ description: "The id of an address of the caller's" }),
+    billing_details: Type.Optional(Nullable(BillingDetailsBody)),
     is_default: Type.Optional(Type.Boolean()),
   },
   {
@@ -72,7 +65,7 @@ export type NewMethodBody = Static<typeof NewMethodBody>
 
 export const MethodChangeBody = Type.Object(
   {
-    alias: Type.Optional(Nullable(Type.String({ maxLength: maxTextLength, description: 'null clears it' }))),
+    alias: optionalText({ description: 'null clears it' }),
     is_default: Type.Optional(Type.Boolean()),
   },
   { minProperties: 1, examples: [{ alias: 'Everyday card', is_default: true }, { alias: null }] },
@@ -93,7 +86,7 @@ export function wishesOf(body: NewMethodBody): MethodWishes {
   }
 }
 
-function billingDetailsOf({ name, email, phone, address }: Static<typeof billingDetails>) {
+function billingDetailsOf({ name, email, phone, address }: Static<typeof BillingDetailsBody>) {
   return {
     name: name ?? null,
     email: email ?? null,

@@ -4,7 +4,8 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import { type MethodFake, startMethodFakes } from '../testing/methodFakes.ts'
-import { ada, adaId, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
 import { patienceMs, providerBy } from '../testing/providerBy.ts'
 
 const fakes = await startMethodFakes(t)

@@ -1,9 +1,12 @@
 // What the routes of payment methods take and answer, and what their documentation says.
 import { PaymentMethodResource, paymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { callerSecurity, errorAnswers } from '@paylog/runtime/openApiParts'
+import { callerSecurity, dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
 import type { MethodOnRecord } from '@paylog/workflows/ownedMethod'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { answerHeaders, deletedAnswer, markAnswer } from '../answers.ts'
+import { IdempotencyHeaders } from '../idempotency.ts'
+import { IfMatchHeaders } from '../ifMatch.ts'
 import { MethodChangeBody, NewMethodBody } from './methodBodies.ts'
 
 const example = {
@@ -30,21 +33,14 @@ const example = {
   },
 }
 
-const methodAnswer = (description: string) =>
-  Type.Object({ success: Type.Literal(true), data: PaymentMethodResource }, { description, examples: [example] })
-
-const DeletedAnswer = Type.Object(
-  { success: Type.Literal(true), data: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
-  { description: 'The method is gone' },
-)
+const methodAnswer = (description: string, headers: object = answerHeaders.created) =>
+  dataAnswer(PaymentMethodResource, { description, headers, examples: [example] })
 
 const common = { tags: ['payment methods'], security: callerSecurity }
 const oneMethod = {
   ...common,
   params: Type.Object({ id: Type.String({ description: 'The id of the payment method' }) }),
-  headers: Type.Object({
-    'if-match': Type.Optional(Type.String({ description: 'The ETag of the method as the client has seen it' })),
-  }),
+  headers: IfMatchHeaders,
 }
 
 export const saveSchema = {
@@ -52,6 +48,7 @@ export const saveSchema = {
   summary: 'Save a payment method',
   description:
     "For a session, or for a guest with a token. A user's method is attached to the user's customer at the provider, which is made with the first method; a guest's is read and attached to nobody. Brand, last four digits and expiry are the provider's. Saved again by its owner, the method is answered as it is. With an Idempotency-Key the request can be repeated safely.",
+  headers: IdempotencyHeaders,
   body: NewMethodBody,
   response: {
     201: methodAnswer('The method was saved'),
@@ -66,7 +63,7 @@ export const changeSchema = {
   description:
     'Its alias, and whether it is the default: with is_default it takes the place of the former one. What is left out stays. With If-Match it is changed only as the client has seen it.',
   body: MethodChangeBody,
-  response: { 200: methodAnswer('The method as it is now'), ...errorAnswers },
+  response: { 200: methodAnswer('The method as it is now', answerHeaders.changed), ...errorAnswers },
 }
 
 export const removeSchema = {
@@ -74,11 +71,14 @@ export const removeSchema = {
   summary: 'Delete a payment method',
   description:
     "A user's method is detached at the provider first; when that cannot be done, nothing is removed. With If-Match it is deleted only as the client has seen it.",
-  response: { 200: DeletedAnswer, ...errorAnswers },
+  response: { 200: deletedAnswer('The method is gone'), ...errorAnswers },
 }
 
-/** A method with the revision of its stream as ETag. */
-export function answerWith(reply: FastifyReply, { method, revision, position }: MethodOnRecord) {
-  reply.header('etag', `"${revision}"`).header('x-event-position', position.commit.toString())
+/** Answers with a method as its stream tells it. */
+export function answerMethod(
+  reply: FastifyReply,
+  { method, ...write }: MethodOnRecord & { readonly replayed?: boolean },
+) {
+  markAnswer(reply, write)
   return { success: true as const, data: paymentMethodResource(method) }
 }

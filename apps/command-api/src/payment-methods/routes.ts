@@ -1,33 +1,31 @@
 // POST /payment-methods, PUT and DELETE /payment-methods/{id}: the methods that owners keep (interface, section 4.5).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Actor, actorName } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
 import { ownerOf } from '@paylog/domain/owner'
-import type { Callers } from '@paylog/runtime/callers'
+import type { Revision } from '@paylog/event-store/appending'
+import { knownActor } from '@paylog/runtime/callers'
 import { changeSavedMethod } from '@paylog/workflows/changeSavedMethod'
-import type { Workflow } from '@paylog/workflows/context'
 import { removeSavedMethod } from '@paylog/workflows/removeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/savePaymentMethod'
 import type { FastifyRequest } from 'fastify'
+import { answerDeleted, markReplayed } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
+import { metadataOf, type Writing } from '../writing.ts'
 import { wishesOf } from './methodBodies.ts'
-import { answerWith, changeSchema, removeSchema, saveSchema } from './routeSchemas.ts'
-
-export type PaymentMethodRoutes = { readonly workflow: Workflow; readonly callers: Callers }
+import { answerMethod, changeSchema, removeSchema, saveSchema } from './routeSchemas.ts'
 
 export const paymentMethodRoutes =
-  ({ workflow, callers }: PaymentMethodRoutes): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
   async (app) => {
     const refuseCardNumbers = watchForCardNumbers(app)
     /** Which method is meant, by whom, and what is asked before anything is done to it. */
     const targetOf = (request: FastifyRequest, payment_method_id: string) => ({
       payment_method_id,
-      owner: ownerOf(knownCaller(request.actor)),
-      permit(revision: bigint | 'no_stream') {
+      owner: ownerOf(knownActor(request.actor)),
+      permit(revision: Revision) {
         requireMatch(request.headers['if-match'], revision)
         refuseCardNumbers(request)
       },
@@ -36,7 +34,7 @@ export const paymentMethodRoutes =
 
     app.post('/payment-methods', { onRequest: callers.sessionOrGuest, schema: saveSchema }, async (request, reply) => {
       const { body } = request
-      const caller = knownCaller(request.actor)
+      const caller = knownActor(request.actor)
       const identity = requestIdentity(request.headers['idempotency-key'], caller, 'POST /payment-methods', body)
       const outcome = await savePaymentMethod(workflow, {
         request_id: identity.id,
@@ -51,10 +49,12 @@ export const paymentMethodRoutes =
         wishes: wishesOf(body),
         metadata: metadataOf(request),
       })
-      if (outcome.replayed) reply.header('idempotent-replayed', 'true')
-      if (outcome.kind === 'declined') throw outcome.refusal
+      if (outcome.kind === 'declined') {
+        markReplayed(reply)
+        throw outcome.refusal
+      }
       reply.code(outcome.created ? 201 : 200)
-      return answerWith(reply, outcome)
+      return answerMethod(reply, outcome)
     })
 
     app.put(
@@ -67,7 +67,7 @@ export const paymentMethodRoutes =
           ...(alias !== undefined && { alias }),
           ...(is_default !== undefined && { is_default }),
         })
-        return answerWith(reply, changed)
+        return answerMethod(reply, changed)
       },
     )
 
@@ -76,18 +76,7 @@ export const paymentMethodRoutes =
       { onRequest: [callers.sessionOrRememberedGuest, allowEmptyBody], schema: removeSchema },
       async (request, reply) => {
         const { method, position } = await removeSavedMethod(workflow, targetOf(request, request.params.id))
-        reply.header('x-event-position', position.commit.toString())
-        return { success: true as const, data: { id: method.payment_method_id, deleted: true as const } }
+        return answerDeleted(reply, { id: method.payment_method_id, position })
       },
     )
   }
-
-/** @throws DomainError `unauthenticated` should a route have forgotten its guard: it fails closed */
-function knownCaller(actor: Actor): Exclude<Actor, { kind: 'anonymous' }> {
-  if (actor.kind === 'anonymous') throw new DomainError('unauthenticated', 'A credential is required')
-  return actor
-}
-
-function metadataOf({ actor, id: requestId }: FastifyRequest) {
-  return { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
-}

@@ -3,15 +3,12 @@ import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store
 import { createSandbox } from '@paylog/providers/sandbox'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { ada, adaId, grace, guest, guestEmail, methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
 import { providerBy } from '../testing/providerBy.ts'
 
 const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
-  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-  STRIPE_API_BASE: fake.origin,
-})
+const stripe = await providerBy(t, fake.env)
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const api = await methodsUnderTest(t, [stripe, sandbox])
 const { app, save, remove, providers, recordsNothing, eventsOf, typesOf, stateOf } = api
@@ -137,6 +134,22 @@ t.test('once it was removed it can be added again, at the provider it is gone', 
   const body = bodyOf()
   await remove((await save(body)).id)
   t.match(await save(body), { status: 422, code: 'provider_rejected' })
+})
+
+t.test("what was a user's is nobody else's after it was removed, at the provider it is free", async (t) => {
+  const body = bodyOf()
+  await remove((await save(body)).id)
+  const calls = fake.calls.length
+  for (const headers of [grace, guest]) {
+    const refused = await recordsNothing(t, () => save({ ...body, is_default: true }, headers))
+    t.same([refused.status, refused.code], [422, 'reference_not_found'])
+    t.same(refused.error?.details, { field: 'payment_method_token' })
+    t.notMatch(refused.text, /4242|visa/)
+  }
+  t.equal(fake.calls.length, calls)
+  const ofGuest = bodyOf()
+  await remove((await save(ofGuest, guest)).id, guest)
+  t.equal((await save(ofGuest, grace)).status, 201)
 })
 
 t.test("a guest's method is read and attached to nobody, and is another one than a user's", async (t) => {

@@ -3,8 +3,8 @@ import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { maxTextLength } from '@paylog/domain/fields'
 import type { Amounts } from '@paylog/domain/money'
-import { foldEmail } from '@paylog/domain/owner'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
+import { requireOwnEmail } from '../guest-tokens/requireOwnEmail.ts'
 import type { RequestIdentity } from '../idempotency.ts'
 import { type IntentBody, maxMetadataBytes } from './intentBody.ts'
 
@@ -16,9 +16,7 @@ export function checkCaller(actor: Actor, body: unknown): void {
   if (actor.kind !== 'guest') return
   const guest = memberOf(body, 'guest_data')
   if (guest === undefined) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
-  const email = memberOf(guest, 'email')
-  if (typeof email === 'string' && foldEmail(email) !== foldEmail(actor.guest_email))
-    throw new DomainError('forbidden', 'The guest token belongs to another e-mail than guest_data')
+  requireOwnEmail(actor, memberOf(guest, 'email'), 'guest_data')
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -9,12 +9,8 @@ import { providerBy } from '../testing/providerBy.ts'
 let passedMs = 0
 const now = () => new Date(Date.now() + passedMs)
 const fake = await startFakeStripe(t, { now })
-const provider = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
-  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-  STRIPE_API_BASE: fake.origin,
-})
-const { app, store, time, workflow } = await commandApiUnderTest(t, [provider])
+const provider = await providerBy(t, fake.env)
+const { app, store, time, workflow } = await commandApiUnderTest(t, { providers: [provider] })
 time.now = now
 
 t.beforeEach(() => {

@@ -18,7 +18,7 @@ const provider: Provider = {
     return (provide ?? sandbox.createIntent)(request)
   },
 }
-const { app, store, time, providers } = await commandApiUnderTest(t, [provider])
+const { app, store, time, providers } = await commandApiUnderTest(t, { providers: [provider] })
 
 t.beforeEach(() => {
   provide = undefined

@@ -7,11 +7,12 @@ import { waitFor } from '@paylog/testing/waitFor'
 import { reconcilePayment } from '@paylog/workflows/reconcilePayment'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { freshKey } from '../testing/people.ts'
 import { patienceMs, providerBy } from '../testing/providerBy.ts'
 
 const fakes = await startFakeProviders(t)
 const adapters = await Promise.all(fakes.map((fake) => providerBy(t, fake.env)))
-const { app, store, providers, workflow } = await commandApiUnderTest(t, adapters)
+const { app, store, providers, workflow, lastPosition } = await commandApiUnderTest(t, { providers: adapters })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
 t.beforeEach(() => {
@@ -27,8 +28,6 @@ const body = {
   metadata: { order: 'order-of-the-client' },
   guest_data: { email: 'guest@example.com', name: 'Guest' },
 }
-let keys = 0
-const freshKey = () => ({ 'idempotency-key': `real-${keys++}` })
 
 async function post(fake: ProviderFake, headers: Record<string, string> = {}, more: object = {}) {
   const response = await fetch(`${url}/payments/intents`, {
@@ -52,7 +51,6 @@ async function post(fake: ProviderFake, headers: Record<string, string> = {}, mo
   }
 }
 const typesOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
-const lastPosition = async () => (await store.head())?.commit
 const reconcile = (paymentId: string) =>
   reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' })
 

@@ -25,25 +25,18 @@ const paypalServer = createServer((request, response) => {
 })
 const paypalBase = await listen(t, paypalServer)
 
-const { app, store } = await commandApiUnderTest(t, [
-  await providerBy(t, {
-    STRIPE_SECRET_KEY: stripe.secretKey,
-    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
-    STRIPE_API_BASE: stripe.origin,
-  }),
-  await providerBy(t, {
-    PAYPAL_CLIENT_ID: 'client',
-    PAYPAL_CLIENT_SECRET: 'secret',
-    PAYPAL_WEBHOOK_ID: 'WH1',
-    PAYPAL_API_BASE: paypalBase,
-  }),
-  await providerBy(t, {
-    AUTHORIZE_NET_API_LOGIN_ID: authorizeNet.apiLoginId,
-    AUTHORIZE_NET_TRANSACTION_KEY: authorizeNet.transactionKey,
-    AUTHORIZE_NET_SIGNATURE_KEY: authorizeNet.signatureKey,
-    AUTHORIZE_NET_API_BASE: authorizeNet.origin,
-  }),
-])
+const { app, store } = await commandApiUnderTest(t, {
+  providers: [
+    await providerBy(t, stripe.env),
+    await providerBy(t, {
+      PAYPAL_CLIENT_ID: 'client',
+      PAYPAL_CLIENT_SECRET: 'secret',
+      PAYPAL_WEBHOOK_ID: 'WH1',
+      PAYPAL_API_BASE: paypalBase,
+    }),
+    await providerBy(t, authorizeNet.env),
+  ],
+})
 
 /** Words of the providers, which may hold data and are not for callers. */
 const words = 'Words of the provider about card 4242'

@@ -13,7 +13,7 @@ const provider: Provider = {
     return sandbox.createIntent(request)
   },
 }
-const { app, store, backend } = await commandApiUnderTest(t, [provider])
+const { app, store, backend, lastPosition } = await commandApiUnderTest(t, { providers: [provider] })
 
 t.beforeEach(() => {
   calls.length = 0
@@ -29,7 +29,6 @@ const post = (payload: unknown, headers: Record<string, string> = {}, url = '/pa
     payload: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
   })
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
-const lastPosition = async () => (await store.head())?.commit
 
 t.test('a guest creates a payment by sending guest_data', async (t) => {
   const response = await post({ ...guestBody, provider_id: 'sandbox', concept: 'Membership', metadata: { order: 7 } })

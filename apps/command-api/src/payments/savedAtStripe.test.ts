@@ -3,15 +3,12 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import type { Fault } from '@paylog/testing/fakeProvider'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
+import { ada as asAda, grace as asGrace, guest as asGuest, freshKey } from '../testing/people.ts'
 import { providerBy } from '../testing/providerBy.ts'
 import { receiverUnderTest } from '../testing/receiverUnderTest.ts'
 
 const fake = await startFakeStripe(t)
-const provider = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
-  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-  STRIPE_API_BASE: fake.origin,
-})
+const provider = await providerBy(t, fake.env)
 const { app, send, historyOf, reconcile, typesOf, time } = await receiverUnderTest(t, provider)
 
 t.beforeEach(() => {
@@ -19,12 +16,8 @@ t.beforeEach(() => {
   time.now = () => new Date()
 })
 
-const asAda = { 'x-session-id': 'demo-session' }
-const asGuest = { 'x-guest-token': 'demo-guest-token' }
 const guest_data = { email: 'guest@example.com' }
 const body = { total_cents: 2599, currency: 'USD' }
-let keys = 0
-const freshKey = () => ({ 'idempotency-key': `stripe-${keys++}` })
 
 /** Saves a new card. @returns our id of it and Stripe's */
 async function save(headers: Record<string, string>) {
@@ -70,7 +63,7 @@ t.test('a card that is saved is paid with, and is gone when Stripe says so', asy
 
 t.test("Stripe's own id of a saved card is nobody's word for it", async (t) => {
   const { token } = await save(asAda)
-  for (const headers of [asAda, { 'x-session-id': 'demo-session-2' }, {}])
+  for (const headers of [asAda, asGrace, {}])
     t.match((await pay({ payment_method_id: token }, headers)).json(), { error: { code: 'reference_not_found' } })
 })
 

@@ -2,8 +2,10 @@
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
+import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { adaId, ada as asAda, grace as asGrace, guest as asGuest, freshKey, graceId } from '../testing/people.ts'
 import { createStoredMethods, type MethodOwner, type StoredMethod } from '../testing/storedMethods.ts'
 
 const calls: CreateIntent[] = []
@@ -19,7 +21,7 @@ const provider: Provider = {
     return sandbox.createIntent(request)
   },
 }
-const { app, store, providers } = await commandApiUnderTest(t, [provider])
+const { app, store, providers, lastPosition } = await commandApiUnderTest(t, { providers: [provider] })
 const methods = createStoredMethods(store)
 
 t.beforeEach(() => {
@@ -27,13 +29,9 @@ t.beforeEach(() => {
   mishaps.length = 0
 })
 
-const userId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
-const ada: MethodOwner = { user_id: userId(1), guest_email: null }
-const grace: MethodOwner = { user_id: userId(2), guest_email: null }
+const ada: MethodOwner = { user_id: adaId, guest_email: null }
+const grace: MethodOwner = { user_id: graceId, guest_email: null }
 const guest: MethodOwner = { user_id: null, guest_email: 'Guest@Example.com' }
-const asAda = { 'x-session-id': 'demo-session' }
-const asGrace = { 'x-session-id': 'demo-session-2' }
-const asGuest = { 'x-guest-token': 'demo-guest-token' }
 const guest_data = { email: 'guest@example.com', name: 'Guest' }
 
 const body = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox' }
@@ -41,21 +39,13 @@ const post = (payload: object, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/payments/intents', headers, payload })
 const pay = (method: StoredMethod, headers: Record<string, string>, more: object = {}) =>
   post({ ...body, payment_method_id: method.id, ...more }, headers)
-const lastPosition = async () => (await store.head())?.commit
-let keys = 0
-const freshKey = () => ({ 'idempotency-key': `saved-${keys++}` })
 const told = ({ provider_method_id, provider_customer_id }: StoredMethod) => ({
   provider_method_id,
   provider_customer_id,
 })
 const summary = (method: StoredMethod) => ({
   id: method.id,
-  payment_type: 'card',
-  wallet_type: null,
-  card_brand: 'visa',
-  last_four: '4242',
-  expiry_month: '12',
-  expiry_year: '2034',
+  ...visa,
   alias: 'Mine',
 })
 

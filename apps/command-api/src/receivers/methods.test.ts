@@ -32,11 +32,7 @@ const nothing = (): never => {
 
 async function stripeShop(t: Test): Promise<Shop> {
   const fake = await startFakeStripe(t)
-  const env = {
-    STRIPE_SECRET_KEY: fake.secretKey,
-    STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-    STRIPE_API_BASE: fake.origin,
-  }
+  const env = fake.env
   const told = (event = fake.events.at(-1)): Told =>
     event ? { ...fake.signed(event), id: event.id, type: event.type } : nothing()
   return {

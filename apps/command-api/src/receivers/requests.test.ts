@@ -20,8 +20,9 @@ const provider: Provider = {
   verifyNotification: async (notification) => (verify ?? sandbox.verifyNotification)(notification),
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 }
-const { app, store, log, logged, workflow } = await commandApiUnderTest(t, [provider], {
-  appendPatienceMs: 1_500,
+const { app, store, log, logged, workflow, lastPosition } = await commandApiUnderTest(t, {
+  providers: [provider],
+  timing: { appendPatienceMs: 1_500 },
 })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
@@ -40,7 +41,6 @@ function event(note = '') {
 }
 const signed = (body: string, secret = webhookSecret) => signSandboxEvent(secret, body, seconds())
 const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
-const lastPosition = async () => (await store.head())?.commit
 
 /** Over the wire, with exactly these headers, in one piece or in several of which the length is not told. */
 async function send(

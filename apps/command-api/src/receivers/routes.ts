@@ -1,5 +1,4 @@
 // The providers' webhook receivers: verify, store, apply, answer.
-
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
@@ -11,7 +10,7 @@ import { Type } from 'typebox'
 
 const receivers = ['stripe', 'paypal', 'authorize-net', 'sandbox'] as const
 
-const Received = Type.Object({ received: Type.Literal(true) })
+const Received = Type.Object({ received: Type.Literal(true) }, { description: 'The notification was taken in' })
 
 export const receiverRoutes =
   (workflow: Workflow): FastifyPluginAsyncTypebox =>

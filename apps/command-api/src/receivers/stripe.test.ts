@@ -12,9 +12,8 @@ let aheadMs = 0
 const fake = await startFakeStripe(t, { now: () => new Date(Date.now() + aheadMs) })
 const rotated = 'whsec_next'
 const provider = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
+  ...fake.env,
   STRIPE_WEBHOOK_SECRET: `${fake.webhookSecret},${rotated}`,
-  STRIPE_API_BASE: fake.origin,
 })
 const receiver = await receiverUnderTest(t, provider)
 const { open, send, historyOf, inboxOf, typesOf, lastPosition, reconcile } = receiver

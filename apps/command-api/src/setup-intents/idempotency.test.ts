@@ -1,11 +1,12 @@
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { freshKey, session, setupIntentsUnderTest, streamOf } from '../testing/setupIntentsUnderTest.ts'
+import { ada, freshKey, grace } from '../testing/people.ts'
+import { setupIntentsUnderTest, streamOf } from '../testing/setupIntentsUnderTest.ts'
 
 const { store, providers, card, post } = await setupIntentsUnderTest(t)
 
 t.test('after a lost answer the same key asks for the same setup intent', async (t) => {
-  const headers = { ...session, ...freshKey() }
+  const headers = { ...ada, ...freshKey() }
   card.fails = 'unknown'
   t.equal((await post({}, headers)).statusCode, 504)
   card.fails = undefined
@@ -18,7 +19,7 @@ t.test('after a lost answer the same key asks for the same setup intent', async 
 
 t.test('the same key and body give the same answer without another call; another body is 422', async (t) => {
   const key = freshKey()
-  const headers = { ...session, ...key }
+  const headers = { ...ada, ...key }
   const first = await post({ provider_id: 'stripe' }, headers)
   card.fails = 'unavailable'
   providers.clear()
@@ -38,11 +39,11 @@ t.test('the same key and body give the same answer without another call; another
 
 t.test('no body and an empty one are the same request, and another user has keys of its own', async (t) => {
   const key = freshKey()
-  const first = await post(undefined, { ...session, ...key })
-  const again = await post({}, { ...session, ...key })
+  const first = await post(undefined, { ...ada, ...key })
+  const again = await post({}, { ...ada, ...key })
   t.equal(again.headers['idempotent-replayed'], 'true')
   t.same(again.json(), first.json())
-  const other = await post({}, { 'x-session-id': 'demo-session-2', ...key })
+  const other = await post({}, { ...grace, ...key })
   t.equal(other.statusCode, 201)
   t.equal(other.headers['idempotent-replayed'], undefined)
   t.not(other.json().setup_intent_id, first.json().setup_intent_id)
@@ -52,7 +53,7 @@ t.test('64 identical requests at once make one setup intent, and all get it', as
   const key = freshKey()
   const release = Promise.withResolvers<void>()
   card.delay = release.promise
-  const answering = Array.from({ length: 64 }, () => post({}, { ...session, ...key }))
+  const answering = Array.from({ length: 64 }, () => post({}, { ...ada, ...key }))
   await waitFor(() => card.calls.length === 64, { what: 'all of them at the provider' })
   release.resolve()
   const answers = await Promise.all(answering)
@@ -70,7 +71,7 @@ t.test('64 identical requests at once make one setup intent, and all get it', as
 t.test(
   'a request that the provider refuses because it is busy with an equal one gets the answer of that one',
   async (t) => {
-    const headers = { ...session, ...freshKey() }
+    const headers = { ...ada, ...freshKey() }
     const [quick, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     card.delay = quick.promise
     const first = post({}, headers)
@@ -89,7 +90,7 @@ t.test(
 )
 
 t.test('of two different requests at once under one key, one is told that the key was used', async (t) => {
-  const headers = { ...session, ...freshKey() }
+  const headers = { ...ada, ...freshKey() }
   const release = Promise.withResolvers<void>()
   card.delay = release.promise
   const answering = [post({}, headers), post({ provider_id: 'stripe' }, headers)]

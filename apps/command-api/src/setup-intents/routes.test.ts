@@ -3,21 +3,14 @@ import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import {
-  freshKey,
-  sandbox,
-  session,
-  setupIntentsUnderTest,
-  streamOf,
-  url,
-  userId,
-} from '../testing/setupIntentsUnderTest.ts'
+import { ada, adaId, freshKey } from '../testing/people.ts'
+import { sandbox, setupIntentsUnderTest, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
 
 const { app, store, log, backend, providers, card, post, lastPosition } = await setupIntentsUnderTest(t)
 
 t.test('a session gets the setup intent of the provider, flat, and it is on record', async (t) => {
   const key = freshKey()
-  const response = await post({ provider_id: 'stripe' }, { ...session, ...key })
+  const response = await post({ provider_id: 'stripe' }, { ...ada, ...key })
   t.equal(response.statusCode, 201)
   t.same(response.json(), { success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' })
   const [created, ...more] = await store.readStream(streamOf(key))
@@ -29,10 +22,10 @@ t.test('a session gets the setup intent of the provider, flat, and it is on reco
       provider_setup_intent_id: 'seti_1',
       client_secret: 'seti_1_secret',
       provider_customer_id: null,
-      user_id: userId,
+      user_id: adaId,
       request_fingerprint: /^[0-9a-f]{64}$/,
     },
-    metadata: { actor: `session:${userId}`, requestId: response.headers['x-request-id'] },
+    metadata: { actor: `session:${adaId}`, requestId: response.headers['x-request-id'] },
   })
   t.equal(response.headers['x-event-position'], String(created?.position.commit))
   t.equal(response.headers['idempotent-replayed'], undefined)
@@ -41,7 +34,7 @@ t.test('a session gets the setup intent of the provider, flat, and it is on reco
 
 t.test('the body may be missing, empty or without a provider when one is enabled', async (t) => {
   for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
-  const measured = { ...session, 'content-type': 'application/json', 'content-length': '0' }
+  const measured = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
   t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
   t.equal(new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size, 5, 'without a key each is a new one')
 })
@@ -59,10 +52,10 @@ t.test("the user's customer at this provider is attached, another's is not, and 
       ],
       metadata: { correlationId: 'test', causationId: 'test', actor: 'operator' },
     })
-  await link('stripe', userId, 'cus_ada')
+  await link('stripe', adaId, 'cus_ada')
   await link('sandbox', '00000000-0000-4000-8000-000000000002', 'cus_elsewhere')
   const key = freshKey()
-  await post({}, { ...session, ...key })
+  await post({}, { ...ada, ...key })
   await post({}, { 'x-session-id': 'demo-session-2' })
   t.same(
     card.calls.map(({ provider_customer_id }) => provider_customer_id),
@@ -117,20 +110,20 @@ t.test('what is wrong first in the order of the contract is told, and nothing is
     [{ provider_id: 1 }, guest, 403, 'forbidden'],
     [large, guest, 403, 'forbidden'],
     ['provider_id=x', { ...guest, ...form }, 403, 'forbidden'],
-    [large, session, 413, 'body_too_large'],
-    ['provider_id=x', { ...session, ...form }, 415, 'unsupported_media_type'],
-    ['{', session, 400, 'invalid_request'],
-    ['null', session, 400, 'invalid_request'],
-    ['[]', session, 400, 'invalid_request'],
-    ['""', session, 400, 'invalid_request'],
-    [{ provider_id: '' }, session, 400, 'invalid_request'],
-    [{ provider_id: null }, session, 400, 'invalid_request'],
-    [{ provider_id: 'x'.repeat(256) }, session, 400, 'invalid_request'],
-    [{ provider_id: 1, note: number }, session, 400, 'invalid_request'],
-    [{ note: number }, { ...session, 'idempotency-key': '' }, 400, 'invalid_request'],
-    [{ note: number }, session, 422, 'card_number_rejected'],
-    [{ provider_id: number }, session, 422, 'card_number_rejected'],
-    [{ provider_id: 'unknown' }, session, 422, 'provider_not_enabled'],
+    [large, ada, 413, 'body_too_large'],
+    ['provider_id=x', { ...ada, ...form }, 415, 'unsupported_media_type'],
+    ['{', ada, 400, 'invalid_request'],
+    ['null', ada, 400, 'invalid_request'],
+    ['[]', ada, 400, 'invalid_request'],
+    ['""', ada, 400, 'invalid_request'],
+    [{ provider_id: '' }, ada, 400, 'invalid_request'],
+    [{ provider_id: null }, ada, 400, 'invalid_request'],
+    [{ provider_id: 'x'.repeat(256) }, ada, 400, 'invalid_request'],
+    [{ provider_id: 1, note: number }, ada, 400, 'invalid_request'],
+    [{ note: number }, { ...ada, 'idempotency-key': '' }, 400, 'invalid_request'],
+    [{ note: number }, ada, 422, 'card_number_rejected'],
+    [{ provider_id: number }, ada, 422, 'card_number_rejected'],
+    [{ provider_id: 'unknown' }, ada, 422, 'provider_not_enabled'],
   ]
   for (const [body, headers, status, code] of cases) {
     const response = await post(body, headers)
@@ -154,7 +147,7 @@ t.test('what the provider did not do is told with its own code, and nothing is r
   ]
   for (const [kind, status, code] of cases) {
     card.fails = kind
-    for (const headers of [session, { ...session, ...freshKey() }]) {
+    for (const headers of [ada, { ...ada, ...freshKey() }]) {
       const response = await post({}, headers)
       t.equal(response.statusCode, status, code)
       const { error } = response.json()
@@ -174,7 +167,7 @@ t.test('the sandbox has setup intents, too', async (t) => {
 })
 
 t.test('without the log nothing is promised', { timeout: 60_000 }, async (t) => {
-  const headers = { ...session, ...freshKey() }
+  const headers = { ...ada, ...freshKey() }
   await log.kill()
   const response = await post({}, headers)
   t.equal(response.statusCode, 503)

@@ -1,19 +1,16 @@
 // POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
-import type { Callers } from '@paylog/runtime/callers'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
-import type { Workflow } from '@paylog/workflows/context'
 import { createSetupIntent } from '@paylog/workflows/createSetupIntent'
 import { Type } from 'typebox'
+import { answerHeaders, markAnswer } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
-import { requestIdentity } from '../idempotency.ts'
+import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-
-export type SetupIntentRoutes = { readonly workflow: Workflow; readonly callers: Callers }
+import { metadataOf, type Writing } from '../writing.ts'
 
 const route = '/payment-methods/setup-intent'
 
@@ -28,11 +25,11 @@ const SetupIntentAnswer = Type.Object(
     setup_intent_id: Type.String({ description: "The provider's id" }),
     client_secret: Type.String({ description: 'What the frontend confirms the setup with' }),
   },
-  { description: 'The setup intent was created' },
+  { description: 'The setup intent was created', headers: answerHeaders.begun },
 )
 
 export const setupIntentRoutes =
-  ({ workflow, callers }: SetupIntentRoutes): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
   async (app) => {
     const refuseCardNumbers = watchForCardNumbers(app)
     app.post(
@@ -47,14 +44,15 @@ export const setupIntentRoutes =
           tags: ['payment methods'],
           summary: 'Create a setup intent',
           description:
-            'For sessions. The frontend confirms the setup with the client_secret and then saves the method with POST /payment-methods. An existing customer of the user at the provider is attached; none is created. With an Idempotency-Key the request can be repeated safely.',
+            'For sessions. The body may be left out. The frontend confirms the setup with the client_secret and then saves the method with POST /payment-methods. An existing customer of the user at the provider is attached; none is created. With an Idempotency-Key the request can be repeated safely.',
+          headers: IdempotencyHeaders,
           body: SetupIntentBody,
           security: [{ session: [] }],
           response: { 201: SetupIntentAnswer, ...errorAnswers },
         },
       },
       async (request, reply) => {
-        const { actor, body, id: requestId } = request
+        const { actor, body } = request
         if (actor.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
         const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
         const { setup_intent, position, replayed } = await createSetupIntent(workflow, {
@@ -66,10 +64,10 @@ export const setupIntentRoutes =
             refuseCardNumbers(request)
             return provider_id
           },
-          metadata: { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId },
+          metadata: metadataOf(request),
         })
-        reply.code(201).header('x-event-position', position.commit.toString())
-        if (replayed) reply.header('idempotent-replayed', 'true')
+        reply.code(201)
+        markAnswer(reply, { position, replayed })
         const { provider_setup_intent_id: setup_intent_id, client_secret } = setup_intent
         return { success: true as const, setup_intent_id, client_secret }
       },

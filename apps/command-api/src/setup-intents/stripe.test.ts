@@ -4,21 +4,16 @@ import { providerCustomerStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { freshKey } from '../testing/people.ts'
 import { patienceMs, providerBy } from '../testing/providerBy.ts'
 
 const fake = await startFakeStripe(t)
-const provider = await providerBy(t, {
-  STRIPE_SECRET_KEY: fake.secretKey,
-  STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-  STRIPE_API_BASE: fake.origin,
-})
-const { app, store } = await commandApiUnderTest(t, [provider])
+const provider = await providerBy(t, fake.env)
+const { app, store } = await commandApiUnderTest(t, { providers: [provider] })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
 t.beforeEach(() => fake.faults.always(undefined))
 
-let keys = 0
-const freshKey = () => ({ 'idempotency-key': `setup-${keys++}` })
 async function post(headers: Record<string, string> = {}, session = 'demo-session') {
   const response = await fetch(`${url}/payment-methods/setup-intent`, {
     method: 'POST',

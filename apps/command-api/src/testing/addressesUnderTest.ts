@@ -4,12 +4,9 @@ import type { AddressType } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
-import { commandApiUnderTest } from './commandApiUnderTest.ts'
+import { type Answer, commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { ada } from './people.ts'
 
-export const adaId = '00000000-0000-4000-8000-000000000001'
-export const ada = { 'x-session-id': 'demo-session' }
-export const grace = { 'x-session-id': 'demo-session-2' }
-export const guest = { 'x-guest-token': 'demo-guest-token' }
 /** The same guest as the identity backend may write him another time. */
 export const sameGuest = { 'x-guest-token': 'same-guest-token' }
 export const otherGuest = { 'x-guest-token': 'other-guest-token' }
@@ -31,58 +28,29 @@ export const place = { line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
 export const billing = { address_type: 'billing', ...place }
 export const shipping = { address_type: 'shipping', ...place }
 
-let nextKey = 0
-export const freshKey = () => ({ 'idempotency-key': `key-${process.pid}-${nextKey++}` })
-
-type Headers = Readonly<Record<string, string>>
-export type Answer = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-  readonly data: AddressResource
-  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
-}
+export type AddressAnswer = Answer<AddressResource>
 
 export async function addressesUnderTest(t: Test) {
-  const parts = await commandApiUnderTest(t, undefined, {}, guestTokens)
-  const { app, store } = parts
-
-  async function call(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
-    const payload = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await app.inject({
-      method,
-      url,
-      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(payload !== undefined && { payload }),
-    })
-    const { data, error } = response.json()
-    const answer: Answer = { status: response.statusCode, headers: response.headers, text: response.body, data, error }
-    return answer
-  }
-
+  const parts = await commandApiUnderTest(t, { guestTokens })
+  const { send, store } = parts
+  const post = (body?: unknown, headers: Headers = ada) => send<AddressResource>('POST', '/addresses', headers, body)
   const stateOf = async (id: string) => (await store.load<AddressState, never>(addressStream(id), addressFold)).state
 
   return {
     ...parts,
-    /** @param body text as it is, anything else as JSON */
-    post: (body?: unknown, headers: Headers = ada) => call('POST', '/addresses', headers, body),
-    put: (id: string, body?: unknown, headers: Headers = ada) => call('PUT', `/addresses/${id}`, headers, body),
-    remove: (id: string, headers: Headers = ada, body?: unknown) => call('DELETE', `/addresses/${id}`, headers, body),
+    post,
+    put: (id: string, body?: unknown, headers: Headers = ada) =>
+      send<AddressResource>('PUT', `/addresses/${id}`, headers, body),
+    remove: (id: string, headers: Headers = ada, body?: unknown) =>
+      send<AddressResource>('DELETE', `/addresses/${id}`, headers, body),
     /** Adds an address that the test needs to be there. @returns its id */
     async addressOf(headers: Headers, body: object = billing) {
-      const { status, data, text } = await call('POST', '/addresses', headers, body)
+      const { status, data, text } = await post(body, headers)
       if (status !== 201) throw new Error(text)
       return data.id
     },
     stateOf,
     eventsOf: (id: string) => store.readStream(addressStream(id)),
-    /** The answer of a request that must leave no trace in the log. */
-    async recordsNothing(t: Test, request: () => Promise<Answer>, what = 'nothing is recorded') {
-      const before = await store.head()
-      const answer = await request()
-      t.same(await store.head(), before, what)
-      return answer
-    },
     /** Which of these a list would show as the default of a type: whoever says so and carries the highest number. */
     async defaultOf(ids: readonly string[], type: AddressType) {
       const states = await Promise.all(ids.map(stateOf))

@@ -9,10 +9,8 @@ export async function authorizeNetUnderTest(t: Test) {
   const fake = await startFakeAuthorizeNet(t)
   const oldKey = 'F0E1D2C3B4A59687'.repeat(8)
   const provider = await providerBy(t, {
-    AUTHORIZE_NET_API_LOGIN_ID: fake.apiLoginId,
-    AUTHORIZE_NET_TRANSACTION_KEY: fake.transactionKey,
+    ...fake.env,
     AUTHORIZE_NET_SIGNATURE_KEY: `${oldKey},${fake.signatureKey}`,
-    AUTHORIZE_NET_API_BASE: fake.origin,
   })
   const receiver = await receiverUnderTest(t, provider)
   /** What the gateway tells of what somebody does. */

@@ -18,17 +18,31 @@ export const webhookSecret = 'sandbox-test-secret'
 /** How long an expired guest token is remembered: the default. */
 export const guestTokenMaxAgeMs = 86_400_000
 
+export type Headers = Readonly<Record<string, string>>
+
+/** What a request was answered: with data, or with an error. */
+export type Answer<Data> = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  readonly answer: object
+  readonly data: Data
+  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
+}
+
 /**
- * @param given providers in place of the sandbox alone
- * @param timing a log that is less patient than the real one, for a test that takes it away
- * @param guestTokens besides the demo guest's
+ * @param options `providers` in place of the sandbox alone; `timing` of a log that is less patient than the real one, for a
+ *   test that takes it away; `guestTokens` besides the demo guest's
  */
 export async function commandApiUnderTest(
   t: Test,
-  given?: readonly Provider[],
-  timing: Partial<EventStoreTiming> = {},
-  guestTokens: readonly SandboxGuestToken[] = [],
+  options: {
+    readonly providers?: readonly Provider[]
+    readonly timing?: Partial<EventStoreTiming>
+    readonly guestTokens?: readonly SandboxGuestToken[]
+  } = {},
 ) {
+  const { timing = {}, guestTokens = [] } = options
   const [log, backend] = await Promise.all([startEventStore(t), startIdentity(t, { guestTokens })])
   const store = createEventStore({ connectionString: log.connectionString, timing })
   const identity = createIdentity({
@@ -37,7 +51,7 @@ export async function commandApiUnderTest(
     adminUserTypes: ['admin'],
     timeoutMs: 2_000,
   })
-  const enabled = given ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
+  const enabled = options.providers ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
   const logged: string[] = []
   const app = createHttp({
     log: createLog({ app: 'test', level: 'warn' }, { write: (line) => void logged.push(line) }),
@@ -54,9 +68,39 @@ export async function commandApiUnderTest(
     await identity.close()
     await store.close()
   })
+  const lastPosition = async () => (await store.head())?.commit
+
   return {
     app,
+    /** @param body text as it is, anything else as JSON; there is none when it is left out */
+    async send<Data>(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
+      const response = await app.inject({
+        method,
+        url,
+        headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const { statusCode: status, body: text } = response
+      const answer = response.json()
+      const answered: Answer<Data> = {
+        status,
+        headers: response.headers,
+        text,
+        answer,
+        data: answer.data,
+        error: answer.error,
+      }
+      return answered
+    },
     store,
+    lastPosition,
+    /** Does something after which the log is as long as before. */
+    async recordsNothing<Result>(t: Test, act: () => Promise<Result>, what = 'nothing is recorded'): Promise<Result> {
+      const before = await lastPosition()
+      const result = await act()
+      t.equal(await lastPosition(), before, what)
+      return result
+    },
     log,
     backend,
     time,

@@ -35,11 +35,7 @@ async function stripe(t: Test): Promise<MethodFake> {
   const told = (name: string) => fake.events.filter(({ type }) => type === name).length
   return {
     id: 'stripe',
-    env: {
-      STRIPE_SECRET_KEY: fake.secretKey,
-      STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
-      STRIPE_API_BASE: fake.origin,
-    },
+    env: fake.env,
     faults: fake.faults,
     token: () => fake.addMethod({ brand: 'visa', last4: '4242', exp_month: 8, exp_year: 2034 }).id,
     tokenAgain: (token) => token,
@@ -81,12 +77,7 @@ async function authorizeNet(t: Test): Promise<MethodFake> {
   const told = (name: string) => fake.events.filter(({ eventType }) => eventType === `net.authorize.${name}`).length
   return {
     id: 'authorize-net',
-    env: {
-      AUTHORIZE_NET_API_LOGIN_ID: fake.apiLoginId,
-      AUTHORIZE_NET_TRANSACTION_KEY: fake.transactionKey,
-      AUTHORIZE_NET_SIGNATURE_KEY: fake.signatureKey,
-      AUTHORIZE_NET_API_BASE: fake.origin,
-    },
+    env: fake.env,
     faults: fake.faults,
     token: () => tokenOf(`card ${cards.size} 1111`),
     tokenAgain: (token) => tokenOf(cards.get(token) ?? ''),

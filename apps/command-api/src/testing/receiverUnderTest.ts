@@ -10,7 +10,7 @@ export type SignedNotification = { readonly headers: Readonly<Record<string, str
 export type OpenedPayment = { readonly id: string; readonly intent: string; readonly secret: string }
 
 export async function receiverUnderTest(t: Test, provider: Provider) {
-  const parts = await commandApiUnderTest(t, [provider])
+  const parts = await commandApiUnderTest(t, { providers: [provider] })
   const { app, store, workflow } = parts
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `${origin}/webhooks/${provider.id}`
@@ -34,7 +34,6 @@ export async function receiverUnderTest(t: Test, provider: Provider) {
     historyOf: async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2),
     inboxOf: (eventId: string) => store.readStream(providerEventStream(provider.id, eventId)),
     typesOf,
-    lastPosition: async () => (await store.head())?.commit,
     reconcile: (paymentId: string): Promise<Reconciliation> =>
       reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' }),
   }

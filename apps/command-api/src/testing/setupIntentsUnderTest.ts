@@ -10,18 +10,14 @@ import { createSandbox } from '@paylog/providers/sandbox'
 import type { Test } from 'tap'
 import { requestIdentity } from '../idempotency.ts'
 import { commandApiUnderTest } from './commandApiUnderTest.ts'
+import { ada, adaId } from './people.ts'
 
 export const url = '/payment-methods/setup-intent'
-export const userId = '00000000-0000-4000-8000-000000000001'
-export const session = { 'x-session-id': 'demo-session' }
 export const sandbox = createSandbox({ webhookSecrets: ['secret'] })
-
-let keys = 0
-export const freshKey = () => ({ 'idempotency-key': `setup-${keys++}` })
 
 /** The stream of what the session's request with this key creates. */
 export function streamOf(key: { readonly 'idempotency-key': string }): string {
-  const actor = { user_id: userId, user_type: 'user', user_email: null, is_administrator: false }
+  const actor = { user_id: adaId, user_type: 'user', user_email: null, is_administrator: false }
   return setupIntentStream(requestIdentity(key['idempotency-key'], { kind: 'session', ...actor }, `POST ${url}`, {}).id)
 }
 
@@ -47,8 +43,8 @@ export async function setupIntentsUnderTest(t: Test) {
       return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
     },
   }
-  const parts = await commandApiUnderTest(t, [provider], { readPatienceMs: 1_500 })
-  const { app, store, backend, providers } = parts
+  const parts = await commandApiUnderTest(t, { providers: [provider], timing: { readPatienceMs: 1_500 } })
+  const { app, backend, providers } = parts
   t.beforeEach(() => {
     Object.assign(card, { calls: [], fails: undefined, delay: undefined })
     card.made.clear()
@@ -60,13 +56,12 @@ export async function setupIntentsUnderTest(t: Test) {
     ...parts,
     card,
     /** @param payload text as it is, anything else as JSON; nothing at all when left out */
-    post: (payload?: unknown, headers: Record<string, string> = session) =>
+    post: (payload?: unknown, headers: Record<string, string> = ada) =>
       app.inject({
         method: 'POST',
         url,
         headers: payload === undefined ? headers : { 'content-type': 'application/json', ...headers },
         ...(payload === undefined ? {} : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
       }),
-    lastPosition: async () => (await store.head())?.commit,
   }
 }

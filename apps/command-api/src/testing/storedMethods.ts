@@ -11,6 +11,7 @@ import {
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { paymentMethodId } from '@paylog/workflows/paymentMethodId'
+import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 
 export type MethodOwner =
   | { readonly user_id: string; readonly guest_email: null }
@@ -40,12 +41,7 @@ export function createStoredMethods(store: EventStore) {
       occurred_at: now(),
       ...owner,
       ...ids,
-      payment_type: 'card',
-      wallet_type: null,
-      card_brand: 'visa',
-      last_four: '4242',
-      expiry_month: '12',
-      expiry_year: '2034',
+      ...visa,
       type: null,
       alias,
       organization_id: null,

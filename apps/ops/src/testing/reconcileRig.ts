@@ -11,10 +11,9 @@ import type { Ended } from './runOps.ts'
 
 export const reconcile = ['payments', 'reconcile']
 
-function connectStripe(t: Test, { origin: apiBase, secretKey, webhookSecret }: FakeStripe) {
+function connectStripe(t: Test, { origin: apiBase, secretKey, webhookSecret, env }: FakeStripe) {
   const provider = createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs: 2_000 })
   t.teardown(() => provider.close())
-  const env = { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: apiBase }
   return { provider, env }
 }
 
@@ -25,16 +24,10 @@ function connectPaypal(t: Test, { apiBase, clientId, clientSecret, webhookIds, e
 }
 
 function connectAuthorizeNet(t: Test, fake: FakeAuthorizeNet) {
-  const { apiLoginId, transactionKey, signatureKey, origin: apiBase } = fake
+  const { apiLoginId, transactionKey, signatureKey, origin: apiBase, env } = fake
   const credentials = { apiLoginId, transactionKey, signatureKeys: [signatureKey] }
   const provider = createAuthorizeNet({ ...credentials, apiBase, timeoutMs: 2_000 })
   t.teardown(() => provider.close())
-  const env = {
-    AUTHORIZE_NET_API_LOGIN_ID: apiLoginId,
-    AUTHORIZE_NET_TRANSACTION_KEY: transactionKey,
-    AUTHORIZE_NET_SIGNATURE_KEY: signatureKey,
-    AUTHORIZE_NET_API_BASE: apiBase,
-  }
   return { provider, env }
 }
 

@@ -5,12 +5,13 @@ import { AddressResource } from '@paylog/domain/addresses/resource'
 import { ownerOf } from '@paylog/domain/owner'
 import { getAddress, listAddresses } from '@paylog/projections/addresses/queries'
 import { newestFirst } from '@paylog/projections/page'
+import { knownActor } from '@paylog/runtime/callers'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
 import { listAnswer, listed, listParameters } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
 import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
-import { knownActor, ownEmailOnly } from '../userContext.ts'
+import { ownEmailOnly } from '../userContext.ts'
 
 const ListQuery = Type.Object({ ...listParameters, address_type: Type.Optional(AddressType) })
 

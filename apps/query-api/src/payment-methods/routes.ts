@@ -4,12 +4,13 @@ import { ownerOf } from '@paylog/domain/owner'
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { newestFirst } from '@paylog/projections/page'
 import { getPaymentMethod, listPaymentMethods } from '@paylog/projections/payment-methods/queries'
+import { knownActor } from '@paylog/runtime/callers'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
 import { listAnswer, listed, listParameters } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
 import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
-import { knownActor, ownEmailOnly } from '../userContext.ts'
+import { ownEmailOnly } from '../userContext.ts'
 
 export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {
   const preHandler = readAfter('payment_methods')

@@ -38,7 +38,7 @@ export function paymentsQuestion(owner: string, query: Static<typeof ListQuery>)
   return {
     owner,
     status,
-    search,
+    search: search === '' ? undefined : search,
     guest_email,
     created_after: bound('created_at_from', query.created_at_from, Math.floor),
     created_before: bound('created_at_to', query.created_at_to, Math.ceil),

@@ -3,11 +3,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ownerOf } from '@paylog/domain/owner'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import { getPayment, listPayments } from '@paylog/projections/payments/queries'
+import { knownActor } from '@paylog/runtime/callers'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { listAnswer, listed } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
 import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
-import { knownActor, ownEmailOnly } from '../userContext.ts'
+import { ownEmailOnly } from '../userContext.ts'
 import { includesMethod, ListQuery, OrderBy, OrderDir, paymentsQuestion } from './listQuery.ts'
 
 export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {

@@ -10,31 +10,20 @@ import {
   kept,
   removeAddress,
 } from './address.ts'
-import type { AddressContent, AddressEvent } from './events.ts'
+import { type AddressContent, type AddressEvent, nothingSaid } from './events.ts'
 import { addressResource } from './resource.ts'
 
 const address_id = '018f0000-0000-7000-8000-000000000001'
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
 
 const content: AddressContent = {
+  ...nothingSaid,
   address_type: 'billing',
-  organization_id: null,
   name: 'Ada Example',
   line1: '1 Sample Street',
-  line2: null,
   city: 'Berlin',
-  state: null,
   postal_code: '10115',
   country: 'DE',
-  is_partial: false,
-  is_business: false,
-  business_name: null,
-  tax_id: null,
-  tax_id_type: null,
-  phone: null,
-  email: null,
-  alias: null,
-  guest_name: null,
 }
 const adding = {
   address_id,

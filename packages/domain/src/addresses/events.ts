@@ -33,6 +33,27 @@ export const AddressContent = Type.Object({
 })
 export type AddressContent = Static<typeof AddressContent>
 
+/** The content of an address of which its owner says nothing but the type. */
+export const nothingSaid: Omit<AddressContent, 'address_type'> = {
+  organization_id: null,
+  name: null,
+  line1: null,
+  line2: null,
+  city: null,
+  state: null,
+  postal_code: null,
+  country: null,
+  is_partial: false,
+  is_business: false,
+  business_name: null,
+  tax_id: null,
+  tax_id_type: null,
+  phone: null,
+  email: null,
+  alias: null,
+  guest_name: null,
+}
+
 /** The owner's part of something that holds more. */
 export function contentOf(from: AddressContent): AddressContent {
   const { address_type, organization_id, name, line1, line2, city, state, postal_code, country } = from

@@ -64,11 +64,19 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
   const server = createServer((request, response) => {
     answer(exchange, request, response).catch(() => response.destroy())
   })
+  const origin = await listen(t, server)
   return {
-    origin: await listen(t, server),
+    origin,
     apiLoginId,
     transactionKey,
     signatureKey,
+    /** What makes the apps use this fake. */
+    env: {
+      AUTHORIZE_NET_API_LOGIN_ID: apiLoginId,
+      AUTHORIZE_NET_TRANSACTION_KEY: transactionKey,
+      AUTHORIZE_NET_SIGNATURE_KEY: signatureKey,
+      AUTHORIZE_NET_API_BASE: origin,
+    },
     /** All calls that came in, refused ones included. */
     calls: calls as readonly RecordedCall[],
     faults: exchange.faults,

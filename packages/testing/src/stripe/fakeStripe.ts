@@ -17,6 +17,8 @@ export type FakeStripe = {
   readonly origin: string
   readonly secretKey: string
   readonly webhookSecret: string
+  /** What makes the apps use this fake. */
+  readonly env: Readonly<Record<string, string>>
   /** Every call that came, also those that were refused. */
   readonly calls: readonly StripeCall[]
   /** Of calls that change something. */
@@ -103,6 +105,7 @@ export async function startFakeStripe(
     origin,
     secretKey,
     webhookSecret,
+    env: { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: origin },
     ledger,
     events: state.events,
     ...controls,

@@ -1,0 +1,67 @@
+// How every write answers: the envelope, and the headers that tell what the write has become in the log.
+import type { Revision } from '@paylog/event-store/appending'
+import type { LogPosition } from '@paylog/event-store/codec'
+import { dataAnswer, etagHeader } from '@paylog/runtime/openApiParts'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { etagOf } from './ifMatch.ts'
+
+const position = {
+  'X-Event-Position': Type.String({
+    description: 'Sent as X-Read-After, it has a GET wait until this write can be read',
+  }),
+}
+const replayed = {
+  'Idempotent-Replayed': Type.Literal('true', {
+    description: 'Only when an earlier request with the same Idempotency-Key was answered with this',
+  }),
+}
+
+/** For the descriptions of answers: which headers `markAnswer` gives them. */
+export const answerHeaders = {
+  begun: { ...position, ...replayed },
+  created: { ...position, ...etagHeader, ...replayed },
+  changed: { ...position, ...etagHeader },
+  deleted: position,
+}
+
+export const deletedAnswer = (description: string) =>
+  dataAnswer(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
+    description,
+    headers: answerHeaders.deleted,
+  })
+
+/**
+ * Tells in headers what has become of a write.
+ * @param write `position` of its last event; `revision` of the resource as the answer shows it, if it shows one; `replayed`
+ *   when an earlier request was answered with this
+ */
+export function markAnswer(
+  reply: FastifyReply,
+  write: {
+    readonly position: LogPosition | undefined
+    readonly revision?: Revision
+    readonly replayed?: boolean
+  },
+): void {
+  const { position, revision, replayed } = write
+  if (!position) throw new Error('A write without events')
+  reply.header('x-event-position', position.commit.toString())
+  if (revision !== undefined) reply.header('etag', etagOf(revision))
+  if (replayed) markReplayed(reply)
+}
+
+/** An earlier request with the same Idempotency-Key was answered with this. */
+export function markReplayed(reply: FastifyReply): void {
+  reply.header('idempotent-replayed', 'true')
+}
+
+/** Answers that a resource is gone. @param removed which resource, and the position of its last event */
+export function answerDeleted(
+  reply: FastifyReply,
+  removed: { readonly id: string; readonly position: LogPosition | undefined },
+) {
+  const { id, position } = removed
+  markAnswer(reply, { position })
+  return { success: true as const, data: { id, deleted: true as const } }
+}

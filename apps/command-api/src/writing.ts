@@ -1,0 +1,13 @@
+// What the routes of every resource are given, and what they record of a request.
+import { actorName } from '@paylog/domain/actor'
+import type { EventMetadata } from '@paylog/domain/messages'
+import type { Callers } from '@paylog/runtime/callers'
+import type { Workflow } from '@paylog/workflows/context'
+import type { FastifyRequest } from 'fastify'
+
+export type Writing = { readonly workflow: Workflow; readonly callers: Callers }
+
+/** @returns what every event carries that comes of a request */
+export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetadata {
+  return { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
+}

@@ -1,0 +1,22 @@
+// The views of the read models, for composing queries over them.
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import type { AddressRecord } from './addresses/views.ts'
+import type { PaymentMethodRecord } from './payment-methods/views.ts'
+import type { PaymentRecord } from './payments/views.ts'
+
+/** The views that queries know. */
+export type ReadModels = {
+  readonly payments: PaymentRecord
+  readonly payment_methods: PaymentMethodRecord
+  readonly addresses: AddressRecord
+}
+
+/** Composes and compiles; it has no connection of its own. */
+export const readModels = new Kysely<ReadModels>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+}).withSchema('read_models')
