@@ -71,19 +71,3 @@ t.test('no prepared question reads a table as a whole', async (t) => {
   }
   client.release(true)
 })
-
-t.test('a late page does not read the rows of the pages before it', async (t) => {
-  const { pool } = await readModelDatabase(t)
-  await pool.query(`insert into read_models.payments_v1 (id, revision, owner, search_text, subtotal_cents, tax_cents,
-      discount_cents, total_cents, currency, status, provider_id, is_guest_payment, metadata, created_at, updated_at)
-    select gen_random_uuid(), 0, 'user:u' || number % 10, '', 1, 0, 0, 1, 'EUR', 'pending', 'sandbox', false, '{}',
-      timestamptz '2026-03-01' + number * interval '1 minute', now()
-    from generate_series(1, 5000) as number`)
-  await pool.query('vacuum (analyze) read_models.payments_v1')
-  const client = await pool.connect()
-  await client.query('set plan_cache_mode = force_generic_plan')
-  const plan = await planOf(pool, client, (db) => listPayments(db, { ...allPayments, withMethod: false, page: 10 }))
-  t.match(plan, /Limit .*\n *-> +Index Only Scan using payments_v1_by_owner/)
-  t.match(plan, /Index Scan using payments_v1_pkey/)
-  client.release(true)
-})

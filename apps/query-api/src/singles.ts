@@ -1,6 +1,7 @@
 // What all single resources have in common: how they are asked for, and how they answer.
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
+import { recordedId } from '@paylog/domain/fields'
 import { ownerOf } from '@paylog/domain/owner'
 import type { Found, SingleQuestion } from '@paylog/projections/page'
 import { knownActor } from '@paylog/runtime/callers'
@@ -15,8 +16,6 @@ export const SingleQuery = Type.Object({ token: Type.Optional(Type.String({ desc
 export const singleAnswer = <Resource extends TSchema>(resource: Resource) =>
   dataAnswer(resource, { description: 'What was asked for', headers: { ...etagHeader, ...staleHeader } })
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
 /**
  * Answers with what the caller asks for, and its revision as `ETag`.
  * @param what in words, for the refusal
@@ -29,7 +28,8 @@ export async function single<Item>(
   get: (question: SingleQuestion) => Promise<Found<Item> | undefined>,
 ) {
   const owner = ownerOf(knownActor(actor))
-  const found = uuid.test(id) ? await get({ id, owner }) : undefined
+  const recorded = recordedId(id)
+  const found = recorded === null ? undefined : await get({ id: recorded, owner })
   if (found === undefined) throw new DomainError('not_found', `No ${what} with this id`)
   reply.header('etag', `"${found.revision}"`)
   return { success: true as const, data: found.item }

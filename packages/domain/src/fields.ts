@@ -5,6 +5,13 @@ export const maxTextLength = 255
 export const maxLongTextLength = 2000
 
 export const Id = Type.String({ format: 'uuid' })
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** An id as it is recorded, from what a client wrote in any case; `null` for what is no id. */
+export function recordedId(text: string): string | null {
+  return idPattern.test(text) ? text.toLowerCase() : null
+}
+
 export const Instant = Type.String({ format: 'date-time' })
 export const Text = Type.String({ maxLength: maxTextLength })
 export const RequiredText = Type.String({ minLength: 1, maxLength: maxTextLength })

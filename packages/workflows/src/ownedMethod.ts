@@ -1,5 +1,5 @@
 // A saved method of a caller's. What is nobody's, somebody else's or removed is not found, in the same words.
-import { Id } from '@paylog/domain/fields'
+import { recordedId } from '@paylog/domain/fields'
 import { recordedOwner } from '@paylog/domain/owner'
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
 import {
@@ -11,10 +11,7 @@ import {
 import type { LogPosition, Recorded } from '@paylog/event-store/codec'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
-import { Compile } from 'typebox/compile'
 import type { Workflow } from './context.ts'
-
-const uuid = Compile(Id)
 
 /**
  * @param payment_method_id as a client wrote it, in any case; or whatever else it wrote
@@ -26,8 +23,8 @@ export async function loadOwned(
   payment_method_id: string,
   owner: string,
 ): Promise<Loaded<PaymentMethodState> & { readonly method: PaymentMethod }> {
-  const isId = uuid.Check(payment_method_id)
-  const loaded = isId ? await loadMethod(workflow, payment_method_id.toLowerCase()) : newStream(paymentMethodFold)
+  const id = recordedId(payment_method_id)
+  const loaded = id === null ? newStream(paymentMethodFold) : await loadMethod(workflow, id)
   return { ...loaded, method: ownedMethod(loaded.state, owner) }
 }
 

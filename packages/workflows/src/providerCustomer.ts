@@ -51,7 +51,7 @@ export async function customerAfter(workflow: Workflow, of: CustomerOf, former: 
   let provider_customer_id: string | null
   try {
     provider_customer_id = await provider.methods.createCustomer({
-      idempotency_key: customerKey(user, generation),
+      idempotency_key: customerKey(user, generation, workflow.now()),
       user_id: user.user_id,
       email: user.user_email,
       name: null,
@@ -120,8 +120,12 @@ async function onRecord({ store }: Workflow, { provider, user }: CustomerOf): Pr
   return state
 }
 
-/** Names everything that is sent: the same key with other parameters is refused, and a user may get another e-mail. */
-function customerKey({ user_id, user_email }: User, generation: number): string {
-  const sent = JSON.stringify([user_id, user_email, generation])
+/**
+ * Names everything that is sent: the same key with other parameters is refused, and a user may get another e-mail. Good for
+ * an hour, because Stripe keeps even a failure of its own under the key for a day, and a customer too many does no harm.
+ */
+function customerKey({ user_id, user_email }: User, generation: number, now: Date): string {
+  const hour = now.toISOString().slice(0, 'YYYY-MM-DDTHH'.length)
+  const sent = JSON.stringify([user_id, user_email, generation, hour])
   return `customer-${createHash('sha256').update(sent).digest('hex')}`
 }

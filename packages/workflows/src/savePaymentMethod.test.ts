@@ -1,4 +1,5 @@
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
+import { ProviderError } from '@paylog/providers/provider'
 import t from 'tap'
 import { newGuest, newUser, overtaken, savedMethodsUnderTest } from './testing/savedMethods.ts'
 import { dyingAfter } from './testing/workflowUnderTest.ts'
@@ -75,6 +76,28 @@ t.test('without a key too, the next request finishes what a dead process began',
       t.same(await typesOf(providerCustomerStream('vault', by.user_id)), ['ProviderCustomerLinked'])
     t.ok(appends > 2, 'there are several steps')
   }
+})
+
+t.test('a customer that the provider failed to make is asked for anew after an hour', async (t) => {
+  const keys: string[] = []
+  const vaultProvider = workflow.providers.get('vault')
+  if (!vaultProvider?.methods) throw new Error('No vault')
+  const methods = {
+    ...vaultProvider.methods,
+    async createCustomer({ idempotency_key }: { readonly idempotency_key: string }): Promise<never> {
+      keys.push(idempotency_key)
+      throw new ProviderError('unknown', 'http_500', 'The provider did not say what it did')
+    },
+  }
+  const providers = new Map([['vault', { ...vaultProvider, methods }]])
+  const by = newUser()
+  for (const time of ['2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z', '2026-01-01T11:00:00Z']) {
+    const on = { ...workflow, providers, now: () => new Date(time) }
+    await t.rejects(save({ by, token: newToken(), on }), { code: 'provider_outcome_unknown' })
+  }
+  const [first, soon, later] = keys
+  t.equal(soon, first, 'until then it is the same call')
+  t.not(later, first)
 })
 
 t.test('saved twice at once under two keys it is one method, which both have', async (t) => {

@@ -4,12 +4,10 @@ import type { Guest, Session } from '@paylog/domain/actor'
 import { type AddressState, addressFold } from '@paylog/domain/addresses/address'
 import type { AddressEvent } from '@paylog/domain/addresses/events'
 import { DomainError } from '@paylog/domain/errors'
-import { Id } from '@paylog/domain/fields'
 import { ownerOf, recordedOwner } from '@paylog/domain/owner'
 import type { KeptAnswer } from '@paylog/domain/payment-methods/methodRequest'
 import { addressStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
-import { Compile } from 'typebox/compile'
 import type { Workflow } from './context.ts'
 import { keepMethod } from './keepMethod.ts'
 import { beginRequest, earlierAnswer, endRequest, type RepeatableRequest } from './methodRequests.ts'
@@ -108,15 +106,11 @@ async function replayed(workflow: Workflow, request: SavePaymentMethod, answer: 
   return { kind: 'saved', created, replayed: true, ...then }
 }
 
-const uuid = Compile(Id)
-
 /** @throws DomainError `reference_not_found`, in the same words for what is not there and for what is somebody else's */
 async function requireAddress({ store }: Workflow, { caller, wishes }: SavePaymentMethod): Promise<void> {
   const { billing_address_id } = wishes
   if (billing_address_id === null) return
-  if (uuid.Check(billing_address_id)) {
-    const { state } = await store.load<AddressState, AddressEvent>(addressStream(billing_address_id), addressFold)
-    if (state.status === 'kept' && recordedOwner(state) === ownerOf(caller)) return
-  }
+  const { state } = await store.load<AddressState, AddressEvent>(addressStream(billing_address_id), addressFold)
+  if (state.status === 'kept' && recordedOwner(state) === ownerOf(caller)) return
   throw new DomainError('reference_not_found', 'There is no such address', { field: 'billing_address_id' })
 }

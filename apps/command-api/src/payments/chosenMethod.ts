@@ -1,15 +1,12 @@
 // The saved payment method that a payment is to be made with.
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { Id } from '@paylog/domain/fields'
+import { recordedId } from '@paylog/domain/fields'
 import { ownerOf, recordedOwner } from '@paylog/domain/owner'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Provider } from '@paylog/providers/provider'
 import type { Workflow } from '@paylog/workflows/context'
 import { loadMethod } from '@paylog/workflows/ownedMethod'
-import { Compile } from 'typebox/compile'
-
-const uuid = Compile(Id)
 
 /**
  * The method that a request names: a saved one of the caller's at the provider. `null` when it names none, or one of the
@@ -33,8 +30,9 @@ export async function chosenMethod(
  * @param id as a client wrote it, in any case; or whatever else it wrote
  */
 export async function methodOf(workflow: Workflow, actor: Actor, id: string): Promise<PaymentMethod | null> {
-  if (actor.kind === 'anonymous' || !uuid.Check(id)) return null
-  const { state } = await loadMethod(workflow, id.toLowerCase())
+  const recorded = recordedId(id)
+  if (actor.kind === 'anonymous' || recorded === null) return null
+  const { state } = await loadMethod(workflow, recorded)
   return state.status !== 'none' && recordedOwner(state) === ownerOf(actor) ? state : null
 }
 

@@ -11,6 +11,11 @@ const messages: Readonly<Record<ProviderErrorKind, string>> = {
   unknown: 'The provider did not say what it did',
 }
 
+/** What Stripe accepts and we do not, in the words of what it does not accept. */
+export function rejected(code: string): ProviderError {
+  return new ProviderError('rejected', code, messages.rejected)
+}
+
 /** @returns what a failed call of the `stripe` package means; anything else that was thrown as it is */
 export function refusalOf(error: unknown): unknown {
   if (!(error instanceof Stripe.errors.StripeError)) return error

@@ -109,9 +109,10 @@ t.test("a method that is a customer's is read by nobody", async (t) => {
   const read = () => methods.readMethod({ token: id, owner: 'guest:pat@example.com' })
   t.match(await read(), { provider_method_id: id, last_four: '4444' })
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
-  await t.rejects(read(), { name: 'ProviderError', kind: 'rejected', message: /^(?!.*4444)/ })
-  const missing = methods.readMethod({ token: 'pm_missing', owner: 'guest:pat@example.com' })
-  await t.rejects(missing, { name: 'ProviderError', kind: 'rejected' })
+  const refusals = [read(), methods.readMethod({ token: 'pm_missing', owner: 'guest:pat@example.com' })]
+  const told = await Promise.all(refusals.map((refusal) => refusal.catch(({ kind, message }) => ({ kind, message }))))
+  const refused = { kind: 'rejected', message: 'The provider does not accept this request' }
+  t.same(told, [refused, refused], 'in the words for one that does not exist')
 })
 
 t.test('tells what a saved method is now, and nothing when its customer has it no more', async (t) => {

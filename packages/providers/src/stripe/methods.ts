@@ -4,10 +4,10 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { checked } from '../answers.ts'
 import { Code } from '../fields.ts'
-import { ProviderError, type ProviderMethods } from '../provider.ts'
+import type { ProviderMethods } from '../provider.ts'
 import type { StripeApi, TimeLeft } from './api.ts'
 import { attachMethod } from './attachMethod.ts'
-import { isInvalidRequest } from './errors.ts'
+import { isInvalidRequest, rejected } from './errors.ts'
 import { detailsOf, findMethod, findMethodOf, paymentMethod, readMethodOf } from './paymentMethod.ts'
 
 const customer = Compile(Type.Object({ id: Code }))
@@ -36,8 +36,8 @@ export function createMethods(api: StripeApi): ProviderMethods {
       api.ask(async (stripe, timeLeft) => {
         const id = await methodIdOf(stripe, token, timeLeft)
         const method = checked(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
-        // Whoever has seen its id somewhere learns nothing about a card that is somebody's.
-        if (method.customer) throw new ProviderError('rejected', 'attached', 'The provider does not accept this token')
+        // Whoever has seen its id somewhere learns nothing about a card that is somebody's, not even that it is one.
+        if (method.customer) throw rejected('attached')
         return readMethodOf(method)
       }),
 
