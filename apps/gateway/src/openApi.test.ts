@@ -18,7 +18,13 @@ type Route = {
   readonly summary?: string
   readonly tags?: readonly string[]
   readonly security?: readonly object[]
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly description?: string
+    readonly required?: boolean
+    readonly schema: { readonly enum?: readonly string[] }
+  }[]
   readonly requestBody?: Described
   readonly responses: Readonly<Record<string, Described>>
 }
@@ -108,5 +114,24 @@ t.test('every write has an example of its body, and says how it is repeated, gua
     for (const [status, { headers = {} }] of Object.entries(route.responses))
       if (status.startsWith('2')) t.ok('X-Event-Position' in headers, `${name}: ${status}`)
   }
+  t.end()
+})
+
+t.test('what can be left out of a query is not asked for, and what may be one of several is told as such', (t) => {
+  const parameters = routes.flatMap(({ name, route }) =>
+    (route.parameters ?? []).map((each) => ({ route: name, ...each })),
+  )
+  const inQueries = parameters.filter((parameter) => parameter.in === 'query')
+  t.same(
+    inQueries.filter(({ required }) => required).map(({ route, name }) => `${route} ${name}`),
+    [],
+  )
+  const enums = inQueries.flatMap(({ route, name, schema }) => (schema.enum ? [[route, name, schema.enum]] : []))
+  t.same(enums, [
+    ['GET /addresses', 'address_type', ['billing', 'shipping']],
+    ['GET /payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
+    ['GET /payments', 'orderBy', ['created_at', 'amount_cents', 'status', 'updated_at']],
+    ['GET /payments', 'orderDir', ['asc', 'desc']],
+  ])
   t.end()
 })

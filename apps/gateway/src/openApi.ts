@@ -2,7 +2,8 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { securitySchemes } from '@paylog/runtime/openApiParts'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import { Type } from 'typebox'
 
 /** The page loads nothing from elsewhere. The library's own policy would also force https, which a trial has not. */
 const contentSecurityPolicy = {
@@ -24,6 +25,7 @@ export async function openApi(app: FastifyInstance): Promise<void> {
       },
       components: { securitySchemes },
     },
+    transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -32,4 +34,13 @@ export async function openApi(app: FastifyInstance): Promise<void> {
     staticCSP: contentSecurityPolicy,
   })
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+}
+
+/** What has a default in the query may be left out, though a handler always finds it. */
+function withOptionalDefaults(schema: FastifySchema | undefined): FastifySchema {
+  const { querystring } = schema ?? {}
+  if (!Type.IsObject(querystring)) return schema ?? {}
+  const { required = [], properties } = querystring
+  const asked = required.filter((name) => !('default' in (properties[name] ?? {})))
+  return { ...schema, querystring: { ...querystring, required: asked } }
 }

@@ -10,9 +10,15 @@ const maxPage = 2_147_483_647
 
 /** In the query of every list. */
 export const listParameters = {
-  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20 }),
-  guest_email: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1, description: 'Which page, from 1' }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'How many of a page' }),
+  guest_email: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The e-mail on record; a guest has no other than its own',
+    }),
+  ),
   token: Type.Optional(Type.String({ description: 'Guest token' })),
 }
 

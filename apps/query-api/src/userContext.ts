@@ -11,7 +11,7 @@ export const UserContext = Type.Object({
   user_id: Nullable(Type.String()),
   user_type: Type.String(),
   user_email: Nullable(Type.String()),
-  search_method: Type.Union([Type.Literal('user_id'), Type.Literal('guest_email')]),
+  search_method: Type.Enum(['user_id', 'guest_email']),
 })
 export type UserContext = Static<typeof UserContext>
 

@@ -11,11 +11,17 @@ type Refusal = { status: number; code: ErrorCode; message: string; details?: Rea
 
 /** Fastify's error handler: everything that was thrown on the way to an answer ends here. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = refusalOf(error)
+  const refusal = firstToSay(refusalOf(error), request)
   if (refusal.status >= 500) request.log.error({ err: error, code: refusal.code }, 'request failed')
   else request.log.debug({ code: refusal.code, reason: refusal.message }, 'request refused')
   // Set here once more: a URL that the router could not read has not passed the hook that sets it.
   return reply.code(refusal.status).header('x-request-id', request.id).send(errorBody(refusal, request.id))
+}
+
+/** Of a body that is too large, its type is not looked at; Fastify looks at that first. */
+function firstToSay(refusal: Refusal, { headers, routeOptions }: FastifyRequest): Refusal {
+  const isTooLarge = Number(headers['content-length']) > (routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)
+  return refusal.code === 'unsupported_media_type' && isTooLarge ? bodyTooLarge : refusal
 }
 
 /** Answers a path that does not exist, and a method that a path does not have. */
@@ -50,13 +56,14 @@ function refusalOf(error: unknown): Refusal {
   return (error instanceof Error && frameworkRefusal(error)) || internalError
 }
 
+const bodyTooLarge = refuse('body_too_large', 'The body is too large')
 const internalError = { status: 500, code: 'internal_error', message: 'Something went wrong on our side' } as const
 
 // Fastify's own messages quote header values and URLs, so every answer has a message of ours.
 function frameworkRefusal(error: Error & { code?: unknown; statusCode?: unknown }): Refusal | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return refuse('body_too_large', 'The body is too large')
+      return bodyTooLarge
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
       return refuse('unsupported_media_type', 'The body must be sent as application/json')

@@ -93,6 +93,12 @@ function oneSentence(alternatives: readonly string[]): string {
   return areAlike ? `must be ${alternatives.map((each) => each.slice(8)).join(' or ')}` : alternatives.join(' or ')
 }
 
+const formats: Readonly<Record<string, string>> = {
+  'date-time': 'must be a time with an offset, such as 2026-01-31T12:00:00Z',
+  email: 'must be an e-mail address',
+  uuid: 'must be a UUID',
+}
+
 function explain(error: TLocalizedValidationError): { field: string; message: string }[] {
   const field = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   switch (error.keyword) {
@@ -104,7 +110,13 @@ function explain(error: TLocalizedValidationError): { field: string; message: st
     case 'const':
       return [{ field, message: `must be ${JSON.stringify(error.params.allowedValue)}` }]
     case 'enum':
-      return [{ field, message: `must be one of ${error.params.allowedValues.join(', ')}` }]
+      return [
+        { field, message: `must be ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(' or ')}` },
+      ]
+    case 'minProperties':
+      return [{ field, message: 'must name something that can be changed' }]
+    case 'format':
+      return [{ field, message: formats[error.params.format] ?? error.message }]
     case 'anyOf':
     case 'oneOf':
       // The alternatives, reported beside it, say more.

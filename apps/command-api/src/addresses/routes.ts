@@ -22,8 +22,6 @@ export const addressRoutes =
   ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
   async (app) => {
     const refuseCardNumbers = watchForCardNumbers(app)
-    // A guest who may not is told so before anything is said about the body.
-    app.addHook('preValidation', async ({ actor, body }) => checkGuestEmail(actor, body))
     /** Which address is meant, by whom, and what is asked before anything is done to it. */
     const targetOf = (request: FastifyRequest, id: string) => ({
       address_id: id.toLowerCase(),
@@ -33,7 +31,13 @@ export const addressRoutes =
       metadata: metadataOf(request),
     })
 
-    app.post('/addresses', { onRequest: callers.sessionOrGuest, schema: createSchema }, async (request, reply) => {
+    const creation = {
+      onRequest: callers.sessionOrGuest,
+      // A guest who may not is told so before anything is said about the body.
+      preValidation: async ({ actor, body }: FastifyRequest) => checkGuestEmail(actor, body),
+      schema: createSchema,
+    }
+    app.post('/addresses', creation, async (request, reply) => {
       const { body } = request
       const caller = knownActor(request.actor)
       const identity = requestIdentity(request.headers['idempotency-key'], caller, 'POST /addresses', body)

@@ -6,13 +6,8 @@ import type { PaymentsQuestion } from '@paylog/projections/payments/queries'
 import { type Static, Type } from 'typebox'
 import { listParameters } from '../lists.ts'
 
-export const OrderBy = Type.Union([
-  Type.Literal('created_at'),
-  Type.Literal('amount_cents'),
-  Type.Literal('status'),
-  Type.Literal('updated_at'),
-])
-export const OrderDir = Type.Union([Type.Literal('asc'), Type.Literal('desc')])
+export const OrderBy = Type.Enum(['created_at', 'amount_cents', 'status', 'updated_at'])
+export const OrderDir = Type.Enum(['asc', 'desc'])
 
 export const ListQuery = Type.Object({
   ...listParameters,
@@ -27,8 +22,8 @@ export const ListQuery = Type.Object({
   ),
   created_at_from: Type.Optional(Instant),
   created_at_to: Type.Optional(Instant),
-  orderBy: Type.Union(OrderBy.anyOf, { default: 'created_at' }),
-  orderDir: Type.Union(OrderDir.anyOf, { default: 'desc' }),
+  orderBy: Type.Enum(OrderBy.enum, { default: 'created_at' }),
+  orderDir: Type.Enum(OrderDir.enum, { default: 'desc' }),
   include: Type.Optional(Type.String({ description: 'Comma-separated: payment_method' })),
 })
 
@@ -63,7 +58,7 @@ function bound(field: string, text: string | undefined, toWhole: (milliseconds: 
 /** @throws DomainError `invalid_request` */
 export function includesMethod(include: string | undefined): boolean {
   if (include === undefined) return false
-  if (include.split(',').some((related) => related !== 'payment_method'))
+  if (include.split(',').some((related) => related.trim() !== 'payment_method'))
     throw refused('include', 'knows only payment_method')
   return true
 }

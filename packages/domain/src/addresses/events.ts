@@ -4,7 +4,7 @@ import { DefaultChoice } from '../defaults/events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
 import type { EventsOf } from '../messages.ts'
 
-export const AddressType = Type.Union([Type.Literal('billing'), Type.Literal('shipping')])
+export const AddressType = Type.Enum(['billing', 'shipping'])
 export type AddressType = Static<typeof AddressType>
 
 const Text = Nullable(Type.String())

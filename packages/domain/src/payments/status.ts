@@ -1,13 +1,7 @@
 // The five statuses of a payment.
 import { type Static, Type } from 'typebox'
 
-export const PaymentStatus = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('processing'),
-  Type.Literal('succeeded'),
-  Type.Literal('failed'),
-  Type.Literal('canceled'),
-])
+export const PaymentStatus = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'canceled'])
 export type PaymentStatus = Static<typeof PaymentStatus>
 
 /** Statuses that are never left. `failed` is not one of them: a declined attempt may be followed by a successful one. */
