@@ -47,7 +47,7 @@ export const saveSchema = {
   ...common,
   summary: 'Save a payment method',
   description:
-    "For a session, or for a guest with a token. A user's method is attached to the user's customer at the provider, which is made with the first method; a guest's is read and attached to nobody. Brand, last four digits and expiry are the provider's. Saved again by its owner, the method is answered as it is. With an Idempotency-Key the request can be repeated safely.",
+    "For a session, or for a guest with a token. A user's method is attached to the user's customer at the provider, which is made with the first method; a guest's is read and attached to nobody. Brand, last four digits and expiry are the provider's. Saved again by its owner, the method is answered as it is; only is_default: true is still heeded. With an Idempotency-Key the request can be repeated safely.",
   headers: IdempotencyHeaders,
   body: NewMethodBody,
   response: {
