@@ -42,6 +42,7 @@ const toldOfErrors = [
   'message',
   'stack',
   'code',
+  'kind',
   'syscall',
   'address',
   'port',
