@@ -1,28 +1,10 @@
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
-import { createSandbox } from '@paylog/providers/sandbox'
-import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
 import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { providerBy } from '../testing/providerBy.ts'
+import { savingUnderTest } from '../testing/savingUnderTest.ts'
 
-const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, fake.env)
-const sandbox = createSandbox({ webhookSecrets: ['secret'] })
-const api = await methodsUnderTest(t, [stripe, sandbox])
-const { app, save, remove, providers, recordsNothing, eventsOf, typesOf, stateOf } = api
-
-t.beforeEach(() => {
-  for (const each of [stripe, sandbox]) providers.set(each.id, each)
-})
-
-const freshToken = () => fake.addMethod({ brand: 'visa', last4: '4242', exp_month: 8, exp_year: 2034 }).id
-const bodyOf = (more: object = {}) => ({ payment_method_token: freshToken(), provider_id: 'stripe', ...more })
-async function addressOf(headers: Readonly<Record<string, string>>): Promise<string> {
-  const payload = { address_type: 'billing', line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
-  return (await app.inject({ method: 'POST', url: '/addresses', headers, payload })).json().data.id
-}
+const { fake, save, remove, recordsNothing, eventsOf, typesOf, stateOf, bodyOf, addressOf } = await savingUnderTest(t)
 
 t.test('the record is what the client said and what the provider tells, and nothing is left out', async (t) => {
   const billing_address_id = await addressOf(ada)
