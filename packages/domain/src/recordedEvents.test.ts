@@ -6,6 +6,8 @@ import { guestTokenEvents } from './guest-tokens/events.ts'
 import { EventMetadata } from './messages.ts'
 import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
+import { productEvents } from './products/events.ts'
+import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents, providerCustomerFold } from './provider-customers/events.ts'
 import {
   intentOwnerFold,
@@ -38,6 +40,8 @@ t.test('every category has its place in the log, and no two share the name of an
     methodRequestEvents,
     addressEvents,
     defaultChoiceEvents,
+    productEvents,
+    productSyncRequestEvents,
   ]
   t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())
 })

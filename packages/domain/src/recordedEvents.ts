@@ -5,6 +5,8 @@ import { guestTokenEvents } from './guest-tokens/events.ts'
 import type { EventsOf } from './messages.ts'
 import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
+import { productEvents } from './products/events.ts'
+import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents } from './provider-customers/events.ts'
 import { providerIntentEvents, providerNotificationEvents } from './provider-events/events.ts'
 import { setupIntentEvents } from './setup-intents/events.ts'
@@ -20,5 +22,7 @@ export const recordedEvents = {
   ...methodRequestEvents,
   ...addressEvents,
   ...defaultChoiceEvents,
+  ...productEvents,
+  ...productSyncRequestEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>

@@ -7,6 +7,8 @@ type Category =
   | 'paymentMethod'
   | 'paymentMethodRequest'
   | 'address'
+  | 'product'
+  | 'productSyncRequest'
   | 'defaultChoice'
   | 'providerIntent'
   | 'providerEvent'
@@ -27,6 +29,11 @@ export const paymentMethodStream = (paymentMethodId: string) => streamName('paym
 export const paymentMethodRequestStream = (requestId: string) => streamName('paymentMethodRequest', requestId)
 
 export const addressStream = (addressId: string) => streamName('address', addressId)
+
+export const productStream = (productId: string) => streamName('product', productId)
+
+/** @param requestId derived from an Idempotency-Key */
+export const productSyncRequestStream = (requestId: string) => streamName('productSyncRequest', requestId)
 
 /** @param owner hashed: an e-mail has no place in a name that logs may show */
 export const defaultChoiceStream = (list: DefaultsList, owner: string) =>

@@ -37,6 +37,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
       return { provider_setup_intent_id, client_secret: `${provider_setup_intent_id}_secret` }
     },
     methods: sandboxMethods,
+    catalog: null,
 
     async verifyNotification({ body, headers, now }) {
       verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)

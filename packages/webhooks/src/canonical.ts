@@ -96,6 +96,16 @@ const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
   AddressDefaultCleared: null,
   AddressRemoved: null,
   DefaultChosen: null,
+  // The catalogue is the administrators' affair.
+  ProductAdded: null,
+  ProductChanged: null,
+  ProductDeactivated: null,
+  ProductReactivated: null,
+  ProductSyncStarted: null,
+  ProductSynced: null,
+  ProductSyncFailed: null,
+  ProductSyncRequested: null,
+  ProductSyncAnswered: null,
 }
 
 /** What a recorded event means in canonical messages; often nothing, sometimes two. */

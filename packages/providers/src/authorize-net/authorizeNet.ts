@@ -38,6 +38,8 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
 
     createSetupIntent: null,
     methods: createMethods(gateway),
+    // The service has nothing where a product could be kept.
+    catalog: null,
 
     async verifyNotification({ body, headers }) {
       verifySignature(signatureKeys, headers['x-anet-signature'], body)

@@ -34,6 +34,7 @@ export function createPaypal(options: {
 
     createSetupIntent: null,
     methods: createVault(client),
+    catalog: null,
 
     verifyNotification: verifier.verify,
     readNotification,

@@ -34,6 +34,7 @@ export function createStripe(options: {
 
     createSetupIntent: (request) => createSetupIntent(api, request),
     methods: createMethods(api),
+    catalog: null,
 
     async verifyNotification({ body, headers, now }) {
       verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)

@@ -1,0 +1,92 @@
+// A product as its events tell it, and what administrators may do to it next.
+import { DomainError } from '../errors.ts'
+import type { Fold } from '../messages.ts'
+import { changedContent, type ProductChanges } from './content.ts'
+import { contentOf, type ProductAdded, type ProductContent, type ProductEvent } from './events.ts'
+import { type AtProvider, syncEvolved } from './sync.ts'
+
+export type Product = Omit<ProductAdded['data'], 'occurred_at'> & {
+  readonly status: 'kept'
+  readonly created_at: string
+  /** Of the last change by an administrator. */
+  readonly updated_at: string
+  /** What is known of it at each provider, by the provider's id. */
+  readonly at_providers: Readonly<Record<string, AtProvider>>
+}
+
+export type ProductState = { readonly status: 'none' } | Product
+
+export const productFold: Fold<ProductState, ProductEvent> = {
+  initialState: Object.freeze({ status: 'none' }),
+  evolve(state, event) {
+    if (event.type === 'ProductAdded') return added(event)
+    return state.status === 'none' ? state : evolved(state, event)
+  },
+}
+
+function added({ data: { occurred_at, ...rest } }: ProductAdded): Product {
+  return { ...rest, status: 'kept', created_at: occurred_at, updated_at: occurred_at, at_providers: {} }
+}
+
+function evolved(product: Product, event: Exclude<ProductEvent, ProductAdded>): Product {
+  switch (event.type) {
+    case 'ProductChanged':
+      return { ...product, ...event.data.changes, updated_at: event.data.occurred_at }
+    case 'ProductDeactivated':
+      return { ...product, is_active: false, updated_at: event.data.occurred_at }
+    case 'ProductReactivated':
+      return { ...product, is_active: true, updated_at: event.data.occurred_at }
+    case 'ProductSyncStarted':
+    case 'ProductSynced':
+    case 'ProductSyncFailed': {
+      const { provider_id } = event.data
+      const at = syncEvolved(product.at_providers[provider_id], event)
+      return { ...product, at_providers: { ...product.at_providers, [provider_id]: at } }
+    }
+  }
+}
+
+/** @throws DomainError `not_found` */
+export function existing(state: ProductState): Product {
+  if (state.status === 'none') throw new DomainError('not_found', 'No product with this id')
+  return state
+}
+
+/**
+ * Adds a product that was never there. One that is stays as it is: its id came from the same Idempotency-Key or line.
+ * @param command with a content that `newContent` made
+ */
+export function addProduct(command: ProductAdded['data'], state: ProductState): ProductEvent[] {
+  return state.status === 'none' ? [{ type: 'ProductAdded', data: command }] : []
+}
+
+export type ChangeProduct = { readonly occurred_at: string; readonly changes: ProductChanges }
+
+/**
+ * What an administrator changes. What is so already is not recorded again.
+ * @throws DomainError `not_found`, and what `changedContent` throws
+ */
+export function changeProduct({ occurred_at, changes }: ChangeProduct, state: ProductState): ProductEvent[] {
+  const product = existing(state)
+  const content = changedContent(product, changes)
+  return recordContent({ occurred_at, content, is_active: changes.is_active }, product)
+}
+
+export type RecordContent = {
+  readonly occurred_at: string
+  readonly content: ProductContent
+  /** Left out: it stays as it is. */
+  readonly is_active: boolean | undefined
+}
+
+/** Makes a product what it is said to be, as a whole. What is so already is not recorded again. */
+export function recordContent({ occurred_at, content, is_active }: RecordContent, product: Product): ProductEvent[] {
+  const facts = { product_id: product.product_id, occurred_at }
+  const before = new Map(Object.entries(contentOf(product)))
+  const changes = Object.fromEntries(Object.entries(content).filter(([field, value]) => before.get(field) !== value))
+  const events: ProductEvent[] = []
+  if (Object.keys(changes).length > 0) events.push({ type: 'ProductChanged', data: { ...facts, changes } })
+  if (is_active === false && product.is_active) events.push({ type: 'ProductDeactivated', data: facts })
+  if (is_active === true && !product.is_active) events.push({ type: 'ProductReactivated', data: facts })
+  return events
+}

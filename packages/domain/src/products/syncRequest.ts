@@ -1,0 +1,72 @@
+// The report of a synchronisation, and the record of the request for one that came with an Idempotency-Key.
+import { type Static, Type } from 'typebox'
+import { Id, Instant, Nullable } from '../fields.ts'
+import type { EventsOf } from '../messages.ts'
+
+/** Why a product could not be synchronised. Beside the codes of refused requests there is one for products that rest. */
+export const SyncError = Type.Object({
+  code: Type.Enum([
+    'not_found',
+    'product_inactive',
+    'currency_not_supported',
+    'provider_rejected',
+    'provider_unavailable',
+    'provider_outcome_unknown',
+    'concurrent_modification',
+  ]),
+  message: Type.String(),
+})
+export type SyncError = Static<typeof SyncError>
+
+/** How it went with one product; of a dry run, how it would go. */
+export const SyncResult = Type.Object({
+  /** As the client wrote it. */
+  product_id: Type.String(),
+  status: Type.Enum(['created', 'updated', 'skipped', 'failed']),
+  provider_product_id: Nullable(Type.String()),
+  provider_price_id: Nullable(Type.String()),
+  /** On what failed. */
+  error: Type.Optional(SyncError),
+  /** The provider has another price, which was left as it is. */
+  price_differs: Type.Optional(Type.Literal(true)),
+  /** The provider has no catalogue: our own id stands for the product there. */
+  mapped_locally: Type.Optional(Type.Literal(true)),
+  /** Fields that the provider does not let be changed, and which are different there. */
+  kept_fields: Type.Optional(Type.Array(Type.String())),
+})
+export type SyncResult = Static<typeof SyncResult>
+
+const Count = Type.Integer({ minimum: 0 })
+
+/** `total = successful + failed`; what was skipped is a success. */
+export const SyncReport = Type.Object({
+  total: Count,
+  successful: Count,
+  failed: Count,
+  /** In the order of the request, each product once. */
+  results: Type.Array(SyncResult),
+  summary: Type.Object({ created: Count, updated: Count, skipped: Count, failed: Count }),
+})
+export type SyncReport = Static<typeof SyncReport>
+
+export const productSyncRequestEvents = {
+  /** A request with an Idempotency-Key, about to be carried out. */
+  ProductSyncRequested: Type.Object({
+    request_id: Id,
+    occurred_at: Instant,
+    provider_id: Type.String(),
+    /** SHA-256 of the request. */
+    request_fingerprint: Type.String(),
+  }),
+  /** How it was answered. What is not on record here may be asked again. */
+  ProductSyncAnswered: Type.Object({
+    request_id: Id,
+    occurred_at: Instant,
+    answer: Type.Union([
+      Type.Object({ kind: Type.Literal('reported'), report: SyncReport }),
+      /** It could not be carried out to the end: the same request may be made again at once. */
+      Type.Object({ kind: Type.Literal('failed') }),
+    ]),
+  }),
+}
+export type ProductSyncRequestEvent = EventsOf<typeof productSyncRequestEvents>
