@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DefaultChoice } from '../defaults/events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
+import { RequestBegun, requestEnded } from '../keptRequest.ts'
 import type { EventsOf } from '../messages.ts'
 
 const Text = Nullable(Type.String())
@@ -70,18 +71,9 @@ export type PaymentMethodAdded = Extract<PaymentMethodEvent, { type: 'PaymentMet
 
 export const methodRequestEvents = {
   /** A request with an Idempotency-Key, about to ask the provider. */
-  PaymentMethodRequested: Type.Object({
-    request_id: Id,
-    occurred_at: Instant,
-    provider_id: Type.String(),
-    /** SHA-256 of the request. */
-    request_fingerprint: Type.String(),
-  }),
-  /** How it was answered. What is not on record here may be asked again. */
-  PaymentMethodRequestAnswered: Type.Object({
-    request_id: Id,
-    occurred_at: Instant,
-    answer: Type.Union([
+  PaymentMethodRequested: RequestBegun,
+  PaymentMethodRequestAnswered: requestEnded(
+    Type.Union([
       Type.Object({
         kind: Type.Literal('saved'),
         payment_method_id: Id,
@@ -91,9 +83,7 @@ export const methodRequestEvents = {
         created: Type.Boolean(),
       }),
       Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
-      /** It came to nothing that is kept: the same request may be made again at once. */
-      Type.Object({ kind: Type.Literal('failed') }),
     ]),
-  }),
+  ),
 }
 export type MethodRequestEvent = EventsOf<typeof methodRequestEvents>

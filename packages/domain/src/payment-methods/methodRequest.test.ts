@@ -1,7 +1,10 @@
 import { given } from '@paylog/testing/givenWhenThen'
 import t from 'tap'
+import { keptAnswer } from '../keptRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
-import { answerMethodRequest, beginMethodRequest, inFlightMs, keptAnswer, methodRequestFold } from './methodRequest.ts'
+import { inFlightMs, methodRequestRules } from './methodRequest.ts'
+
+const { fold: methodRequestFold, begin: beginMethodRequest, end: answerMethodRequest } = methodRequestRules
 
 const start = Date.parse('2026-01-01T00:00:00.000Z')
 const at = (ms: number) => new Date(start + ms).toISOString()
@@ -13,6 +16,7 @@ const begin = (ms = 0, request_fingerprint = 'a') => ({
   provider_id: 'stripe',
   request_fingerprint,
 })
+const command = (...args: Parameters<typeof begin>) => ({ begun: begin(...args), inFlightMs })
 const begun = (ms = 0): MethodRequestEvent => ({ type: 'PaymentMethodRequested', data: begin(ms) })
 const saved = { kind: 'saved', payment_method_id, revision: 0, created: true } as const
 const declined = { kind: 'declined', message: 'No' } as const
@@ -25,32 +29,32 @@ const ended = (answer: typeof saved | typeof declined | typeof failed): MethodRe
 
 t.test('the first request with a key begins', async (t) => {
   given(t, methodRequestFold, [])
-    .when((state) => beginMethodRequest(begin(), state))
+    .when((state) => beginMethodRequest(command(), state))
     .then([{ type: 'PaymentMethodRequested', data: begin() }])
 })
 
 t.test('a second one is in flight as long as the first may be at it, and begins anew after that', async (t) => {
   given(t, methodRequestFold, [begun()])
-    .when((state) => beginMethodRequest(begin(inFlightMs - 1), state))
+    .when((state) => beginMethodRequest(command(inFlightMs - 1), state))
     .thenThrows('idempotency_key_in_flight')
   const again = given(t, methodRequestFold, [begun()])
-    .when((state) => beginMethodRequest(begin(inFlightMs), state))
+    .when((state) => beginMethodRequest(command(inFlightMs), state))
     .then([{ type: 'PaymentMethodRequested' }])
-  t.throws(() => keptAnswer(begin(inFlightMs + 1), again), { code: 'idempotency_key_in_flight' }, 'one at a time')
+  t.throws(() => keptAnswer(command(inFlightMs + 1), again), { code: 'idempotency_key_in_flight' }, 'one at a time')
 })
 
 t.test('one that failed may begin anew at once', async (t) => {
   given(t, methodRequestFold, [begun(), ended(failed)])
-    .when((state) => beginMethodRequest(begin(2), state))
+    .when((state) => beginMethodRequest(command(2), state))
     .then([{ type: 'PaymentMethodRequested' }])
 })
 
 t.test('what was answered is the answer for good', async (t) => {
   for (const answer of [saved, declined]) {
     const state = given(t, methodRequestFold, [begun(), ended(answer)])
-      .when((state) => beginMethodRequest(begin(2), state))
+      .when((state) => beginMethodRequest(command(2), state))
       .then([])
-    t.same(keptAnswer(begin(3), state), answer)
+    t.same(keptAnswer(command(3), state), answer)
     for (const late of [saved, declined, failed])
       given(t, methodRequestFold, [begun(), ended(answer)])
         .when((state) => answerMethodRequest(end(late), state))
@@ -60,13 +64,13 @@ t.test('what was answered is the answer for good', async (t) => {
     methodRequestFold.evolve,
     methodRequestFold.initialState,
   )
-  t.same(keptAnswer(begin(6), late), saved, 'whatever is recorded after it')
+  t.same(keptAnswer(command(6), late), saved, 'whatever is recorded after it')
 })
 
 t.test('another request under the same key is refused, whatever became of the first', async (t) => {
   for (const history of [[begun()], [begun(), ended(failed)], [begun(), ended(saved)], [begun(), ended(declined)]])
     given(t, methodRequestFold, history)
-      .when((state) => beginMethodRequest(begin(inFlightMs, 'b'), state))
+      .when((state) => beginMethodRequest(command(inFlightMs, 'b'), state))
       .thenThrows('idempotency_key_reused')
 })
 

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import { LongText, Nullable, RequiredText, Text } from '../fields.ts'
-import { AmountCents, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
+import { AmountCents, type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import { BillingInterval, type ProductContent, ProductType } from './events.ts'
 
 /** Stripe's limit, which is the longest among the providers. */
@@ -47,41 +47,43 @@ export type ProductChanges = Static<typeof ProductChanges>
 
 /**
  * The content of a new product, complete.
- * @throws DomainError `invalid_request`, `amount_inconsistent`
+ * @throws DomainError what `requireSoundContent` throws, `amount_inconsistent`
  */
 export function newContent(product: NewProduct): ProductContent {
-  const { name, product_type, currency } = product
-  return sound({
+  const { name, product_type, currency, subtotal_cents = null, total_cents = null } = product
+  const content = {
     name,
     description: product.description ?? null,
     product_type,
     is_recurring: product.is_recurring ?? false,
-    ...resolveAmounts(given(product)),
     currency: currency.toUpperCase(),
     billing_interval: product.billing_interval ?? null,
     trial_days: product.trial_days ?? null,
     category_id: product.category_id ?? null,
-  })
+  }
+  requireSoundContent({ ...content, subtotal_cents, total_cents })
+  return { ...content, ...resolveAmounts(given(product)) }
 }
 
 /**
  * The content of a product with changes made to it, complete. Tax and discount keep their values unless they are changed,
  * and so does the subtotal unless it or the total is.
- * @throws DomainError `invalid_request`, `amount_inconsistent`
+ * @throws DomainError what `requireSoundContent` throws, `amount_inconsistent`
  */
 export function changedContent(before: ProductContent, changes: ProductChanges): ProductContent {
-  const { name, product_type, currency, is_recurring } = changes
-  return sound({
-    name: name ?? before.name,
+  requireSoundContent(changes)
+  const content = {
+    name: changes.name ?? before.name,
     description: kept(changes.description, before.description),
-    product_type: product_type ?? before.product_type,
-    is_recurring: is_recurring ?? before.is_recurring,
-    ...changedAmounts(before, changes),
-    currency: currency?.toUpperCase() ?? before.currency,
+    product_type: changes.product_type ?? before.product_type,
+    is_recurring: changes.is_recurring ?? before.is_recurring,
+    currency: changes.currency?.toUpperCase() ?? before.currency,
     billing_interval: kept(changes.billing_interval, before.billing_interval),
     trial_days: kept(changes.trial_days, before.trial_days),
     category_id: kept(changes.category_id, before.category_id),
-  })
+  }
+  requireSoundContent(content)
+  return { ...content, ...changedAmounts(before, changes) }
 }
 
 function kept<Value>(change: Value | undefined, before: Value): Value {
@@ -89,20 +91,23 @@ function kept<Value>(change: Value | undefined, before: Value): Value {
 }
 
 function changedAmounts(before: Amounts, changes: ProductChanges): Amounts {
-  const { subtotal_cents, total_cents } = changes
   const said = given(changes)
-  return resolveAmounts({
-    ...said,
-    tax_cents: kept(changes.tax_cents, before.tax_cents) ?? 0,
-    discount_cents: kept(changes.discount_cents, before.discount_cents) ?? 0,
-    // One of the two makes the other. The total is what is left when the subtotal alone is cleared.
-    ...(said.total_cents === undefined && subtotal_cents === undefined && { subtotal_cents: before.subtotal_cents }),
-    ...(subtotal_cents === null && total_cents === undefined && { total_cents: before.total_cents }),
-  })
+  const tax_cents = kept(changes.tax_cents, before.tax_cents) ?? 0
+  const discount_cents = kept(changes.discount_cents, before.discount_cents) ?? 0
+  return resolveAmounts({ ...said, ...startOf(before, changes), tax_cents, discount_cents })
+}
+
+/**
+ * The one of subtotal and total that the other is made of, when the changes give neither. It is the subtotal, on which
+ * tax and discount act, unless that is what is cleared.
+ */
+function startOf(before: Amounts, { subtotal_cents, total_cents }: ProductChanges): AmountParts {
+  if (typeof subtotal_cents === 'number' || typeof total_cents === 'number') return {}
+  return subtotal_cents === null ? { total_cents: before.total_cents } : { subtotal_cents: before.subtotal_cents }
 }
 
 /** `null` counts as not given. */
-function given({ subtotal_cents, tax_cents, discount_cents, total_cents }: ProductChanges) {
+function given({ subtotal_cents, tax_cents, discount_cents, total_cents }: ProductChanges): AmountParts {
   return {
     subtotal_cents: subtotal_cents ?? undefined,
     tax_cents: tax_cents ?? undefined,
@@ -111,21 +116,24 @@ function given({ subtotal_cents, tax_cents, discount_cents, total_cents }: Produ
   }
 }
 
-function sound(content: ProductContent): ProductContent {
-  const { name, currency, is_recurring, billing_interval, trial_days } = content
-  const problems = [
-    ...(name.trim() === '' ? [{ field: 'name', message: 'is required' }] : []),
-    ...(isCurrency(currency) ? [] : [{ field: 'currency', message: 'is not an ISO 4217 currency code' }]),
-    ...(is_recurring && billing_interval === null
-      ? [{ field: 'billing_interval', message: 'is required when is_recurring' }]
-      : []),
-    ...(!is_recurring && billing_interval !== null
-      ? [{ field: 'billing_interval', message: 'is allowed only when is_recurring' }]
-      : []),
-    ...(!is_recurring && trial_days ? [{ field: 'trial_days', message: 'is allowed only when is_recurring' }] : []),
+/**
+ * Refuses what is wrong whatever else the product says. What is left out is not judged, so that changes can be looked at
+ * before it is known what they change.
+ * @throws DomainError `invalid_request`, naming the fields
+ */
+export function requireSoundContent(said: ProductChanges): void {
+  const { currency, is_recurring, billing_interval, subtotal_cents, total_cents } = said
+  const recurringOnly = 'is allowed only when is_recurring'
+  const rules: readonly [isBroken: boolean, field: string, message: string][] = [
+    [said.name?.trim() === '', 'name', 'is required'],
+    [currency !== undefined && !isCurrency(currency.toUpperCase()), 'currency', 'is not an ISO 4217 currency code'],
+    [is_recurring === true && billing_interval === null, 'billing_interval', 'is required when is_recurring'],
+    [is_recurring === false && Boolean(billing_interval), 'billing_interval', recurringOnly],
+    [is_recurring === false && Boolean(said.trial_days), 'trial_days', recurringOnly],
+    [subtotal_cents === null && total_cents === null, 'total_cents', 'is required without subtotal_cents'],
   ]
-  if (problems.length === 0) return content
-  throw new DomainError('invalid_request', problems.map(({ field, message }) => `${field} ${message}`).join('; '), {
-    fields: problems,
-  })
+  const fields = rules.filter(([isBroken]) => isBroken).map(([, field, message]) => ({ field, message }))
+  if (fields.length === 0) return
+  const message = fields.map(({ field, message }) => `${field} ${message}`).join('; ')
+  throw new DomainError('invalid_request', message, { fields })
 }

@@ -69,8 +69,13 @@ export const productEvents = {
   ProductDeactivated: Type.Object(facts),
   ProductReactivated: Type.Object(facts),
   /** A provider is about to be called. Until the sync ends, nobody knows what the provider holds. */
-  ProductSyncStarted: Type.Object({ ...syncFacts, ...held }),
-  /** The provider holds the product as the hashes say. */
+  ProductSyncStarted: Type.Object({
+    ...syncFacts,
+    ...held,
+    /** `keep`: whatever price is there stays as it is. */
+    price: Type.Enum(['put', 'keep']),
+  }),
+  /** The provider holds the product as the hashes say, unless others were at it at the same time. */
   ProductSynced: Type.Object({
     ...syncFacts,
     ...held,

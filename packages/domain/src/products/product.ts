@@ -82,11 +82,17 @@ export type RecordContent = {
 /** Makes a product what it is said to be, as a whole. What is so already is not recorded again. */
 export function recordContent({ occurred_at, content, is_active }: RecordContent, product: Product): ProductEvent[] {
   const facts = { product_id: product.product_id, occurred_at }
-  const before = new Map(Object.entries(contentOf(product)))
-  const changes = Object.fromEntries(Object.entries(content).filter(([field, value]) => before.get(field) !== value))
+  const changes = differing(contentOf(product), contentOf(content))
   const events: ProductEvent[] = []
   if (Object.keys(changes).length > 0) events.push({ type: 'ProductChanged', data: { ...facts, changes } })
   if (is_active === false && product.is_active) events.push({ type: 'ProductDeactivated', data: facts })
   if (is_active === true && !product.is_active) events.push({ type: 'ProductReactivated', data: facts })
   return events
+}
+
+/** What is another value in `after`. */
+function differing<Content extends ProductContent>(before: Content, after: Content): Partial<Content> {
+  const changes: Partial<Content> = {}
+  for (const field in after) if (after[field] !== before[field]) changes[field] = after[field]
+  return changes
 }

@@ -1,6 +1,7 @@
 // The report of a synchronisation, and the record of the request for one that came with an Idempotency-Key.
 import { type Static, Type } from 'typebox'
-import { Id, Instant, Nullable } from '../fields.ts'
+import { Nullable } from '../fields.ts'
+import { RequestBegun, requestEnded, requestRules } from '../keptRequest.ts'
 import type { EventsOf } from '../messages.ts'
 
 /** Why a product could not be synchronised. Beside the codes of refused requests there is one for products that rest. */
@@ -51,22 +52,15 @@ export type SyncReport = Static<typeof SyncReport>
 
 export const productSyncRequestEvents = {
   /** A request with an Idempotency-Key, about to be carried out. */
-  ProductSyncRequested: Type.Object({
-    request_id: Id,
-    occurred_at: Instant,
-    provider_id: Type.String(),
-    /** SHA-256 of the request. */
-    request_fingerprint: Type.String(),
-  }),
-  /** How it was answered. What is not on record here may be asked again. */
-  ProductSyncAnswered: Type.Object({
-    request_id: Id,
-    occurred_at: Instant,
-    answer: Type.Union([
-      Type.Object({ kind: Type.Literal('reported'), report: SyncReport }),
-      /** It could not be carried out to the end: the same request may be made again at once. */
-      Type.Object({ kind: Type.Literal('failed') }),
-    ]),
-  }),
+  ProductSyncRequested: RequestBegun,
+  ProductSyncAnswered: requestEnded(Type.Object({ kind: Type.Literal('reported'), report: SyncReport })),
 }
 export type ProductSyncRequestEvent = EventsOf<typeof productSyncRequestEvents>
+
+/** An answer that a repeated request gets as well. */
+export type KeptReport = { readonly kind: 'reported'; readonly report: SyncReport }
+
+export const syncRequestRules = requestRules<KeptReport, ProductSyncRequestEvent>({
+  begun: (data) => ({ type: 'ProductSyncRequested', data }),
+  ended: (data) => ({ type: 'ProductSyncAnswered', data }),
+})
