@@ -1,7 +1,7 @@
 // Answers of providers are used in the shape that is expected and in no other.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
-import { ProviderError } from './provider.ts'
+import { ProviderError, type RateLimit } from './provider.ts'
 
 /** @throws ProviderError `unknown`: the provider did something, and nobody can tell what */
 export function checked<Schema extends TSchema>(
@@ -21,4 +21,12 @@ export function unreadable(code: string): ProviderError {
 export function answeredAt({ date }: { readonly date?: string | undefined }): string {
   const time = Date.parse(date ?? '')
   return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
+}
+
+/** What the headers of a 429 say: `retry-after` in seconds, or as a date. */
+export function rateLimitIn({ 'retry-after': after = '' }: { readonly 'retry-after'?: string | undefined }): RateLimit {
+  if (/^\d{1,9}$/.test(after)) return { retryAfterMs: Number(after) * 1_000 }
+  // A date has words; Date.parse would read other numbers as years.
+  const time = /[a-z]/i.test(after) ? Date.parse(after) : Number.NaN
+  return { retryAfterMs: Number.isNaN(time) ? null : Math.max(0, time - Date.now()) }
 }

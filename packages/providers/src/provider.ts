@@ -263,15 +263,29 @@ export type ProviderErrorKind =
   /** Nobody knows whether the provider did it. */
   | 'unknown'
 
+/** The provider turned a call away, having had too many. */
+export type RateLimit = {
+  /** When it takes the next one, if it says so. */
+  readonly retryAfterMs: number | null
+}
+
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
   /** The provider's own code, for the record. The message is for the caller, so an adapter words it itself. */
   readonly code: string
+  /** Set on one that is `unavailable` for having had too many calls. */
+  readonly rateLimit: RateLimit | null
 
-  constructor(kind: ProviderErrorKind, code: string, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: ProviderErrorKind,
+    code: string,
+    message: string,
+    options: ErrorOptions & { readonly rateLimit?: RateLimit | null } = {},
+  ) {
     super(message, options)
     this.kind = kind
     this.code = code
+    this.rateLimit = options.rateLimit ?? null
   }
 }

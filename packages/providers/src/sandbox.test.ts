@@ -1,6 +1,6 @@
 import { hasCardNumber } from '@paylog/domain/cardNumber'
 import t from 'tap'
-import type { ProviderError, ProviderMethods } from './provider.ts'
+import type { CatalogPrice, ProviderCatalog, ProviderError, ProviderMethods } from './provider.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './sandboxSignature.ts'
 
@@ -195,4 +195,50 @@ t.test('a signed body that is no event is malformed', async (t) => {
   await t.rejects(signed(event('payment_intent.succeeded', {}, { created: 1e15 })), malformed, 'a time that is none')
   const invalid = Buffer.from([0x7b, 0xff, 0x7d])
   await t.rejects(receive(invalid, signSandboxEvent(secret, invalid, nowSeconds)), malformed, 'not UTF-8')
+})
+
+if (!sandbox.catalog) throw new Error('The sandbox has a catalogue')
+const catalog: ProviderCatalog = sandbox.catalog
+const once: CatalogPrice = { amount_cents: 2599, currency: 'EUR', recurring: null }
+const monthly: CatalogPrice = { ...once, recurring: { interval: 'month', trial_days: 14 } }
+const product = {
+  product_id: '018f0000-0000-7000-8000-00000000000a',
+  name: 'Course',
+  description: null,
+  product_type: 'digital',
+} as const
+const put = (price: CatalogPrice, product_id: string = product.product_id) =>
+  catalog.putProduct({
+    idempotency_key: `${Math.random()}`,
+    product: { ...product, product_id, price },
+    price: 'put',
+    known: null,
+  })
+
+t.test('a product has the same ids each time, whatever the key, and each price an id of its own', async (t) => {
+  const known = await put(once)
+  t.same(await put(once), known)
+  t.match(known, { provider_product_id: `sandbox_prod_${product.product_id}`, kept_fields: [] })
+  const terms: readonly CatalogPrice[] = [
+    once,
+    { ...once, amount_cents: 2600 },
+    { ...once, currency: 'USD' },
+    monthly,
+    { ...monthly, recurring: { interval: 'year', trial_days: 14 } },
+    { ...monthly, recurring: { interval: 'month', trial_days: 0 } },
+  ]
+  const priced = await Promise.all(terms.map((price) => put(price)))
+  t.equal(new Set(priced.map(({ provider_price_id }) => provider_price_id)).size, terms.length)
+  t.not((await put(once, product.product_id.replace(/a$/, 'b'))).provider_price_id, known.provider_price_id)
+  const kept = { idempotency_key: 'k', product: { ...product, price: monthly }, price: 'keep', known } as const
+  t.same(await catalog.putProduct(kept), known)
+  t.ok(catalog.keepsPrice({ ...product, price: once }))
+  t.doesNotThrow(() => catalog.checkProduct({ ...product, price: once }))
+})
+
+t.test('no id of a price looks like a card number', async (t) => {
+  for (let amount_cents = 0; amount_cents < 5_000; amount_cents++) {
+    const { provider_price_id } = await put({ ...once, amount_cents })
+    if (provider_price_id === null || hasCardNumber(provider_price_id)) t.fail(`${provider_price_id}`)
+  }
 })

@@ -2,6 +2,7 @@
 import { type GenericDialect, readGenericEvent } from './genericEvent.ts'
 import { notificationJson } from './notificationJson.ts'
 import type { Provider } from './provider.ts'
+import { sandboxCatalog } from './sandboxCatalog.ts'
 import { cards, declined, declinedCard, sandboxMethods } from './sandboxMethods.ts'
 import { verifySandboxSignature } from './sandboxSignature.ts'
 
@@ -37,7 +38,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
       return { provider_setup_intent_id, client_secret: `${provider_setup_intent_id}_secret` }
     },
     methods: sandboxMethods,
-    catalog: null,
+    catalog: sandboxCatalog,
 
     async verifyNotification({ body, headers, now }) {
       verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)

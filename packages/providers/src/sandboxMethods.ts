@@ -1,7 +1,7 @@
 // The sandbox's customers and saved methods. It keeps none: their ids follow from what they are made of.
-import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { ProviderError, type ProviderMethods } from './provider.ts'
+import { derivedId } from './sandboxIds.ts'
 
 export const declinedCard = 'pm_card_declined'
 
@@ -49,13 +49,4 @@ function cardOf(token: string): MethodDetails {
 
 export function declined(): ProviderError {
   return new ProviderError('declined', 'card_declined', 'The card was declined')
-}
-
-/**
- * The form of a UUID, because a run of digits in another form could look like a card number to us when a client sends
- * the id back.
- */
-function derivedId(parts: readonly string[]): string {
-  const digits = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }

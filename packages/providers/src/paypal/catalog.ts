@@ -1,10 +1,11 @@
-// The product catalog: what a product is called at PayPal. Prices are no part of it.
+// The products of PayPal's catalog. Prices are no part of them.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import { type HttpAnswer, readAnswer } from '../http.ts'
 import type { PaypalClient } from './client.ts'
 import { refused } from './refusals.ts'
+import { keyOf } from './requestKeys.ts'
 
 const CatalogProduct = Type.Object({
   id: Code,
@@ -25,25 +26,46 @@ export type NewCatalogProduct = {
   readonly type: 'PHYSICAL' | 'DIGITAL' | 'SERVICE'
 }
 
-/** @throws ProviderError */
+/**
+ * @returns `null` when there is a product with this id already; the same key gets the product that it made, as it is now
+ * @throws ProviderError
+ */
 export async function createProduct(
   client: PaypalClient,
   { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewCatalogProduct },
-): Promise<CatalogProduct> {
+): Promise<CatalogProduct | null> {
   const { description, ...rest } = product
   const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
-  const call = { method: 'POST', path: '/v1/catalogs/products', key: idempotency_key, body } as const
+  const call = { method: 'POST', path: '/v1/catalogs/products', key: keyOf(idempotency_key, body), body } as const
   const created = await client.call(call, readProduct)
-  if (created.refusal) throw refused(created.refusal)
-  return created.value
+  if (!created.refusal) return created.value
+  if (created.refusal.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
+  throw refused(created.refusal)
 }
 
-/** Gives a product another description, the only part of ours that PayPal lets be changed. @throws ProviderError */
-export async function describeProduct(client: PaypalClient, productId: string, description: string): Promise<void> {
+/**
+ * Gives a product another description, the only part of ours that PayPal lets be changed.
+ * @param description `null`: none any more
+ * @throws ProviderError
+ */
+export async function describeProduct(
+  client: PaypalClient,
+  productId: string,
+  description: string | null,
+): Promise<void> {
+  const path = '/description'
   // `add` also replaces what is there.
-  const body = JSON.stringify([{ op: 'add', path: '/description', value: description }])
+  const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
   const { refusal } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
-  if (refusal) throw refused(refusal)
+  if (!refusal) return
+  // What somebody has removed meanwhile, or we ourselves in a call whose answer was lost, cannot be removed again.
+  const there = await getProduct(client, productId)
+  if (there === null || descriptionOf(there) !== description) throw refused(refusal)
+}
+
+/** `null` when it has none. */
+export function descriptionOf({ description = '' }: CatalogProduct): string | null {
+  return description === '' ? null : description
 }
 
 /** @returns `null` when there is no such product. @throws ProviderError */

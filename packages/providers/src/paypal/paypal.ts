@@ -1,11 +1,16 @@
-// PayPal: orders that a payer approves and we capture, saved methods, and signed notifications.
+// PayPal: orders that a payer approves and we capture, saved methods, products, and signed notifications.
+import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { checkAmount } from './amounts.ts'
 import { createPaypalClient } from './client.ts'
 import { readNotification } from './notifications.ts'
 import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
+import { createProductCatalog } from './productCatalog.ts'
 import { createVault } from './vault.ts'
 import { createVerifier } from './verification.ts'
+
+/** PayPal publishes no limits; it turns away what looks like abuse. */
+const catalogPace = { perSecond: 10, concurrency: 5 }
 
 /**
  * @param options `webhookIds` are PayPal's ids of our webhook, several during a rotation; `apiBase` is an origin;
@@ -34,7 +39,7 @@ export function createPaypal(options: {
 
     createSetupIntent: null,
     methods: createVault(client),
-    catalog: null,
+    catalog: createProductCatalog(client, createPace(catalogPace)),
 
     verifyNotification: verifier.verify,
     readNotification,

@@ -1,8 +1,9 @@
 // What PayPal's refusals mean: its error body, and which kind of error each issue is.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { rateLimitIn } from '../answers.ts'
 import { type HttpAnswer, parseJson } from '../http.ts'
-import { ProviderError } from '../provider.ts'
+import { ProviderError, type RateLimit } from '../provider.ts'
 
 /** A definite no: PayPal has understood the request and did nothing. */
 export type Refusal = {
@@ -69,7 +70,7 @@ export const isDecline = ({ issue }: Refusal): boolean => declines.has(issue)
 export function refusalIn(answer: HttpAnswer): Refusal {
   const { status } = answer
   if (status === 401 || status === 403) throw failed('unavailable', `status_${status}`)
-  if (status === 429) throw failed('unavailable', 'rate_limited')
+  if (status === 429) throw failed('unavailable', 'rate_limited', rateLimitIn(answer.headers))
   const body = parseJson(answer.text)
   if (status < 400 || status > 499 || !errorBody.Check(body)) throw failed('unknown', `status_${status}`)
   const [detail] = body.details ?? []
@@ -87,7 +88,7 @@ export function refused(refusal: Refusal): ProviderError {
   return new ProviderError('rejected', code, 'PayPal refused the request')
 }
 
-function failed(kind: 'unavailable' | 'unknown', code: string): ProviderError {
+function failed(kind: 'unavailable' | 'unknown', code: string, rateLimit: RateLimit | null = null): ProviderError {
   const message = kind === 'unavailable' ? 'PayPal does not serve us now' : 'PayPal gave no clear answer'
-  return new ProviderError(kind, code, message)
+  return new ProviderError(kind, code, message, { rateLimit })
 }

@@ -1,6 +1,6 @@
 // The `stripe` package on our own HTTP client: one limit of time for all tries of a call, and known whether one was sent.
 import Stripe from 'stripe'
-import { unreadable } from '../answers.ts'
+import { rateLimitIn, unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient, parseJson } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
@@ -80,11 +80,13 @@ async function notRepeated<Result>(act: () => Promise<Result>): Promise<Result> 
 }
 
 /** The package takes any JSON without an `error` for a success, whatever the status is. */
-function readable({ status, text }: HttpAnswer): unknown {
+function readable({ status, headers, text }: HttpAnswer): unknown {
   const parsed = parseJson(text)
   if (isObject(parsed) && ('error' in parsed ? isObject(parsed.error) : status < 300)) return parsed
   if (isBusyOrClosed(status))
-    throw new ProviderError('unavailable', `http_${status}`, 'The provider does not take requests at the moment')
+    throw new ProviderError('unavailable', `http_${status}`, 'The provider does not take requests at the moment', {
+      rateLimit: status === 429 ? rateLimitIn(headers) : null,
+    })
   throw unreadable('unreadable_answer')
 }
 

@@ -1,5 +1,6 @@
 // What Stripe's refusals mean for us. https://docs.stripe.com/api/errors
 import Stripe from 'stripe'
+import { rateLimitIn } from '../answers.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
 
 /** The messages are ours: Stripe's own may repeat what was sent. */
@@ -22,12 +23,18 @@ export function refusalOf(error: unknown): unknown {
   const notAnswered = error.detail instanceof Error ? error.detail.cause : undefined
   if (notAnswered instanceof ProviderError) return notAnswered
   const kind = kindOf(error)
-  return new ProviderError(kind, codeOf(error), messages[kind], { cause: traceOf(error) })
+  const rateLimit = isTooMany(error) ? rateLimitIn({ 'retry-after': error.headers?.['retry-after'] }) : null
+  return new ProviderError(kind, codeOf(error), messages[kind], { cause: traceOf(error), rateLimit })
+}
+
+/** Too many requests at once, or about one object: https://docs.stripe.com/rate-limits */
+function isTooMany({ statusCode, code }: Stripe.errors.StripeError): boolean {
+  return statusCode === 429 || code === 'rate_limit'
 }
 
 function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
   const { statusCode, rawType } = error
-  if (isBusyOrClosed(statusCode) || error.code === 'rate_limit') return 'unavailable'
+  if (isBusyOrClosed(statusCode) || isTooMany(error)) return 'unavailable'
   if (statusCode === 402 || (rawType === 'card_error' && statusCode === 400)) return 'declined'
   if (rawType === 'invalid_request_error' && (statusCode === 400 || statusCode === 404))
     return isAboutCurrency(error) ? 'currency' : 'rejected'
@@ -53,6 +60,11 @@ export function isMissing(error: unknown, param?: string): boolean {
     error.code === 'resource_missing' &&
     (param === undefined || error.param === param)
   )
+}
+
+/** Whether Stripe has an object already with the id that was chosen for a new one. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_already_exists'
 }
 
 function isAboutCurrency({ code, param }: Stripe.errors.StripeError): boolean {

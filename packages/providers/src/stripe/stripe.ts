@@ -2,6 +2,7 @@
 import type { Provider } from '../provider.ts'
 import { checkStripeAmount } from './amounts.ts'
 import { createStripeApi } from './api.ts'
+import { createCatalog } from './catalog.ts'
 import { cancelIntent, createIntent, findIntents, retrieveIntent } from './intentCalls.ts'
 import { createMethods } from './methods.ts'
 import { readNotification } from './notification.ts'
@@ -34,7 +35,7 @@ export function createStripe(options: {
 
     createSetupIntent: (request) => createSetupIntent(api, request),
     methods: createMethods(api),
-    catalog: null,
+    catalog: createCatalog(api),
 
     async verifyNotification({ body, headers, now }) {
       verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)

@@ -5,6 +5,7 @@ export type Answer = {
   readonly status: number
   /** Made when the answer is written, so that it shows the state of that moment. `undefined` is an empty body. */
   readonly body: () => unknown
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export function answer(status: number, body: () => unknown): Answer {
@@ -45,9 +46,20 @@ export const invalidClient = answer(401, () => ({
   error_description: 'Client Authentication failed',
 }))
 
-export function send(response: ServerResponse, { status, body }: Answer): void {
+/** Too many requests. @param retryAfter the header, which PayPal does not promise */
+export function rateLimited(retryAfter?: string): Answer {
+  const body = () => ({
+    name: 'RATE_LIMIT_REACHED',
+    message: 'Too many requests. Blocked due to rate limiting.',
+    debug_id: debugId,
+    links: [],
+  })
+  return { status: 429, body, headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter } }
+}
+
+export function send(response: ServerResponse, { status, body, headers }: Answer): void {
   const content = body()
-  response.writeHead(status, { 'content-type': 'application/json', 'paypal-debug-id': debugId })
+  response.writeHead(status, { 'content-type': 'application/json', 'paypal-debug-id': debugId, ...headers })
   response.end(content === undefined ? '' : JSON.stringify(content))
 }
 

@@ -1,7 +1,8 @@
 // The product catalog that PayPal keeps.
 import { type Answer, answer, refusal } from './answers.ts'
 import { paypalId } from './ids.ts'
-import { at, textAt } from './json.ts'
+import { at } from './json.ts'
+import { textIssue } from './textIssue.ts'
 
 export type Product = {
   readonly id: string
@@ -10,8 +11,6 @@ export type Product = {
   readonly type: string
 }
 
-const text256 = /^.{1,256}$/s
-
 export type Catalog = {
   create(json: unknown): Answer
   show(id: string): Answer
@@ -19,19 +18,33 @@ export type Catalog = {
   readonly products: ReadonlyMap<string, Product>
 }
 
+const limits = {
+  id: { min: 6, max: 50, isRequired: false },
+  name: { min: 1, max: 127, isRequired: true },
+  description: { min: 1, max: 256, isRequired: false },
+  type: { min: 1, max: 24, isRequired: true },
+} as const
+const types = ['PHYSICAL', 'DIGITAL', 'SERVICE']
+
 export function createCatalog(): Catalog {
   const products = new Map<string, Product>()
   return {
     create(json) {
-      const id = at(json, 'id') === undefined ? `PROD-${paypalId()}` : textAt(json, /^.{6,50}$/, 'id')
-      const name = textAt(json, /^.{1,127}$/, 'name')
-      const type = textAt(json, /^(PHYSICAL|DIGITAL|SERVICE)$/, 'type')
-      const description = textAt(json, text256, 'description')
-      const isDescribed = at(json, 'description') !== undefined
-      if (id === undefined || name === undefined || type === undefined || isDescribed !== (description !== undefined))
-        return refusal(400, 'INVALID_PARAMETER_SYNTAX')
+      for (const [field, limit] of Object.entries(limits)) {
+        const issue = textIssue(at(json, field), limit)
+        if (issue) return refusal(400, issue, `/${field}`)
+      }
+      const given = at(json, 'id')
+      // Only PayPal's own ids begin like this.
+      if (given !== undefined && String(given).startsWith('PROD-'))
+        return refusal(400, 'INVALID_PARAMETER_SYNTAX', '/id')
+      const type = String(at(json, 'type'))
+      if (!types.includes(type)) return refusal(400, 'INVALID_PARAMETER_VALUE', '/type')
+      const id = given === undefined ? `PROD-${paypalId()}` : String(given)
       if (products.has(id)) return refusal(422, 'DUPLICATE_RESOURCE_IDENTIFIER')
-      products.set(id, { id, name, type, ...(description === undefined ? {} : { description }) })
+      const description = at(json, 'description')
+      const described = description === undefined ? {} : { description: String(description) }
+      products.set(id, { id, name: String(at(json, 'name')), type, ...described })
       return answer(201, () => ({ ...products.get(id), create_time: '2026-09-01T10:00:00Z', links: [] }))
     },
     show(id) {
@@ -42,12 +55,16 @@ export function createCatalog(): Catalog {
       const product = products.get(id)
       if (!product) return refusal(404, 'INVALID_RESOURCE_ID')
       // The name and the type are fixed.
-      const description = textAt(json, text256, 0, 'value')
-      const op = textAt(json, product.description === undefined ? /^add$/ : /^(add|replace)$/, 0, 'op')
-      if (op === undefined || at(json, 0, 'path') !== '/description' || at(json, 1) !== undefined)
-        return refusal(422, 'INVALID_PATCH_OPERATION')
-      if (description === undefined) return refusal(400, 'INVALID_PARAMETER_SYNTAX')
-      products.set(id, { ...product, description })
+      if (at(json, 0, 'path') !== '/description' || at(json, 1) !== undefined) return refusal(400, 'INVALID_PATCH_PATH')
+      const { description: former, ...rest } = product
+      const op = at(json, 0, 'op')
+      if (op === 'replace' || op === 'remove') {
+        if (former === undefined) return refusal(400, 'INVALID_PARAMETER_VALUE', '/description')
+      } else if (op !== 'add') return refusal(400, 'UNSUPPORTED_PATCH_OPERATION')
+      const description = at(json, 0, 'value')
+      const issue = op === 'remove' ? undefined : textIssue(description, { ...limits.description, isRequired: true })
+      if (issue) return refusal(400, issue, '/description')
+      products.set(id, op === 'remove' ? rest : { ...rest, description: String(description) })
       return answer(204, () => undefined)
     },
     products,

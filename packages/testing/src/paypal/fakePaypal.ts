@@ -5,10 +5,12 @@ import { type Charge, createFaultPlan, createLedger, type FaultPlan } from '../f
 import { listen } from '../httpServer.ts'
 import { createIssuedTokens } from './accessTokens.ts'
 import { type Catalog, createCatalog } from './catalog.ts'
+import { type CatalogLimit, createCatalogLimit } from './catalogLimit.ts'
 import { type Delivery, deliver } from './deliver.ts'
 import type { PaypalEvent } from './events.ts'
 import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
 import { captureEvents, createPayerSide, type PayerSide } from './payer.ts'
+import { createPlans, type Plans } from './plans.ts'
 import { createRequestIds } from './requestIds.ts'
 import { answerCall, type Parts, type PaypalCallRecord, readCall } from './routes.ts'
 import { createSignatures, type SignedEvent } from './signatures.ts'
@@ -36,7 +38,7 @@ export type FakePaypal = PayerSide & {
   readonly tokenFaults: FaultPlan
   readonly verificationFaults: FaultPlan
   readonly vault: Pick<Vault, 'approveSetup' | 'tokens' | 'remove' | 'change' | 'loseCustomer'>
-  readonly catalog: Pick<Catalog, 'products'>
+  readonly catalog: FakeCatalog
   nextCaptures(...outcomes: readonly CaptureOutcome[]): void
   /** Withdraws all access tokens. */
   expireTokens(): void
@@ -44,6 +46,14 @@ export type FakePaypal = PayerSide & {
   forgetRequestIds(): void
   signed(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
   deliver(url: string, events: readonly PaypalEvent[], how?: Delivery): Promise<readonly number[]>
+}
+
+export type FakeCatalog = Pick<Catalog, 'products'> & {
+  readonly plans: Plans['all']
+  readonly addPlan: Plans['add']
+  readonly changePlan: Plans['change']
+  readonly distortList: Plans['distortList']
+  readonly limit: Pick<CatalogLimit, 'set' | 'refused'>
 }
 
 export type FakePaypalOptions = {
@@ -73,10 +83,14 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     apiBase,
     onCapture: (order, capture) => void events.push(...captureEvents(order, capture, origin)),
   })
+  const catalog = createCatalog()
+  const plans = createPlans((id) => catalog.products.has(id))
   const parts: Parts = {
     orders,
     vault: createFakeVault({ apiBase, made }),
-    catalog: createCatalog(),
+    catalog,
+    catalogLimit: createCatalogLimit(),
+    plans,
     tokens: createIssuedTokens({ clientId, clientSecret, lifetimeSeconds: tokenLifetimeSeconds }),
     requestIds: createRequestIds(),
     signatures: createSignatures(webhookIds),
@@ -95,7 +109,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     )
   })
   origin = await listen(t, server)
-  const { faults, readFaults, tokenFaults, verificationFaults, vault, catalog, signatures } = parts
+  const { faults, readFaults, tokenFaults, verificationFaults, vault, signatures } = parts
   return {
     ...createPayerSide({ orders, apiBase, made }),
     apiBase: origin,
@@ -118,11 +132,16 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     tokenFaults,
     verificationFaults,
     vault,
-    catalog,
+    catalog: fakeCatalog(parts),
     nextCaptures: orders.nextCaptures,
     expireTokens: parts.tokens.expire,
     forgetRequestIds: parts.requestIds.forget,
     signed: signatures.sign,
     deliver: (url, given, how) => deliver(url, { ...how, events: given, sign: signatures.sign }),
   }
+}
+
+function fakeCatalog({ catalog, catalogLimit, plans }: Parts): FakeCatalog {
+  const { all, add, change, distortList } = plans
+  return { products: catalog.products, plans: all, addPlan: add, changePlan: change, distortList, limit: catalogLimit }
 }

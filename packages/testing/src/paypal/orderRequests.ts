@@ -2,11 +2,11 @@
 import { type Answer, refusal } from './answers.ts'
 import { at, textAt } from './json.ts'
 
-const currencies: ReadonlySet<string> = new Set([
+export const currencies: ReadonlySet<string> = new Set([
   ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS'],
   ...['JPY', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
 ])
-const withoutDecimals: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
+export const withoutDecimals: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
 
 export type Money = { readonly currency_code: string; readonly value: string }
 

@@ -5,8 +5,10 @@ import type { FaultPlan } from '../fakeProvider.ts'
 import type { IssuedTokens } from './accessTokens.ts'
 import { type Answer, invalidToken, refusal, send } from './answers.ts'
 import type { Catalog } from './catalog.ts'
+import type { CatalogLimit } from './catalogLimit.ts'
 import { parseJson } from './json.ts'
 import type { Orders } from './orders.ts'
+import type { Plans } from './plans.ts'
 import type { RequestIds } from './requestIds.ts'
 import type { Signatures } from './signatures.ts'
 import type { Vault } from './vault.ts'
@@ -31,6 +33,8 @@ export type Parts = {
   readonly orders: Orders
   readonly vault: Vault
   readonly catalog: Catalog
+  readonly catalogLimit: CatalogLimit
+  readonly plans: Plans
   readonly tokens: IssuedTokens
   readonly requestIds: RequestIds
   readonly signatures: Signatures
@@ -63,15 +67,21 @@ export function answerCall(parts: Parts, call: Call, response: ServerResponse): 
   if (!parts.tokens.isValid(authorization)) return Promise.resolve(write(invalidToken))
   if (path === '/v1/notifications/verify-webhook-signature')
     return parts.verificationFaults.play(response, () => parts.signatures.verify(call.bytes), write)
-  if (method === 'GET') return parts.readFaults.play(response, () => shown(parts, path), write)
+  const limited = /^\/v1\/(catalogs|billing)\//.test(path) ? parts.catalogLimit.refuse() : undefined
+  if (limited) return Promise.resolve(write(limited))
+  if (method === 'GET') return parts.readFaults.play(response, () => shown(parts, call), write)
   if (key !== undefined && key.length > 108) return Promise.resolve(write(refusal(400, 'INVALID_STRING_LENGTH')))
   const act = () => parts.requestIds.once(`${method} ${path}`, key, () => changed(parts, call))
   return parts.requestIds.alone(key, () => parts.faults.play(response, act, write), write)
 }
 
-function shown({ orders, vault, catalog }: Parts, path: string): Answer {
-  const [, kind, id = ''] =
-    /^\/(v2\/checkout\/orders|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products)\/([^/]+)$/.exec(path) ?? []
+const objects =
+  /^\/(v2\/checkout\/orders|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
+
+function shown({ orders, vault, catalog, plans }: Parts, { path, isWhole }: Call): Answer {
+  const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
+  if (pathname === '/v1/billing/plans') return plans.list(searchParams, isWhole)
+  const [, kind, id = ''] = objects.exec(pathname) ?? []
   switch (kind) {
     case 'v2/checkout/orders':
       return orders.show(id)
@@ -81,12 +91,17 @@ function shown({ orders, vault, catalog }: Parts, path: string): Answer {
       return vault.show(id)
     case 'v1/catalogs/products':
       return catalog.show(id)
+    case 'v1/billing/plans':
+      return plans.show(id)
     default:
       return refusal(404, 'INVALID_RESOURCE_ID')
   }
 }
 
-function changed({ orders, vault, catalog }: Parts, { method, path, body, isWhole }: Call): Answer {
+function changed({ orders, vault, catalog, plans }: Parts, { method, path, body, isWhole }: Call): Answer {
+  const [, planId, turn] = /^\/v1\/billing\/plans\/([^/]+)(?:\/(activate|deactivate))?$/.exec(path) ?? []
+  if (planId !== undefined && turn !== undefined && method === 'POST')
+    return turn === 'activate' ? plans.activate(planId) : plans.deactivate(planId)
   const json = parseJson(body)
   const [, orderId] = /^\/v2\/checkout\/orders\/([^/]+)\/capture$/.exec(path) ?? []
   const [, tokenId] = /^\/v3\/vault\/payment-tokens\/([^/]+)$/.exec(path) ?? []
@@ -94,10 +109,12 @@ function changed({ orders, vault, catalog }: Parts, { method, path, body, isWhol
   if (method === 'DELETE' && tokenId !== undefined) return vault.detach(tokenId)
   if (json === undefined) return refusal(400, 'MALFORMED_REQUEST_JSON')
   if (method === 'PATCH' && productId !== undefined) return catalog.patch(productId, json)
+  if (method === 'PATCH' && planId !== undefined) return plans.patch(planId, json)
   if (method !== 'POST') return refusal(404, 'INVALID_RESOURCE_ID')
   if (orderId !== undefined) return orders.capture(orderId, isWhole)
   if (path === '/v2/checkout/orders') return orders.create(json, isWhole)
   if (path === '/v3/vault/payment-tokens') return vault.attach(json)
   if (path === '/v1/catalogs/products') return catalog.create(json)
+  if (path === '/v1/billing/plans') return plans.create(json, isWhole)
   return refusal(404, 'INVALID_RESOURCE_ID')
 }

@@ -3,12 +3,14 @@ import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { createLedger, type FaultPlan, type Ledger } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
+import { addPrice, changePrice, changeProduct, deleteProduct, type ProductChange } from './catalog.ts'
+import type { NewPrice, StripePrice, StripeProduct } from './catalogBodies.ts'
 import { deliverEvents, type SignedEvent, type StripeEvent, signEvent, stripeEvent } from './events.ts'
 import { stripeId } from './ids.ts'
 import { closeDispute, dispute, type PayOutcome, pay, refund } from './payer.ts'
 import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
-import type { StripeErrorBody } from './refusal.ts'
-import { createStripeServer, type StripeCall } from './server.ts'
+import type { RateLimit } from './rateLimit.ts'
+import { createStripeServer, type RefusalOnOrder, type StripeCall } from './server.ts'
 import { createStripeState, known } from './state.ts'
 import type { Card, CardChange, StripeMethod } from './vaultBodies.ts'
 import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultPaths.ts'
@@ -30,7 +32,9 @@ export type FakeStripe = {
   readonly events: readonly StripeEvent[]
 
   /** The next calls are answered like this, before anything is done and without being kept under their keys. */
-  refuseNext(...refusals: readonly { readonly status: number; readonly error: StripeErrorBody }[]): void
+  refuseNext(...refusals: readonly RefusalOnOrder[]): void
+  /** Requests above so many a second are answered 429, before anything is done. */
+  readonly rateLimit: RateLimit
   /** The next call that changes something breaks inside Stripe: the 500 is kept under its key, as Stripe does. */
   failInside(how: { readonly commits: boolean }): void
   /** Until `catchUpSearch`, searches do not find the intents that come into being from now on. */
@@ -65,6 +69,17 @@ export type FakeStripe = {
   changeCard(methodId: string, card: CardChange, by?: 'bank' | 'merchant'): StripeEvent[]
   /** Stripe knows the customer no more. Its methods are left as they are, and nothing is told of them. */
   deleteCustomer(id: string): StripeEvent[]
+
+  products(): readonly StripeProduct[]
+  product(id: string): StripeProduct
+  /** Oldest first, archived ones as well. */
+  pricesOf(productId: string): readonly StripePrice[]
+  /** What the merchant does in the Dashboard. */
+  addPrice(price: NewPrice): StripePrice
+  archivePrice(id: string): StripePrice
+  changeProduct(id: string, change: ProductChange): StripeProduct
+  /** Its prices go with it. */
+  deleteProduct(id: string): StripeEvent[]
 
   /** Any other event, of a body of `billing.ts` or a test's own. @param how `created` in Unix seconds */
   event(type: string, object: object, how?: { readonly created?: number; readonly previous?: object }): StripeEvent
@@ -144,6 +159,14 @@ export async function startFakeStripe(
       state.customers.delete(id)
       return [state.tell('customer.deleted', customer)]
     },
+
+    products: () => [...state.products.values()],
+    product: (id) => known(state.products, id),
+    pricesOf: (productId) => [...state.prices.values()].filter(({ product }) => product === productId),
+    addPrice: (price) => addPrice(state, price),
+    archivePrice: (id) => changePrice(state, { price: known(state.prices, id), change: { active: false } }),
+    changeProduct: (id, change) => changeProduct(state, { product: known(state.products, id), change }),
+    deleteProduct: (id) => deleteProduct(state, id),
 
     event: (type, object, how = {}) => stripeEvent(type, object, { created: state.seconds(), ...how }),
     signed,

@@ -4,9 +4,9 @@ import { invalid } from './refusal.ts'
 export type Values = { readonly [name: string]: Value }
 export type Value = string | number | boolean | Values
 
-/** What a path takes. A field with `required` in front must be there. */
+/** What a path takes. A field with `required` in front must be there; an empty text clears one that is `clearable`. */
 export type Spec = { readonly [name: string]: Field | readonly ['required', Field] }
-type Field = 'text' | 'integer' | 'boolean' | 'texts' | Spec
+type Field = 'text' | 'clearable' | 'integer' | 'boolean' | 'texts' | Spec
 
 /**
  * Reads `a=1&b[c]=2`.
@@ -83,6 +83,7 @@ function read(value: Value, field: Field, name: string): Value {
     return checkParams(value, field, name)
   }
   if (typeof value !== 'string') throw invalid(undefined, `Invalid string: ${name}`, name)
+  if (field === 'clearable') return value
   if (value === '') throw invalid('parameter_invalid_empty', `You passed an empty string for '${name}'.`, name)
   switch (field) {
     case 'text':
@@ -104,6 +105,16 @@ export function textIn(values: Values, name: string): string | null {
 export function numberIn(values: Values, name: string): number | null {
   const value = values[name]
   return typeof value === 'number' ? value : null
+}
+
+export function flagIn(values: Values, name: string): boolean | null {
+  const value = values[name]
+  return typeof value === 'boolean' ? value : null
+}
+
+export function valuesIn(values: Values, name: string): Values | null {
+  const value = values[name]
+  return typeof value === 'object' ? value : null
 }
 
 /** A hash of texts, like `metadata`. */

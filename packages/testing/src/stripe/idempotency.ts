@@ -1,7 +1,12 @@
 // Idempotency keys as Stripe keeps them. https://docs.stripe.com/api/idempotent_requests
 import { StripeRefusal } from './refusal.ts'
 
-export type Outcome = { readonly status: number; readonly body: unknown; readonly replayed?: boolean }
+export type Outcome = {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly replayed?: boolean
+}
 
 export type IdempotencyKeys = {
   /**

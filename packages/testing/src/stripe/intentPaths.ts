@@ -1,5 +1,6 @@
 // The fake Stripe's paths of payment intents.
 import { numberIn, textIn, textsIn } from './form.ts'
+import { checkCharge } from './money.ts'
 import type { Path, PathCall } from './paths.ts'
 import { cancel as cancelNow, declined, pay } from './payer.ts'
 import { intentBody, type StripeIntent } from './paymentBodies.ts'
@@ -9,21 +10,6 @@ import { usableMethod } from './vaultPaths.ts'
 
 /** The test method to which every create call with it is declined. Stripe itself says so no sooner than at confirmation. */
 const declinedMethod = 'pm_card_chargeDeclined'
-
-const presentment = new Set(
-  (
-    'aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd cad cdf chf clp cny ' +
-    'cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd hkd hnl htg huf idr ils inr isk jmd ' +
-    'jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl mad mdl mga mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ' +
-    'ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd std szl ' +
-    'thb tjs tnd top try ttd twd tzs uah ugx usd uyu uzs vnd vuv wst xaf xcd xof xpf yer zar zmw'
-  ).split(' '),
-)
-const minimums: Readonly<Record<string, number>> = { aud: 50, cad: 50, chf: 50, eur: 50, gbp: 30, jpy: 50, usd: 50 }
-const wholeUnits = new Set(['isk', 'ugx'])
-const threeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
-/** What the reference of the API says. Other pages name longer ones for some ways to pay. */
-const maximum = 99_999_999
 
 export const intentPaths: readonly Path[] = [
   {
@@ -70,7 +56,7 @@ export const intentPaths: readonly Path[] = [
 function create({ state, values, key }: PathCall): StripeIntent {
   const amount = numberIn(values, 'amount') ?? 0
   const currency = textIn(values, 'currency') ?? ''
-  checkMoney(amount, currency)
+  checkCharge(amount, currency)
   const customer = textIn(values, 'customer')
   if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
   const asked = textIn(values, 'payment_method')
@@ -91,18 +77,6 @@ function create({ state, values, key }: PathCall): StripeIntent {
   state.intents.set(intent.id, intent)
   state.tell('payment_intent.created', intent, { key })
   return intent
-}
-
-function checkMoney(amount: number, currency: string): void {
-  if (!presentment.has(currency.toLowerCase()))
-    throw invalid(undefined, `Invalid currency: ${currency}. Stripe currently supports these currencies: …`, 'currency')
-  if (amount < 1) throw invalid('parameter_invalid_integer', 'This value must be greater than or equal to 1.', 'amount')
-  if (amount < (minimums[currency] ?? 1))
-    throw invalid('amount_too_small', 'Amount must convert to at least 50 cents.', 'amount')
-  if (amount > maximum && currency !== 'idr')
-    throw invalid('amount_too_large', 'Amount must be no more than 999,999.99.', 'amount')
-  if ((wholeUnits.has(currency) && amount % 100 !== 0) || (threeDecimals.has(currency) && amount % 10 !== 0))
-    throw invalid(undefined, `Invalid amount for ${currency}: ${amount}`, 'amount')
 }
 
 function search({ state, values, isSearchable }: PathCall) {

@@ -12,11 +12,13 @@ export class StripeRefusal extends Error {
   override readonly name = 'StripeRefusal'
   readonly status: number
   readonly body: StripeErrorBody
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, body: StripeErrorBody) {
+  constructor(status: number, body: StripeErrorBody, headers: Readonly<Record<string, string>> = {}) {
     super(body.message)
     this.status = status
     this.body = body
+    this.headers = headers
   }
 }
 

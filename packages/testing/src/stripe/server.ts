@@ -2,11 +2,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createFaultPlan, type FaultPlan } from '../fakeProvider.ts'
+import { catalogPaths } from './catalogPaths.ts'
 import { checkParams, readForm } from './form.ts'
 import { createIdempotencyKeys, type Outcome } from './idempotency.ts'
 import { apiVersion, stripeId } from './ids.ts'
 import { intentPaths } from './intentPaths.ts'
 import type { Path } from './paths.ts'
+import { createRateLimit, type RateLimit } from './rateLimit.ts'
 import { invalid, type StripeErrorBody, StripeRefusal } from './refusal.ts'
 import type { StripeState } from './state.ts'
 import { vaultPaths } from './vaultPaths.ts'
@@ -22,17 +24,24 @@ export type StripeCall = {
 
 type Received = StripeCall & { readonly form: string; readonly headers: IncomingMessage['headers'] }
 
+export type RefusalOnOrder = {
+  readonly status: number
+  readonly error: StripeErrorBody
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 export type StripeControls = {
   readonly calls: readonly StripeCall[]
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
-  refuseNext(...refusals: readonly { readonly status: number; readonly error: StripeErrorBody }[]): void
+  readonly rateLimit: RateLimit
+  refuseNext(...refusals: readonly RefusalOnOrder[]): void
   failInside(how: { readonly commits: boolean }): void
   delaySearch(): void
   catchUpSearch(): void
 }
 
-const paths = [...intentPaths, ...vaultPaths]
+const paths = [...intentPaths, ...vaultPaths, ...catalogPaths]
 
 export function createStripeServer({
   state,
@@ -47,6 +56,7 @@ export function createStripeServer({
   const [faults, readFaults] = [createFaultPlan(), createFaultPlan()]
   const keys = createIdempotencyKeys(now)
   const refusals: StripeRefusal[] = []
+  const rateLimit = createRateLimit()
   const breaks: { readonly commits: boolean }[] = []
   let searchable: ReadonlySet<string> | null = null
 
@@ -89,6 +99,7 @@ export function createStripeServer({
     try {
       const refusal = refusals.shift()
       if (refusal) throw refusal
+      rateLimit.take()
       checkHeaders(call, secretKey)
       const [found, id] = pathOf(call)
       if (method === 'POST') return await change(found, call, id, send, response)
@@ -108,7 +119,9 @@ export function createStripeServer({
         // The caller was killed in the middle of it.
         () => response.destroy(),
       ),
-    refuseNext: (...all) => void refusals.push(...all.map(({ status, error }) => new StripeRefusal(status, error))),
+    rateLimit,
+    refuseNext: (...all) =>
+      void refusals.push(...all.map(({ status, error, headers }) => new StripeRefusal(status, error, headers))),
     failInside: (how) => void breaks.push(how),
     delaySearch() {
       searchable = new Set(state.intents.keys())
@@ -129,9 +142,9 @@ function outcomeOf(act: () => object): Outcome {
   }
 }
 
-function refused({ status, body }: StripeRefusal): Outcome {
+function refused({ status, body, headers }: StripeRefusal): Outcome {
   const doc_url = body.code === undefined ? {} : { doc_url: `https://stripe.com/docs/error-codes/${body.code}` }
-  return { status, body: { error: { ...body, ...doc_url } } }
+  return { status, headers, body: { error: { ...body, ...doc_url } } }
 }
 
 function received({ method = '', url = '', headers }: IncomingMessage, body: string): Received {
@@ -172,7 +185,7 @@ function pathOf({ method, path }: Received): readonly [Path, string] {
 
 function write(
   response: ServerResponse,
-  { status, body, replayed }: Outcome,
+  { status, body, headers, replayed }: Outcome,
   { call, date }: { readonly call: Received; readonly date: Date },
 ): void {
   response.writeHead(status, {
@@ -180,6 +193,7 @@ function write(
     date: date.toUTCString(),
     'request-id': stripeId('req'),
     'stripe-version': apiVersion,
+    ...headers,
     ...(call.key === null ? {} : { 'idempotency-key': call.key }),
     ...(replayed ? { 'idempotent-replayed': 'true', 'original-request': stripeId('req') } : {}),
   })

@@ -1,5 +1,6 @@
 // What the fake Stripe knows, and the events that come of its changes.
 import type { Ledger } from '../fakeProvider.ts'
+import type { StripePrice, StripeProduct } from './catalogBodies.ts'
 import { type StripeEvent, stripeEvent } from './events.ts'
 import type { StripeCharge, StripeDispute, StripeIntent } from './paymentBodies.ts'
 import type { StripeCustomer, StripeMethod } from './vaultBodies.ts'
@@ -15,6 +16,9 @@ export type StripeState = {
   readonly tokens: Map<string, { readonly card: object; used: boolean }>
   /** Methods that were detached, which can never be attached again. */
   readonly spentMethods: Set<string>
+  readonly products: Map<string, StripeProduct>
+  /** Oldest first. */
+  readonly prices: Map<string, StripePrice>
   readonly events: StripeEvent[]
   readonly ledger: Ledger
   readonly seconds: () => number
@@ -34,6 +38,8 @@ export function createStripeState(ledger: Ledger, now: () => Date): StripeState 
     setupIntents: new Map(),
     tokens: new Map(),
     spentMethods: new Set(),
+    products: new Map(),
+    prices: new Map(),
     events,
     ledger,
     seconds,

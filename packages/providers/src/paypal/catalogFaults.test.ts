@@ -1,0 +1,177 @@
+// What becomes of a product when PayPal or the way to it fails: wherever that is, going over it again leaves it there once.
+import type { Fault } from '@paylog/testing/fakeProvider'
+import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import t, { type Test } from 'tap'
+import type { CatalogProduct, ProviderCatalog, ProviderProductIds } from '../provider.ts'
+import {
+  catalogFor,
+  membership,
+  membershipAt,
+  monthly,
+  plansOf,
+  productId,
+  put,
+  startCatalog,
+} from './catalogUnderTest.ts'
+
+const passing: readonly Fault[] = [
+  { kind: 'drop', commits: false },
+  { kind: 'drop', commits: true },
+  { kind: 'status', status: 500, commits: false },
+  { kind: 'status', status: 503, commits: true },
+  { kind: 'garbage', commits: true },
+]
+/** Of calls that make nothing, a success is a success whatever it says. */
+const lasting: readonly Fault[] = [
+  ...passing.filter(({ kind }) => kind !== 'garbage'),
+  { kind: 'hang', commits: false },
+  { kind: 'hang', commits: true },
+]
+const unknown = { name: 'ProviderError', kind: 'unknown' }
+
+type Story = {
+  readonly name: string
+  /** What is there before. @returns what is known of it */
+  readonly prepare: (catalog: ProviderCatalog) => Promise<ProviderProductIds | null>
+  readonly product: CatalogProduct
+  /** The calls that change something. */
+  readonly writes: number
+}
+
+const dearer = membershipAt({ amount_cents: 1200 })
+const stories: readonly Story[] = [
+  { name: 'the first time', prepare: async () => null, product: membership, writes: 2 },
+  {
+    name: 'another price and description',
+    prepare: (catalog) => put(catalog, membership, { key: 'before' }),
+    product: { ...dearer, name: 'Friends', description: null },
+    writes: 3,
+  },
+  {
+    name: 'a former price, with another name',
+    async prepare(catalog) {
+      await put(catalog, membership, { key: 'before' })
+      return put(catalog, dearer, { key: 'between' })
+    },
+    product: { ...membership, name: 'Friends', description: 'For friends' },
+    writes: 4,
+  },
+  {
+    name: 'no recurring one any more',
+    prepare: (catalog) => put(catalog, membership, { key: 'before' }),
+    product: { ...membership, price: { ...monthly, recurring: null } },
+    writes: 1,
+  },
+]
+
+/** All that PayPal holds of it, but for the ids. */
+function held(fake: FakePaypal) {
+  const plans = [...fake.catalog.plans.values()].map(({ id: _, create_time: __, ...plan }) => plan)
+  return { product: fake.catalog.products.get(productId), plans, all: fake.catalog.products.size }
+}
+
+const writesOf = (fake: FakePaypal) => fake.callsTo(/catalogs|billing/).filter(({ method }) => method !== 'GET').length
+
+/** How it is when nothing fails. */
+async function undisturbed(t: Test, { prepare, product, writes }: Story) {
+  const { fake, catalog } = await startCatalog(t)
+  const known = await prepare(catalog)
+  const before = writesOf(fake)
+  await put(catalog, product, { known })
+  t.equal(writesOf(fake) - before, writes, 'how many calls change something')
+  return held(fake)
+}
+
+/** None of them waits for another. */
+async function forEach<Item>(items: readonly Item[], check: (item: Item) => Promise<void>): Promise<void> {
+  await Promise.all(items.map(check))
+}
+const indexes = (many: number) => Array.from({ length: many }, (_, index) => index)
+const calm = (many: number): undefined[] => Array(many).fill(undefined)
+
+for (const story of stories) {
+  const { name, prepare, product, writes } = story
+
+  t.test(`a fault that passes is overcome within the call: ${name}`, async (t) => {
+    const wanted = await undisturbed(t, story)
+    await forEach(indexes(writes), (index) =>
+      forEach(passing, async (fault) => {
+        const { fake, catalog } = await startCatalog(t)
+        const known = await prepare(catalog)
+        fake.faults.next(...calm(index), fault)
+        await put(catalog, product, { known })
+        t.strictSame(held(fake), wanted, `call ${index}: ${JSON.stringify(fault)}`)
+      }),
+    )
+  })
+
+  t.test(`a fault that ends the call is overcome by the next, with any key: ${name}`, async (t) => {
+    const wanted = await undisturbed(t, story)
+    await forEach(indexes(writes), (index) =>
+      forEach(lasting, async (fault) => {
+        const { fake, catalog } = await startCatalog(t)
+        const known = await prepare(catalog)
+        const dying = catalogFor(t, fake, { repeats: false, timeoutMs: 800 })
+        fake.faults.next(...calm(index), fault)
+        const label = `call ${index}: ${JSON.stringify(fault)}`
+        await t.rejects(put(dying, product, { known }), unknown, label)
+        fake.forgetRequestIds()
+        await put(catalogFor(t, fake), product, { key: 'k2', known })
+        t.strictSame(held(fake), wanted, label)
+      }),
+    )
+  })
+
+  t.test(`a question that was lost is asked again: ${name}`, async (t) => {
+    const wanted = await undisturbed(t, story)
+    await forEach(indexes(5), async (index) => {
+      const { fake, catalog } = await startCatalog(t)
+      const known = await prepare(catalog)
+      fake.readFaults.next(...calm(index), { kind: 'drop', commits: false })
+      await put(catalog, product, { known })
+      t.strictSame(held(fake), wanted, `question ${index}`)
+    })
+  })
+}
+
+t.test('a plan is adopted whose id was never told, although its key is forgotten', async (t) => {
+  const { fake } = await startCatalog(t)
+  fake.faults.next(undefined, { kind: 'drop', commits: true })
+  const dying = catalogFor(t, fake, { repeats: false })
+  await t.rejects(put(dying, membership), unknown)
+  const [made] = fake.catalog.plans.keys()
+  fake.forgetRequestIds()
+  t.equal((await put(catalogFor(t, fake), membership)).provider_price_id, made)
+  t.same(plansOf(fake), ['ACTIVE 9.00'])
+})
+
+t.test('a plan whose id was never told is sold no more once the price is another', async (t) => {
+  const { fake, catalog } = await startCatalog(t)
+  const known = await put(catalog, membership)
+  fake.faults.next(undefined, { kind: 'drop', commits: true })
+  const dying = catalogFor(t, fake, { repeats: false })
+  const lost = { ...dearer, description: 'For friends' }
+  await t.rejects(put(dying, lost, { key: 'k2', known }), unknown)
+  t.same(plansOf(fake), ['ACTIVE 9.00', 'ACTIVE 12.00'])
+  fake.forgetRequestIds()
+  const latest = { ...membershipAt({ amount_cents: 1500 }), description: 'For friends' }
+  await put(catalogFor(t, fake), latest, { key: 'k3', known })
+  t.same(plansOf(fake), ['INACTIVE 9.00', 'INACTIVE 12.00', 'ACTIVE 15.00'])
+})
+
+t.test('the same call at the same time waits for the first one', async (t) => {
+  const { fake, catalog } = await startCatalog(t)
+  fake.faults.next({ kind: 'slow', ms: 100 }, { kind: 'slow', ms: 100 })
+  const [one, other] = await Promise.all([put(catalog, membership), put(catalogFor(t, fake), membership)])
+  t.strictSame(one, other)
+  t.same(plansOf(fake), ['ACTIVE 9.00'])
+})
+
+t.test('nothing is said to be done while PayPal does not answer', async (t) => {
+  const { fake, catalog } = await startCatalog(t, { timeoutMs: 600 })
+  fake.readFaults.always({ kind: 'hang', commits: false })
+  await t.rejects(put(catalog, membership), { kind: 'unknown', code: 'timeout' })
+  fake.tokenFaults.always({ kind: 'status', status: 500, commits: false })
+  fake.expireTokens()
+  await t.rejects(put(catalog, membership), { name: 'ProviderError', kind: 'unavailable' })
+})

@@ -1,0 +1,99 @@
+// Calls about billing plans, where the tests of what is made of them do not get.
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import t, { type Test } from 'tap'
+import { createProduct } from './catalog.ts'
+import { membership, monthly, productId, ticket } from './catalogUnderTest.ts'
+import { createPaypalClient } from './client.ts'
+import { billingCyclesOf, isAtPrice } from './planPrice.ts'
+import { activatePlan, createPlan, deactivatePlan, getPlan, listPlans, renamePlan } from './plans.ts'
+
+const price = { ...monthly, recurring: { interval: 'month', trial_days: 14 } } as const
+
+async function start(t: Test) {
+  const fake = await startFakePaypal(t)
+  const client = createPaypalClient({ ...fake, timeoutMs: 5000 })
+  t.teardown(() => client.close())
+  const product = { id: productId, name: ticket.name, description: null, type: 'SERVICE' } as const
+  await createProduct(client, { idempotency_key: 'p1', product })
+  return { fake, client }
+}
+
+t.test('a plan is switched on and off as often as one likes, and renamed while it is on', async (t) => {
+  const { fake, client } = await start(t)
+  const plan = {
+    product_id: productId,
+    name: membership.name,
+    billing_cycles: billingCyclesOf(price),
+    payment_preferences: {},
+  }
+  const { id } = await createPlan(client, { idempotency_key: 'k1', plan })
+  t.equal((await createPlan(client, { idempotency_key: 'k1', plan })).id, id)
+  await renamePlan(client, id, 'Friends')
+  await deactivatePlan(client, id)
+  await deactivatePlan(client, id)
+  await renamePlan(client, id, 'Circle')
+  t.match(fake.catalog.plans.get(id), { status: 'INACTIVE', name: 'Friends' })
+  await activatePlan(client, id)
+  await activatePlan(client, id)
+  t.match(await getPlan(client, id), { status: 'ACTIVE', name: 'Friends' })
+  await t.rejects(renamePlan(client, id, ''), { kind: 'rejected', code: 'invalid_string_min_length' })
+})
+
+t.test('a plan that is not there', async (t) => {
+  const { client } = await start(t)
+  const refused = { kind: 'rejected', code: 'invalid_resource_id' }
+  t.equal(await getPlan(client, 'P-1'), null)
+  t.strictSame(await listPlans(client, 'no-product'), [])
+  await t.rejects(activatePlan(client, 'P-1'), refused)
+  await t.rejects(deactivatePlan(client, 'P-1'), refused)
+  await t.rejects(renamePlan(client, 'P-1', 'Friends'), refused)
+  await t.rejects(createPlan(client, { idempotency_key: 'k1', plan: { product_id: productId } }), {
+    kind: 'rejected',
+    code: 'missing_required_parameter',
+  })
+})
+
+t.test('a price is told from what is another one to a subscriber', (t) => {
+  const [trial, regular] = billingCyclesOf(price)
+  const free = { ...trial, pricing_scheme: undefined }
+  const written = { ...regular, pricing_scheme: { fixed_price: { currency_code: 'EUR', value: '9.0' } } }
+  const same: readonly (readonly unknown[])[] = [
+    [trial, regular],
+    [regular, trial],
+    [free, regular],
+    [trial, written],
+  ]
+  for (const cycles of same) t.ok(isAtPrice(cycles, price), JSON.stringify(cycles))
+  const tiered = { pricing_scheme: { ...regular?.pricing_scheme, pricing_model: 'VOLUME', tiers: [] } }
+  const discount = { ...trial, pricing_scheme: { fixed_price: { currency_code: 'EUR', value: '1.00' } } }
+  const odd = { pricing_scheme: { fixed_price: { currency_code: 'EUR', value: '9.005' } } }
+  const others: readonly (readonly unknown[])[] = [
+    [],
+    [regular],
+    [trial],
+    [trial, regular, { ...discount, sequence: 3 }],
+    [discount, regular],
+    [trial, { ...regular, ...tiered }],
+    [trial, { ...regular, ...odd }],
+    [trial, { ...regular, total_cycles: 12 }],
+    [trial, { ...regular, total_cycles: undefined }],
+    [trial, { ...regular, frequency: { interval_unit: 'MONTH', interval_count: 2 } }],
+    [trial, { tenure_type: 'REGULAR' }],
+    [trial, 'regular'],
+  ]
+  for (const cycles of others) t.notOk(isAtPrice(cycles, price), JSON.stringify(cycles))
+  t.end()
+})
+
+t.test('a product with more plans than can be looked through', async (t) => {
+  const { fake, client } = await start(t)
+  const cycles = billingCyclesOf(price)
+  for (let made = 0; made < 51; made++)
+    fake.catalog.addPlan({ product_id: productId, name: 'x', billing_cycles: cycles, payment_preferences: {} })
+  fake.catalog.distortList({ pageSize: 1 })
+  await t.rejects(listPlans(client, productId), {
+    kind: 'rejected',
+    code: 'too_many_plans',
+    message: /more than 50 pages/,
+  })
+})

@@ -1,0 +1,19 @@
+// The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
+import type { ProviderCatalog } from './provider.ts'
+import { derivedId } from './sandboxIds.ts'
+
+export const sandboxCatalog: ProviderCatalog = {
+  keepsPrice: () => true,
+  checkProduct: () => undefined,
+
+  async putProduct({ product: { product_id, price }, price: wish, known }) {
+    const { amount_cents, currency, recurring } = price
+    const terms = recurring && [recurring.interval, recurring.trial_days]
+    const priceId = `sandbox_price_${derivedId(['price', product_id, amount_cents, currency, terms])}`
+    return {
+      provider_product_id: `sandbox_prod_${product_id}`,
+      provider_price_id: wish === 'put' ? priceId : (known?.provider_price_id ?? null),
+      kept_fields: [],
+    }
+  },
+}

@@ -1,0 +1,77 @@
+// One product at Stripe, without its prices.
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { checked } from '../answers.ts'
+import { Code } from '../fields.ts'
+import type { CatalogProduct, ProviderProductIds } from '../provider.ts'
+import type { StripeApi } from './api.ts'
+import { isMissing, isTaken, rejected } from './errors.ts'
+import { idIn, Maybe, Reference } from './fields.ts'
+
+const productAnswer = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
+
+export type PresentProduct = { readonly id: string; readonly default_price: string | null; readonly isNew: boolean }
+
+/**
+ * Sees to it that the product is there as ours is. Its id is ours, and Stripe refuses a second one with it: a call whose
+ * answer was lost never makes a second product, however late it is made again.
+ * @throws ProviderError
+ */
+export async function putProductItself(
+  ask: StripeApi['ask'],
+  product: CatalogProduct,
+  known: ProviderProductIds | null,
+): Promise<PresentProduct> {
+  const present =
+    (known && (await update(ask, known.provider_product_id, product))) ??
+    (await create(ask, product)) ??
+    (await update(ask, product.product_id, product))
+  if (present) return present
+  throw rejected('product_id_spent')
+}
+
+/** @returns `null` when a product with this id is there already */
+function create(ask: StripeApi['ask'], product: CatalogProduct): Promise<PresentProduct | null> {
+  const { product_id, name, description } = product
+  return ask(async (stripe, timeLeft) => {
+    try {
+      const answer = await stripe.products.create(
+        { id: product_id, name, ...(description ? { description } : {}), metadata: metadataOf(product) },
+        timeLeft(),
+      )
+      return presentProduct(answer, { isNew: true })
+    } catch (error) {
+      if (isTaken(error)) return null
+      throw error
+    }
+  })
+}
+
+/** @returns `null` when there is none with this id */
+function update(ask: StripeApi['ask'], id: string, product: CatalogProduct): Promise<PresentProduct | null> {
+  const { name, description } = product
+  return ask(async (stripe, timeLeft) => {
+    try {
+      const answer = await stripe.products.update(
+        id,
+        // An empty text clears.
+        { name, description: description ?? '', active: true, metadata: metadataOf(product) },
+        timeLeft(),
+      )
+      return presentProduct(answer, { isNew: false })
+    } catch (error) {
+      if (isMissing(error)) return null
+      throw error
+    }
+  })
+}
+
+/** Stripe's own `type` only tells goods from services, for subscriptions of an older kind. */
+function metadataOf({ product_id, product_type }: CatalogProduct) {
+  return { product_id, product_type }
+}
+
+function presentProduct(answer: unknown, { isNew }: { readonly isNew: boolean }): PresentProduct {
+  const { id, default_price } = checked(productAnswer, answer)
+  return { id, default_price: idIn(default_price), isNew }
+}

@@ -1,0 +1,68 @@
+// The catalogue at the fake Stripe, for tests.
+import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Test } from 'tap'
+import { createPace, type Pace } from '../pacing.ts'
+import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../provider.ts'
+import { createStripeApi } from './api.ts'
+import { createCatalog } from './catalog.ts'
+
+export const product_id = '018f0000-0000-7000-8000-00000000000a'
+
+export const price: CatalogPrice = { amount_cents: 2599, currency: 'EUR', recurring: null }
+
+export const product: CatalogProduct = {
+  product_id,
+  name: 'Example course',
+  description: 'Twelve lessons',
+  product_type: 'digital',
+  price,
+}
+
+export const monthly: CatalogPrice = { ...price, recurring: { interval: 'month', trial_days: 14 } }
+
+export const first: PutProduct = { idempotency_key: 'first', product, price: 'put', known: null }
+
+type Options = { readonly timeoutMs?: number; readonly now?: () => Date; readonly pace?: Pace }
+
+/** Without waiting for turns, unless a test is about them. */
+const hurried = () => createPace({ perSecond: 10_000, concurrency: 100, pausesMs: [5, 5, 5] })
+
+export async function catalogUnderTest(
+  t: Test,
+  { timeoutMs = 5000, now = () => new Date(), pace = hurried() }: Options = {},
+): Promise<{ readonly fake: FakeStripe; readonly catalog: ProviderCatalog }> {
+  const fake = await startFakeStripe(t, { now })
+  return { fake, catalog: catalogAt(t, fake.origin, { timeoutMs, pace }) }
+}
+
+export function catalogAt(
+  t: Test,
+  apiBase: string,
+  { timeoutMs = 5000, pace = hurried() }: Omit<Options, 'now'> = {},
+): ProviderCatalog {
+  const api = createStripeApi({ secretKey: 'sk_test_example', apiBase, timeoutMs })
+  t.teardown(() => api.close())
+  return createCatalog(api, pace)
+}
+
+/** The product is there once, with one active price of ours, which is the one to be sold at. */
+export function checkSettled(
+  t: Test,
+  fake: FakeStripe,
+  { provider_product_id, provider_price_id }: ProviderProduct,
+  message = 'the catalogue',
+): void {
+  const said = fake.products().map(({ id, default_price, active }) => ({ id, default_price, active }))
+  t.same(said, [{ id: provider_product_id, default_price: provider_price_id, active: true }], message)
+  const ours = fake.pricesOf(product_id).filter(({ active, metadata }) => active && metadata.product_id === product_id)
+  t.same(
+    ours.map(({ id }) => id),
+    [provider_price_id],
+    message,
+  )
+}
+
+/** What was asked for, in short: `POST /v1/prices`. */
+export function callsOf(fake: FakeStripe): string[] {
+  return fake.calls.map(({ method, path }) => `${method} ${path.replace(/price_\w+/, ':price')}`)
+}
