@@ -3,6 +3,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { productSyncRoutes } from './product-sync/routes.ts'
+import { productRoutes } from './products/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { setupIntentRoutes } from './setup-intents/routes.ts'
 import type { Writing } from './writing.ts'
@@ -14,5 +16,7 @@ export const commandApi =
     await app.register(setupIntentRoutes(writing))
     await app.register(paymentMethodRoutes(writing))
     await app.register(addressRoutes(writing))
+    await app.register(productRoutes(writing))
+    await app.register(productSyncRoutes(writing))
     await app.register(receiverRoutes(writing.workflow))
   }

@@ -1,7 +1,7 @@
 // Validates requests against their TypeBox schemas, for Fastify.
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifySchemaCompiler } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
@@ -22,6 +22,19 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     const value = httpPart === 'body' ? withoutUnknown(schema, input) : decodeText(schema, input, httpPart)
     if (validator.Check(value)) return { value }
     return { error: invalid(httpPart, validator.Errors(value)) }
+  }
+}
+
+/**
+ * Reads values as the bodies of a route with this schema are read, for what comes in another way.
+ * @returns a function that throws DomainError `invalid_request` as above
+ */
+export function bodyReader<Schema extends TSchema>(schema: Schema): (input: unknown) => Static<Schema> {
+  const validator = Compile(schema)
+  return (input) => {
+    const value = withoutUnknown(schema, input)
+    if (validator.Check(value)) return value
+    throw invalid('body', validator.Errors(value))
   }
 }
 

@@ -10,7 +10,8 @@ import { addressStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
 import { keepMethod } from './keepMethod.ts'
-import { beginRequest, earlierAnswer, endRequest, type RepeatableRequest } from './methodRequests.ts'
+import type { RepeatableRequest } from './keptRequests.ts'
+import { methodRequests } from './methodRequests.ts'
 import { loadMethod, methodAt } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 import { linkCustomer } from './providerCustomer.ts'
@@ -42,15 +43,15 @@ export type SaveOutcome =
  *   not do, and what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
-  const earlier = await earlierAnswer(workflow, request)
-  if (earlier !== null) return replayed(workflow, request, earlier)
+  const earlier = await methodRequests.earlier(workflow, request)
+  if (earlier !== null) return replayed(workflow, request, earlier.answer)
   const provider = savingProvider(workflow, request.providerId())
   // Some tokens are the provider's id of the method; then it is known whose it is before anybody is asked.
   const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
   const isSaved = isKept(known.state, ownerOf(request.caller))
   if (!isSaved) await requireAddress(workflow, request)
-  const meanwhile = await beginRequest(workflow, request, provider.id)
-  if (meanwhile !== null) return replayed(workflow, request, meanwhile)
+  const meanwhile = await methodRequests.begin(workflow, request, provider.id)
+  if (meanwhile !== null) return replayed(workflow, request, meanwhile.answer)
   try {
     return isSaved
       ? await answered(workflow, request, await saveAgain(workflow, request, known))
@@ -74,7 +75,7 @@ async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider:
 async function answered(workflow: Workflow, request: SavePaymentMethod, saved: RecordedMethod): Promise<SaveOutcome> {
   const { method, created, revision } = saved
   const { payment_method_id } = method
-  await endRequest(workflow, request, { kind: 'saved', payment_method_id, revision: Number(revision), created })
+  await methodRequests.end(workflow, request, { kind: 'saved', payment_method_id, revision: Number(revision), created })
   return { kind: 'saved', replayed: false, ...saved }
 }
 
@@ -83,7 +84,11 @@ async function ended(workflow: Workflow, request: SavePaymentMethod, error: unkn
   // Then nothing can be recorded either, and trying would keep the caller waiting.
   if (error instanceof DomainError && error.code === 'event_store_unavailable') return error
   const isDecline = error instanceof ProviderError && error.kind === 'declined'
-  await endRequest(workflow, request, isDecline ? { kind: 'declined', message: error.message } : { kind: 'failed' })
+  await methodRequests.end(
+    workflow,
+    request,
+    isDecline ? { kind: 'declined', message: error.message } : { kind: 'failed' },
+  )
   return error instanceof ProviderError ? refusalOf(error) : error
 }
 

@@ -1,0 +1,117 @@
+import { createSandbox } from '@paylog/providers/sandbox'
+import t from 'tap'
+import { ada, admin, guest } from '../testing/people.ts'
+import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+const api = await syncRoutesUnderTest(t, { providers: [sandbox, { ...sandbox, id: 'other' }] })
+const { app, sync, productOf, recordsNothing } = api
+const id = await productOf()
+const plain = { product_ids: [id], provider_id: 'sandbox' }
+
+const malformed: readonly (readonly [string, unknown])[] = [
+  ['no body', undefined],
+  ['no object', '[]'],
+  ['no JSON', '{"product_ids":'],
+  ['nothing in it', {}],
+  ['no ids', { ...plain, product_ids: [] }],
+  ['501 ids', { ...plain, product_ids: Array.from({ length: 501 }, (_, n) => `p${n}`) }],
+  ['501 times the same id', { ...plain, product_ids: Array(501).fill(id) }],
+  ['ids that are no list', { ...plain, product_ids: id }],
+  ['null for ids', { ...plain, product_ids: null }],
+  ['a number for an id', { ...plain, product_ids: [1] }],
+  ['null for an id', { ...plain, product_ids: [id, null] }],
+  ['an empty id', { ...plain, product_ids: [''] }],
+  ['an id of 256 characters', { ...plain, product_ids: ['x'.repeat(256)] }],
+  ['an id with a NUL', { ...plain, product_ids: ['a\u0000'] }],
+  ['half a surrogate pair', `{"provider_id":"sandbox","product_ids":["\\ud800"]}`],
+  ['a number for the provider', { ...plain, provider_id: 1 }],
+  ['null for the provider', { ...plain, provider_id: null }],
+  ['an empty provider', { ...plain, provider_id: '' }],
+  ['text for force', { ...plain, force: 'true' }],
+  ['a number for dryRun', { ...plain, dryRun: 1 }],
+  ['null for updatePrices', { ...plain, updatePrices: null }],
+  ['no provider of several', { product_ids: [id] }],
+  ['the same key twice', `{"provider_id":"sandbox","product_ids":["${id}"],"product_ids":["${id}"]}`],
+]
+for (const [what, body] of malformed)
+  t.test(`${what} is 400`, async (t) => {
+    const { status, error } = await recordsNothing(t, () => sync(body))
+    t.equal(status, 400)
+    t.equal(error?.code, 'invalid_request')
+  })
+
+t.test('unknown providers are refused before anything is looked at', async (t) => {
+  for (const provider_id of ['stripe', 'SANDBOX', 'nobody', '__proto__']) {
+    const { status, error } = await recordsNothing(t, () => sync({ product_ids: ['x'], provider_id }))
+    t.equal(status, 422, provider_id)
+    t.equal(error?.code, 'provider_not_enabled')
+    t.same(error?.details, { enabled: ['sandbox', 'other'] })
+  }
+})
+
+t.test('a provider that is enabled by itself need not be named', async (t) => {
+  api.providers.delete('other')
+  t.teardown(() => api.providers.set('other', { ...sandbox, id: 'other' }))
+  const { status, data } = await sync({ product_ids: [await productOf()] })
+  t.equal(status, 200)
+  t.same(data.summary, { created: 1, updated: 0, skipped: 0, failed: 0 })
+})
+
+t.test('a card number is refused wherever it is', async (t) => {
+  const bodies = [
+    { ...plain, product_ids: ['4242424242424242'] },
+    { ...plain, note: '4242 4242 4242 4242' },
+  ]
+  for (const body of bodies) {
+    const { status, error } = await recordsNothing(t, () => sync(body))
+    t.same([status, error?.code], [422, 'card_number_rejected'])
+  }
+})
+
+t.test('it is for administrators', async (t) => {
+  for (const [headers, expected] of [
+    [{}, 401],
+    [guest, 403],
+    [ada, 403],
+    [{ 'x-session-id': 'nobody' }, 401],
+  ] as const) {
+    const { status } = await recordsNothing(t, () => sync(plain, headers))
+    t.equal(status, expected)
+  }
+})
+
+t.test('what is no id, and what is no product, fails by itself', async (t) => {
+  const body = { ...plain, product_ids: ['x'.repeat(255), '../x', 'é', id.toUpperCase(), id] }
+  const { status, data } = await sync(body)
+  t.equal(status, 200)
+  t.same(
+    data.results.map(({ product_id, status, error }) => [product_id, status, error?.code]),
+    [
+      ['x'.repeat(255), 'failed', 'not_found'],
+      ['../x', 'failed', 'not_found'],
+      ['é', 'failed', 'not_found'],
+      [id.toUpperCase(), 'created', undefined],
+    ],
+  )
+  t.match(data, { total: 4, successful: 1, failed: 3 })
+})
+
+t.test('what the body says besides is dropped, and other methods are not there', async (t) => {
+  const { status, data } = await sync({ ...plain, limit: 7, results: 'x' })
+  t.equal(status, 200)
+  t.equal(data.total, 1)
+  for (const method of ['GET', 'PUT', 'DELETE'] as const)
+    t.equal((await app.inject({ method, url: syncUrl, headers: admin })).statusCode, 404)
+})
+
+t.test('500 long ids are a report that can be kept', async (t) => {
+  const product_ids = Array.from({ length: 500 }, (_, n) => `${n}`.padStart(255, 'é'))
+  const headers = { ...admin, 'idempotency-key': 'long' }
+  const first = await sync({ ...plain, product_ids }, headers)
+  t.equal(first.status, 200, first.text.slice(0, 200))
+  t.equal(first.data.failed, 500)
+  const again = await sync({ ...plain, product_ids }, headers)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  t.same(again.data, first.data)
+})

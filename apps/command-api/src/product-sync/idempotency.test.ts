@@ -1,0 +1,156 @@
+import { productSyncRequestStream } from '@paylog/event-store/streamName'
+import { waitFor } from '@paylog/testing/waitFor'
+import { createStagedCatalog } from '@paylog/workflows/testing/stagedCatalog'
+import t from 'tap'
+import { requestIdentity } from '../idempotency.ts'
+import { admin, adminId, freshKey } from '../testing/people.ts'
+import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+
+const { provider, stage } = createStagedCatalog()
+const timing = { appendPatienceMs: 1_500, appendTimeoutMs: 700, readPatienceMs: 1_500, readTimeoutMs: 700 }
+const api = await syncRoutesUnderTest(t, { providers: [provider], timing })
+const { sync, productOf, change, recordsNothing, store, time, log } = api
+t.afterEach(() => {
+  stage.before = undefined
+  stage.always = undefined
+  time.now = () => new Date()
+})
+
+const administrator = {
+  kind: 'session',
+  user_id: adminId,
+  user_type: 'admin',
+  user_email: null,
+  is_administrator: true,
+} as const
+const requestTypes = async (key: { readonly 'idempotency-key': string }, body: object) => {
+  const { id } = requestIdentity(key['idempotency-key'], administrator, `POST ${syncUrl}`, body)
+  return (await store.readStream(productSyncRequestStream(id))).map(({ type }) => type)
+}
+const positionOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => headers['x-event-position']
+
+t.test('the same request is answered with the same report, whatever has happened since', async (t) => {
+  const id = await productOf()
+  const key = freshKey()
+  const body = { product_ids: [id] }
+  const first = await sync(body, { ...admin, ...key })
+  t.equal(first.status, 200)
+  t.equal(first.data.summary.created, 1)
+  t.equal(positionOf(first), String(await api.lastPosition()))
+  t.notOk(first.headers['idempotent-replayed'])
+  t.same(await requestTypes(key, body), ['ProductSyncRequested', 'ProductSyncAnswered'])
+  await change(id, { name: 'A cup' })
+  stage.calls.length = 0
+  const again = await recordsNothing(t, () => sync(body, { ...admin, ...key }))
+  t.same(again.answer, first.answer)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  t.equal(positionOf(again), positionOf(first))
+  t.same(stage.calls, [])
+})
+
+t.test('a dry run is kept as well', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  const dry = await sync({ product_ids: [id], dryRun: true }, headers)
+  t.equal(dry.data.summary.created, 1)
+  await sync({ product_ids: [id] })
+  const again = await sync({ product_ids: [id], dryRun: true }, headers)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  t.same(again.data, dry.data)
+})
+
+t.test('failed products are part of the report that is kept', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  stage.always = { kind: 'unavailable' }
+  const first = await sync({ product_ids: [id] }, headers)
+  t.equal(first.data.failed, 1)
+  stage.always = undefined
+  t.same((await sync({ product_ids: [id] }, headers)).data, first.data)
+})
+
+t.test('another request under the same key is refused', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  await sync({ product_ids: [id] }, headers)
+  for (const other of [
+    { product_ids: [id], force: true },
+    { product_ids: [id, id] },
+    { product_ids: [id], dryRun: false },
+  ]) {
+    const { status, error } = await recordsNothing(t, () => sync(other, headers))
+    t.same([status, error?.code], [422, 'idempotency_key_reused'])
+  }
+})
+
+t.test('what is refused is not kept', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  t.equal((await sync({ product_ids: [] }, headers)).status, 400)
+  t.equal((await sync({ product_ids: [id], provider_id: 'nobody' }, headers)).status, 422)
+  t.equal((await sync({ product_ids: [id] }, headers)).status, 200)
+})
+
+t.test('of many at the same time one is carried out', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  stage.calls.length = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  stage.before = () => promise
+  const all = Array.from({ length: 8 }, () => sync({ product_ids: [id] }, headers))
+  const early = await Promise.race(all)
+  t.same([early.status, early.error?.code], [409, 'idempotency_key_in_flight'])
+  resolve()
+  const answers = await Promise.all(all)
+  t.equal(answers.filter(({ status }) => status === 200).length, 1)
+  t.equal(stage.calls.filter((call) => call === `put ${id}`).length, 1)
+})
+
+t.test('one that took so long that it was repeated tells what the other one was answered', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let calls = 0
+  stage.before = async () => {
+    if (calls++ === 0) await promise
+  }
+  const slow = sync({ product_ids: [id] }, headers)
+  await waitFor(() => calls === 1, { what: 'the first call' })
+  time.now = () => new Date(Date.now() + 30_000)
+  const quick = await sync({ product_ids: [id] }, headers)
+  t.equal(quick.status, 200)
+  resolve()
+  const late = await slow
+  t.same(late.data, quick.data)
+  t.equal(late.headers['idempotent-replayed'], 'true')
+})
+
+t.test('a request that failed as a whole frees its key at once', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  stage.before = async () => {
+    throw new TypeError('a mistake')
+  }
+  t.equal((await sync({ product_ids: [id] }, headers)).status, 500)
+  stage.before = undefined
+  const again = await sync({ product_ids: [id] }, headers)
+  t.equal(again.status, 200, again.text)
+  t.notOk(again.headers['idempotent-replayed'])
+})
+
+t.test('a log that is away is 503, and then the same key does it', async (t) => {
+  const id = await productOf()
+  const headers = { ...admin, ...freshKey() }
+  stage.before = async () => {
+    stage.before = undefined
+    await log.kill()
+  }
+  const { status, error } = await sync({ product_ids: [id] }, headers)
+  t.same([status, error?.code], [503, 'event_store_unavailable'])
+  await log.start()
+  time.now = () => new Date(Date.now() + 30_000)
+  const again = await sync({ product_ids: [id] }, headers)
+  t.equal(again.status, 200, again.text)
+  t.equal(again.data.successful, 1)
+  t.equal(stage.activeOf(id).length, 1)
+})

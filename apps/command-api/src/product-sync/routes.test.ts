@@ -1,0 +1,134 @@
+import type { Socket } from 'node:net'
+import { createCallers } from '@paylog/runtime/callers'
+import { createHttp } from '@paylog/runtime/http'
+import { createLog } from '@paylog/runtime/log'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { waitFor } from '@paylog/testing/waitFor'
+import { syncPatienceMs } from '@paylog/workflows/syncLimits'
+import { createStagedCatalog } from '@paylog/workflows/testing/stagedCatalog'
+import t from 'tap'
+import { admin } from '../testing/people.ts'
+import { providerBy } from '../testing/providerBy.ts'
+import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+import { productSyncRoutes } from './routes.ts'
+
+const { provider, stage } = createStagedCatalog()
+const gateway = await startFakeAuthorizeNet(t)
+const authorizeNet = await providerBy(t, gateway.env)
+const api = await syncRoutesUnderTest(t, { providers: [provider, authorizeNet] })
+const { app, sync, syncOne, productOf, change, historyOf, lastPosition } = api
+t.afterEach(() => {
+  stage.before = undefined
+})
+
+const sockets: Socket[] = []
+app.server.on('connection', (socket) => sockets.push(socket))
+const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+/** Connections that are open. */
+const live = () => sockets.filter(({ destroyed }) => !destroyed)
+const post = (body: object, signal: AbortSignal | null = null) =>
+  fetch(`${origin}${syncUrl}`, {
+    method: 'POST',
+    headers: { ...admin, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  })
+
+t.test('the answer says where the log was when it was done', async (t) => {
+  const ids = [await productOf(), await productOf()]
+  const first = await sync({ product_ids: ids, provider_id: 'shop' })
+  t.equal(first.headers['x-event-position'], String(await lastPosition()))
+  t.same(Object.keys(first.answer), ['success', 'data'])
+  const again = await sync({ product_ids: ids, provider_id: 'shop' })
+  t.notOk('x-event-position' in again.headers, 'nothing was recorded')
+  t.same(again.data.summary, { created: 0, updated: 0, skipped: 2, failed: 0 })
+})
+
+t.test('a failed product is no failed request', async (t) => {
+  const id = await productOf()
+  stage.refused.add(id)
+  const { status, answer } = await sync({ product_ids: [id], provider_id: 'shop' })
+  t.equal(status, 200)
+  const error = { code: 'provider_rejected', message: 'This one is no good' }
+  const results = [{ product_id: id, status: 'failed', provider_product_id: null, provider_price_id: null, error }]
+  const summary = { created: 0, updated: 0, skipped: 0, failed: 1 }
+  t.same(answer, { success: true, data: { total: 1, successful: 0, failed: 1, results, summary } })
+})
+
+t.test('at Authorize.Net our own id stands for a product, and nobody is called', async (t) => {
+  const id = await productOf()
+  const there = { provider_id: 'authorize-net' }
+  const mapped = { product_id: id, provider_product_id: id, provider_price_id: null, mapped_locally: true }
+  t.same(await syncOne(id, { ...there, dryRun: true }), { ...mapped, status: 'created' })
+  t.same(await syncOne(id, there), { ...mapped, status: 'created' })
+  t.same(await syncOne(id, there), { ...mapped, status: 'skipped' })
+  await change(id, { name: 'Other' })
+  t.same(await syncOne(id, there), { ...mapped, status: 'updated' })
+  t.equal(gateway.calls.length, 0)
+  t.same(await historyOf(id), ['ProductSynced', 'ProductChanged', 'ProductSynced'])
+})
+
+t.test('a provider is disabled: nothing of it is known, and what is recorded stays', async (t) => {
+  const id = await productOf()
+  await syncOne(id, { provider_id: 'authorize-net' })
+  api.providers.delete('authorize-net')
+  t.teardown(() => api.providers.set('authorize-net', authorizeNet))
+  const { status, error } = await sync({ product_ids: [id], provider_id: 'authorize-net' })
+  t.same([status, error?.code], [422, 'provider_not_enabled'])
+})
+
+t.test('the work goes on when the client hangs up', async (t) => {
+  const ids = await Promise.all(Array.from({ length: 20 }, () => productOf()))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let calls = 0
+  stage.before = async () => {
+    calls++
+    await promise
+  }
+  const hangUp = new AbortController()
+  const request = post({ product_ids: ids, provider_id: 'shop' }, hangUp.signal)
+  await waitFor(() => calls >= 8, { what: 'the first products' })
+  hangUp.abort()
+  await t.rejects(request, { name: 'AbortError' })
+  resolve()
+  await waitFor(async () => (await historyOf(ids.at(-1) ?? '')).includes('ProductSynced'), { what: 'the last product' })
+  t.same(
+    ids.filter((id) => stage.activeOf(id).length !== 1),
+    [],
+  )
+})
+
+t.test('no time limit of the server cuts off what may take minutes', async (t) => {
+  const [slow, quick] = [await productOf(), await productOf()]
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let calls = 0
+  stage.before = async (call) => {
+    if (call !== `put ${slow}`) return
+    calls++
+    await promise
+  }
+  const request = post({ product_ids: [slow], provider_id: 'shop' })
+  await waitFor(() => calls === 1, { what: 'the call' })
+  t.ok(
+    live().every((socket) => (socket.timeout ?? 0) > syncPatienceMs),
+    'a silent connection is kept',
+  )
+  resolve()
+  t.equal((await request).status, 200)
+  t.equal((await post({ product_ids: [quick], provider_id: 'shop' })).status, 200)
+  t.ok(
+    live().every((socket) => (socket.timeout ?? Infinity) < syncPatienceMs),
+    'afterwards as any other',
+  )
+})
+
+t.test('nor does the time limit of the handler', async (t) => {
+  const limits: unknown[] = []
+  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  http.addHook('onRoute', ({ url, handlerTimeout }) => void (url === syncUrl && limits.push(handlerTimeout)))
+  await http.register(
+    productSyncRoutes({ workflow: api.workflow, callers: createCallers(async () => ({ kind: 'anonymous' })) }),
+  )
+  t.ok(limits.length > 0 && limits.every((limit) => Number(limit) > syncPatienceMs))
+  await http.close()
+})

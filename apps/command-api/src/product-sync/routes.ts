@@ -1,0 +1,49 @@
+// POST /admin/sync/products: bringing the catalogue to a provider (interface, section 4.8).
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { requestSync } from '@paylog/workflows/requestSync'
+import { syncPatienceMs } from '@paylog/workflows/syncLimits'
+import { markAnswer } from '../answers.ts'
+import { chosenProviderId } from '../chosenProvider.ts'
+import { requestIdentity } from '../idempotency.ts'
+import { watchForCardNumbers } from '../refuseCardNumbers.ts'
+import { metadataOf, type Writing } from '../writing.ts'
+import { syncSchema } from './routeSchema.ts'
+
+const route = '/admin/sync/products'
+
+/** With time for what is under way when no further product is begun. Should that not do, the work still goes on to its end. */
+const handlerTimeout = syncPatienceMs + 90_000
+
+export const productSyncRoutes =
+  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const refuseCardNumbers = watchForCardNumbers(app)
+    app.post(
+      route,
+      { onRequest: callers.administrator, schema: syncSchema, handlerTimeout },
+      async (request, reply) => {
+        // The server gives a silent connection less time than the work may take. The next request has that again.
+        reply.raw.setTimeout(handlerTimeout, () => reply.raw.destroy())
+        const { actor, body } = request
+        const { product_ids, force = false, dryRun = false, updatePrices = false } = body
+        const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
+        const { report, position, replayed } = await requestSync(workflow, {
+          request_id: identity.id,
+          request_fingerprint: identity.fingerprint,
+          product_ids,
+          providerId() {
+            const provider_id = chosenProviderId(body, workflow.providers)
+            refuseCardNumbers(request)
+            return provider_id
+          },
+          force,
+          dryRun,
+          updatePrices,
+          metadata: metadataOf(request),
+        })
+        // A dry run, and one that finds nothing to do, leave nothing to wait for.
+        if (position) markAnswer(reply, { position, replayed })
+        return { success: true as const, data: report }
+      },
+    )
+  }

@@ -1,0 +1,216 @@
+import t, { type Test } from 'tap'
+import { mug, type ProductAnswer, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
+
+const { post, put, productOf, recordsNothing } = await productsUnderTest(t)
+
+const text = 'x'.repeat(256)
+const longText = 'x'.repeat(2001)
+
+type Kind = 'name' | 'text' | 'longText' | 'type' | 'flag' | 'cents' | 'currency' | 'interval' | 'days'
+const kinds: Readonly<Record<string, Kind>> = {
+  name: 'name',
+  description: 'longText',
+  product_type: 'type',
+  is_recurring: 'flag',
+  subtotal_cents: 'cents',
+  tax_cents: 'cents',
+  discount_cents: 'cents',
+  total_cents: 'cents',
+  currency: 'currency',
+  billing_interval: 'interval',
+  trial_days: 'days',
+  category_id: 'text',
+  is_active: 'flag',
+}
+
+const noText: readonly unknown[] = [0, 1, 1.5, -1, true, false, [], ['x'], {}, { toString: 'x' }]
+const noNumber: readonly unknown[] = [true, false, '', '1', '1490', [], [1], {}, 0.5, -1, 1e21, -1e21]
+const bad: Readonly<Record<Kind, readonly unknown[]>> = {
+  name: [...noText, null, '', ' ', '\t\n\u00a0', text],
+  text: [...noText, text],
+  longText: [...noText, longText],
+  type: [...noText, null, '', 'Physical', 'digital ', 'goods', text],
+  flag: [null, 0, 1, '', 'true', 'false', [], {}],
+  cents: [...noNumber, 1_000_000_000_000, 9_007_199_254_740_991, 14.9],
+  currency: [
+    ...noText,
+    null,
+    '',
+    'EU',
+    'EURO',
+    ' EUR',
+    'EUR\n',
+    '978',
+    '\u20ac',
+    'XXX',
+    'XAU',
+    'ABC',
+    'abc',
+    '\u0131dr',
+    text,
+  ],
+  interval: [...noText, '', 'monthly', 'Month', 'hour', 'quarter', 'day ', text],
+  days: [...noNumber, 731, 1.5],
+}
+
+/** Of every field everything bad, by itself in an otherwise good body. */
+const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
+  bad[kind].map((value) => ({ field, value, name: `${field}: ${JSON.stringify(value).slice(0, 30)}` })),
+)
+
+/** As they stand in JSON: what `JSON.stringify` would not write. */
+const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
+
+/** Refused as malformed, naming these fields without their values. */
+function isInvalid(t: Test, { status, error, text: answered }: ProductAnswer, name: string, fields?: string[]): void {
+  t.match({ status, error }, { status: 400, error: { code: 'invalid_request', message: /./ } }, name)
+  if (fields === undefined) return
+  const { fields: told } = Object(error?.details)
+  t.same(
+    told.map((each: { field: string }) => each.field),
+    fields,
+    `${name} is named`,
+  )
+  for (const { message } of told) t.match(message, /./)
+  t.notMatch(answered, text)
+}
+
+t.test('whatever is wrong with a field of a new product is told, and nothing is recorded', async (t) => {
+  t.equal(Object.keys(kinds).length, 13, 'every field of the interface that a client may send')
+  await recordsNothing(t, async () => {
+    for (const { field, value, name } of badBodies) isInvalid(t, await post({ ...plan, [field]: value }), name, [field])
+  })
+})
+
+t.test('whatever is wrong with a field of an update is told, and nothing is recorded', async (t) => {
+  const id = await productOf(plan)
+  await recordsNothing(t, async () => {
+    for (const { field, value, name } of badBodies) {
+      isInvalid(t, await put(id, { description: 'y', [field]: value }), name, [field])
+      isInvalid(t, await put('018f0000-0000-7000-8000-000000000001', { [field]: value }), `${name}, not there`, [field])
+    }
+  })
+})
+
+t.test('what fits is taken to the last character, day and cent', async (t) => {
+  const id = await productOf(plan)
+  const limits = {
+    name: text.slice(1),
+    description: longText.slice(1),
+    category_id: text.slice(1),
+    subtotal_cents: 999_999_999_999,
+    tax_cents: 999_999_999_999,
+    discount_cents: 999_999_999_999,
+    total_cents: 999_999_999_999,
+    trial_days: 730,
+  }
+  t.match(await post({ ...plan, ...limits }), { status: 201, data: limits })
+  t.match(await put(id, limits), { status: 200, data: limits })
+  for (const billing_interval of ['day', 'week', 'month', 'year'])
+    t.match(await put(id, { billing_interval }), { status: 200, data: { billing_interval } })
+  for (const product_type of ['physical', 'digital', 'service', 'subscription'])
+    t.match(await put(id, { product_type }), { status: 200, data: { product_type } })
+})
+
+t.test('a new product says what it must, all that is missing is told', async (t) => {
+  const cases: [object, string[]][] = [
+    [{}, ['name', 'product_type', 'currency']],
+    [{ total_cents: 1, is_recurring: true }, ['name', 'product_type', 'currency']],
+    [{ ...mug, total_cents: null }, ['total_cents']],
+    [{ ...mug, total_cents: null, tax_cents: 5, discount_cents: 5 }, ['total_cents']],
+    [{ ...mug, name: ' ', total_cents: null, currency: 'abc' }, ['name', 'currency', 'total_cents']],
+    [{ ...mug, is_recurring: true }, ['billing_interval']],
+    [{ ...mug, is_recurring: true, billing_interval: null, trial_days: 7 }, ['billing_interval']],
+    [{ ...mug, billing_interval: 'month' }, ['billing_interval']],
+    [{ ...mug, trial_days: 7 }, ['trial_days']],
+    [{ ...plan, is_recurring: false, trial_days: 7 }, ['billing_interval', 'trial_days']],
+    [{ ...mug, subtotal_cents: 1, trial_days: 7 }, ['trial_days']],
+  ]
+  await recordsNothing(t, async () => {
+    for (const [body, fields] of cases) isInvalid(t, await post(body), JSON.stringify(body), fields)
+  })
+})
+
+t.test('the result of an update must satisfy the rules of creation', async (t) => {
+  const once = await productOf(mug)
+  const recurring = await productOf({ ...plan, trial_days: 7 })
+  const cases: [string, object, string[]][] = [
+    [once, { is_recurring: true }, ['billing_interval']],
+    [once, { billing_interval: 'month' }, ['billing_interval']],
+    [once, { trial_days: 7, billing_interval: 'day' }, ['billing_interval', 'trial_days']],
+    [once, { subtotal_cents: null, total_cents: null }, ['total_cents']],
+    [recurring, { billing_interval: null }, ['billing_interval']],
+    [recurring, { is_recurring: false }, ['billing_interval', 'trial_days']],
+    [recurring, { is_recurring: false, billing_interval: null }, ['trial_days']],
+    [recurring, { is_recurring: false, trial_days: null }, ['billing_interval']],
+    [recurring, { is_active: false, billing_interval: null }, ['billing_interval']],
+  ]
+  await recordsNothing(t, async () => {
+    for (const [id, body, fields] of cases) isInvalid(t, await put(id, body), JSON.stringify(body), fields)
+  })
+  const settled = { is_recurring: false, billing_interval: null, trial_days: null }
+  t.match(await put(recurring, settled), { status: 200, data: settled })
+  t.match(await put(once, { is_recurring: true, billing_interval: 'day' }), { status: 200 })
+})
+
+t.test('prices that do not add up are refused', async (t) => {
+  const id = await productOf({ ...mug, tax_cents: 190, discount_cents: 90 })
+  const everywhere = [
+    { total_cents: 100, subtotal_cents: 99, tax_cents: 0, discount_cents: 0 },
+    { total_cents: 10, tax_cents: 11, discount_cents: 0 },
+    { total_cents: null, subtotal_cents: 10, tax_cents: 0, discount_cents: 11 },
+    { total_cents: null, subtotal_cents: 999_999_999_999, tax_cents: 1, discount_cents: 0 },
+    { total_cents: 999_999_999_999, tax_cents: 0, discount_cents: 1 },
+  ]
+  const ofThisOne = [{ total_cents: 99 }, { subtotal_cents: 1390, total_cents: 1391 }, { discount_cents: 1581 }]
+  await recordsNothing(t, async () => {
+    const answers = [
+      ...everywhere.map((amounts) => post({ ...mug, ...amounts })),
+      ...[...everywhere, ...ofThisOne].map((amounts) => put(id, amounts)),
+      put(id, { name: 'x', is_active: false, total_cents: 99 }),
+    ]
+    for (const { status, error } of await Promise.all(answers)) {
+      t.match({ status, error }, { status: 422, error: { code: 'amount_inconsistent' } })
+      t.same(Object.keys(Object(error?.details)), ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'])
+    }
+  })
+})
+
+t.test('text that cannot be stored and numbers that cannot be kept are refused wherever they stand', async (t) => {
+  const id = await productOf()
+  await recordsNothing(t, async () => {
+    for (const field of [...Object.keys(kinds), 'unknown'])
+      for (const value of badTexts) {
+        const good = Object.entries({ ...mug, [field]: 'here' }).map(
+          ([name, said]) => `"${name}":${JSON.stringify(said)}`,
+        )
+        const body = `{${good.join().replace('"here"', value)}}`
+        isInvalid(t, await post(body), body)
+        isInvalid(t, await put(id, `{"${field}":${value}}`), `${field} ${value}`)
+      }
+  })
+})
+
+t.test('what is no object of JSON is refused', async (t) => {
+  const id = await productOf()
+  const deep = `{"note":${'['.repeat(40)}${']'.repeat(40)}}`
+  const bodies = [
+    '',
+    '{',
+    '[]',
+    '[{}]',
+    'null',
+    '1',
+    '"x"',
+    '{"name":"a","name":"b"}',
+    '{"__proto__":{}}',
+    '\ufeff{}',
+    deep,
+  ]
+  await recordsNothing(t, async () => {
+    for (const body of bodies) {
+      isInvalid(t, await post(body), `POST ${body.slice(0, 20)}`)
+      isInvalid(t, await put(id, body), `PUT ${body.slice(0, 20)}`)
+    }
+  })
+})

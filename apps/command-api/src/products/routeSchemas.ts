@@ -1,0 +1,79 @@
+// What the routes of products take and answer, and what their documentation says.
+import { NewProduct, ProductChanges } from '@paylog/domain/products/content'
+import { existing, type ProductState } from '@paylog/domain/products/product'
+import { ProductResource, productResource } from '@paylog/domain/products/resource'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { answerHeaders, markAnswer } from '../answers.ts'
+import { IdempotencyHeaders } from '../idempotency.ts'
+import { IfMatchHeaders } from '../ifMatch.ts'
+
+const subscription = {
+  name: 'Sample plan',
+  description: 'Everything, every month',
+  product_type: 'subscription',
+  is_recurring: true,
+  subtotal_cents: 1000,
+  tax_cents: 190,
+  currency: 'EUR',
+  billing_interval: 'month',
+  trial_days: 14,
+} as const
+
+const example = {
+  success: true,
+  data: {
+    id: '018f0000-0000-7000-8000-000000000001',
+    ...subscription,
+    discount_cents: 0,
+    total_cents: 1190,
+    category_id: null,
+    is_active: true,
+    created_at: '2026-01-31T12:00:00.000Z',
+    updated_at: '2026-01-31T12:00:00.000Z',
+  },
+}
+
+const productAnswer = (description: string, headers: object) =>
+  dataAnswer(ProductResource, { description, headers, examples: [example] })
+
+const common = { tags: ['products'], security: [{ session: [] }] }
+
+export const createSchema = {
+  ...common,
+  summary: 'Create a product',
+  description:
+    'For administrators. One of total_cents and subtotal_cents is required, and total = subtotal + tax - discount. billing_interval is required exactly when is_recurring. With an Idempotency-Key the request can be repeated safely.',
+  headers: IdempotencyHeaders,
+  body: Type.With(NewProduct, {
+    examples: [
+      subscription,
+      { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490, category_id: 'kitchen' },
+    ],
+  }),
+  response: { 201: productAnswer('The product was created', answerHeaders.created), ...errorAnswers },
+}
+
+export const changeSchema = {
+  ...common,
+  summary: 'Update a product',
+  description:
+    'For administrators. What is left out stays, null clears, and the result must satisfy the rules of creation. Tax and discount keep their values; of subtotal and total the one that is given makes the other, else the subtotal stays. With If-Match it is changed only as the client has seen it. Providers learn of it by the next synchronisation.',
+  params: Type.Object({ id: Type.String({ description: 'The id of the product' }) }),
+  headers: IfMatchHeaders,
+  body: Type.With(ProductChanges, {
+    examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
+  }),
+  response: { 200: productAnswer('The product as it is now', answerHeaders.changed), ...errorAnswers },
+}
+
+/** Answers with a product as its stream tells it. */
+export function answerProduct(
+  reply: FastifyReply,
+  { state, ...write }: Loaded<ProductState> & { readonly replayed?: boolean },
+) {
+  markAnswer(reply, write)
+  return { success: true as const, data: productResource(existing(state)) }
+}

@@ -1,0 +1,207 @@
+import type { ProductEvent } from '@paylog/domain/products/events'
+import { type ProductState, productFold } from '@paylog/domain/products/product'
+import { productStream } from '@paylog/event-store/streamName'
+import { matchList } from '@paylog/testing/matchList'
+import t from 'tap'
+import { admin, adminId, freshKey } from '../testing/people.ts'
+import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
+
+const { app, log, post, put, productOf, eventsOf, recordsNothing, store } = await productsUnderTest(t)
+
+const everything = {
+  name: 'S\u00e3o Paulo plan',
+  description: 'Everything,\nevery year',
+  product_type: 'subscription',
+  is_recurring: true,
+  subtotal_cents: 1000,
+  tax_cents: 190,
+  discount_cents: 90,
+  total_cents: 1100,
+  currency: 'bRl',
+  billing_interval: 'year',
+  trial_days: 30,
+  category_id: 'plans',
+  is_active: false,
+}
+const nothing = { description: null, billing_interval: null, trial_days: null, category_id: null }
+const notFound = { status: 404, code: 'not_found', message: 'No product with this id', details: undefined }
+
+t.test('an administrator adds a product with everything that can be said of one', async (t) => {
+  const { status, data, headers } = await post(everything)
+  t.equal(status, 201)
+  const { id, created_at, updated_at, ...said } = data
+  t.same(said, { ...everything, currency: 'BRL' })
+  t.match(id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-/)
+  t.match(created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  t.equal(updated_at, created_at)
+  const [added, ...more] = await eventsOf(id)
+  t.same(more, [])
+  t.same(added?.data, { product_id: id, occurred_at: created_at, ...said, request_fingerprint: null })
+  t.match(added, {
+    type: 'ProductAdded',
+    metadata: { actor: `session:${adminId}`, requestId: headers['x-request-id'] },
+  })
+  t.equal(headers.etag, '"0"')
+  t.equal(headers['x-event-position'], String(added?.position.commit))
+  t.equal(headers['idempotent-replayed'], undefined)
+})
+
+t.test('what is left out or null is nothing, and the amounts are completed', async (t) => {
+  const none = { subtotal_cents: null, tax_cents: null, discount_cents: null }
+  const amounts = { subtotal_cents: 1490, tax_cents: 0, discount_cents: 0 }
+  for (const more of [{}, { ...nothing, ...none }]) {
+    const { status, data } = await post({ ...mug, ...more })
+    t.equal(status, 201)
+    const { id, created_at, updated_at, ...said } = data
+    t.same(said, { ...mug, ...nothing, ...amounts, is_recurring: false, is_active: true })
+  }
+  const { total_cents: _, ...unpriced } = mug
+  for (const total of [{}, { total_cents: null }]) {
+    const { data } = await post({ ...unpriced, ...total, subtotal_cents: 1000, tax_cents: 190, discount_cents: 90 })
+    t.match(data, { subtotal_cents: 1000, tax_cents: 190, discount_cents: 90, total_cents: 1100 })
+  }
+  t.match(await post({ ...mug, total_cents: 0 }), { status: 201, data: { subtotal_cents: 0, total_cents: 0 } })
+  t.match(await post({ ...plan, trial_days: 0 }), { status: 201, data: { trial_days: 0, billing_interval: 'month' } })
+})
+
+t.test('a zero below zero is a zero', async (t) => {
+  const zeros = '"subtotal_cents":-0,"tax_cents":-0,"discount_cents":-0,"trial_days":-0'
+  const { status, text, data } = await post(`${JSON.stringify({ ...mug, total_cents: 0 }).slice(0, -1)},${zeros}}`)
+  t.equal(status, 201)
+  t.notMatch(text, /:-0/)
+  await recordsNothing(t, () => put(data.id, { total_cents: 0, tax_cents: 0, trial_days: 0 }))
+})
+
+t.test('fields that are nobody else to set are dropped', async (t) => {
+  const id = '018f0000-0000-7000-8000-000000000001'
+  const foreign = { id, product_id: id, created_at: 'z', updated_at: 1, request_fingerprint: 'z', status: 'z' }
+  const { status, data } = await post({ ...mug, ...foreign, at_providers: {}, unknown: ['z'] })
+  t.equal(status, 201)
+  t.not(data.id, id)
+  t.notMatch(Object.values((await eventsOf(data.id))[0]?.data ?? {}), ['z'])
+  const changed = await put(data.id, { ...foreign, name: 'Other' })
+  t.match(changed, { status: 200, data: { ...data, name: 'Other', updated_at: changed.data.updated_at } })
+  const facts = { product_id: data.id, occurred_at: changed.data.updated_at }
+  t.same((await eventsOf(data.id)).at(-1)?.data, { ...facts, changes: { name: 'Other' } })
+})
+
+t.test('an update keeps what is left out, clears what is null, and records what differs alone', async (t) => {
+  const { data: before } = await post({ ...everything, is_active: true })
+  const changed = await put(before.id, { description: null, name: 'Other', currency: 'brl', tax_cents: 200 })
+  t.equal(changed.status, 200)
+  const { updated_at } = changed.data
+  t.same(changed.data, { ...before, description: null, name: 'Other', tax_cents: 200, total_cents: 1110, updated_at })
+  t.equal(changed.headers.etag, '"1"')
+  const [, event, ...more] = await eventsOf(before.id)
+  t.same(more, [])
+  t.match(event, { type: 'ProductChanged', metadata: { actor: `session:${adminId}` } })
+  const changes = { description: null, name: 'Other', tax_cents: 200, total_cents: 1110 }
+  t.same(event?.data, { product_id: before.id, occurred_at: updated_at, changes })
+  t.equal(changed.headers['x-event-position'], String(event?.position.commit))
+})
+
+t.test('a product is deactivated and comes back, by itself or together with its content', async (t) => {
+  const id = await productOf()
+  t.match(await put(id, { is_active: false }), { status: 200, data: { is_active: false }, headers: { etag: '"1"' } })
+  const back = await put(id, { is_active: true, name: 'Other' })
+  t.match(back, { status: 200, data: { is_active: true, name: 'Other' }, headers: { etag: '"3"' } })
+  const events = await eventsOf(id)
+  matchList(
+    t,
+    events,
+    ['ProductAdded', 'ProductDeactivated', 'ProductChanged', 'ProductReactivated'].map((type) => ({ type })),
+  )
+  t.equal(back.headers['x-event-position'], String(events.at(-1)?.position.commit))
+})
+
+t.test('an update that changes nothing records nothing and answers the product as it is', async (t) => {
+  const { data, headers } = await post(everything)
+  for (const body of [
+    everything,
+    data,
+    { name: data.name },
+    { currency: 'brl' },
+    { is_active: false },
+    { total_cents: null },
+  ]) {
+    const same = await recordsNothing(t, () => put(data.id, body))
+    t.equal(same.status, 200)
+    t.same(same.data, data)
+    t.equal(same.headers.etag, '"0"')
+    t.equal(same.headers['x-event-position'], headers['x-event-position'])
+  }
+})
+
+t.test('a synchronisation moves the tag, and is no update', async (t) => {
+  const { data } = await post(mug)
+  const sync = { product_id: data.id, provider_id: 'sandbox', occurred_at: new Date().toISOString(), sync: 1 }
+  const { position } = await store.handle<ProductState, ProductEvent>({
+    stream: productStream(data.id),
+    fold: productFold,
+    decide: () => [{ type: 'ProductSyncFailed', data: { ...sync, code: 'provider_rejected', message: 'x' } }],
+    metadata: { correlationId: 'test', causationId: 'test', actor: 'operator' },
+  })
+  const same = await recordsNothing(t, () => put(data.id, mug))
+  t.same(same.data, data)
+  t.match(same.headers, { etag: '"1"', 'x-event-position': String(position?.commit) })
+})
+
+t.test('an update with nothing in it that can be changed is refused', async (t) => {
+  const id = await productOf()
+  for (const body of [{}, { id }, { created_at: 'x', unknown: 1 }]) {
+    const { status, error } = await recordsNothing(t, () => put(id, body))
+    t.match(
+      { status, error },
+      { status: 400, error: { code: 'invalid_request', details: { fields: [{ field: '' }] } } },
+    )
+  }
+})
+
+t.test('a product that is not there is told in the same words, whatever its id looks like', async (t) => {
+  const ids = ['018f0000-0000-7000-8000-000000000001', 'nonsense', '1', 'a%2f..%2fb', '%E2%80%A8', 'x'.repeat(255), '-']
+  const bodies = [{ name: 'x' }, { is_recurring: true }, { discount_cents: 9 }, { name: '4242 4242 4242 4242' }]
+  for (const id of ids)
+    for (const body of bodies) {
+      const { status, error } = await recordsNothing(t, () => put(id, body))
+      t.same({ status, code: error?.code, message: error?.message, details: error?.details }, notFound, id.slice(0, 40))
+    }
+})
+
+t.test('an id counts in any case', async (t) => {
+  const id = await productOf()
+  t.match(await put(id.toUpperCase(), { name: 'x' }), { status: 200, data: { id, name: 'x' } })
+})
+
+t.test('a method that a path does not have is not found', async (t) => {
+  const id = await productOf()
+  for (const [method, url] of [
+    ['PATCH', `/admin/products/${id}`],
+    ['DELETE', `/admin/products/${id}`],
+    ['DELETE', '/admin/products'],
+    ['PUT', '/admin/products'],
+    ['POST', `/admin/products/${id}`],
+  ] as const) {
+    t.equal((await app.inject({ method, url, headers: admin })).statusCode, 404, `${method} ${url}`)
+  }
+})
+
+t.test('without the log nothing is promised, and under a key it can be asked again', { timeout: 60_000 }, async (t) => {
+  const id = await productOf()
+  const keys = Array.from({ length: 50 }, () => ({ ...admin, ...freshKey() }))
+  const underWay = keys.map((headers) => post(mug, headers))
+  t.equal((await Promise.race(underWay)).status, 201)
+  await log.kill()
+  const later = [post(mug, { ...admin, ...freshKey() }), put(id, { name: 'x' })]
+  for (const { status, error } of await Promise.all(later))
+    t.match({ status, error }, { status: 503, error: { code: 'event_store_unavailable' } })
+  const answers = await Promise.all(underWay)
+  await log.start()
+  for (const [index, { status, text }] of answers.entries()) {
+    t.ok([201, 503].includes(status))
+    const again = await post(mug, keys[index])
+    t.equal(again.status, 201)
+    if (status === 201) t.equal(again.text, text)
+    t.equal((await eventsOf(again.data.id)).length, 1)
+  }
+  t.match(await put(id, { name: 'y' }), { status: 200, data: { name: 'y' } })
+})

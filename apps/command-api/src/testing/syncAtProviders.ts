@@ -1,0 +1,34 @@
+// Synchronising at the fakes of the providers that keep a catalogue.
+import { startPaypalCatalog, startStripeCatalog } from '@paylog/testing/catalogFakes'
+import type { Test } from 'tap'
+import { providerBy } from './providerBy.ts'
+import { syncRoutesUnderTest } from './syncRoutesUnderTest.ts'
+
+/** Each of them keeps a price of it. */
+export const membership = {
+  name: 'Membership',
+  description: 'Everything, every month',
+  product_type: 'subscription',
+  is_recurring: true,
+  billing_interval: 'month',
+  total_cents: 900,
+}
+
+export async function syncAtProviders(t: Test) {
+  const fakes = await Promise.all([startStripeCatalog(t), startPaypalCatalog(t)])
+  const providers = await Promise.all(fakes.map(({ env }) => providerBy(t, env)))
+  const api = await syncRoutesUnderTest(t, { providers })
+  const productOf = (more: object = {}) => api.productOf({ ...membership, ...more })
+  return {
+    ...api,
+    productOf,
+    productsOf: (count: number) => Promise.all(Array.from({ length: count }, () => productOf())),
+    /** What there is to know of each provider. */
+    at: fakes.map((fake) => ({
+      fake,
+      provider_id: fake.id,
+      syncOne: (id: string, more: object = {}) => api.syncOne(id, { provider_id: fake.id, ...more }),
+      isOnce: (id: string) => fake.products().filter((each) => each === id).length === 1,
+    })),
+  }
+}

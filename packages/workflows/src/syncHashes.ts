@@ -1,0 +1,37 @@
+// What a provider's catalogue gets of a product, and the hashes that tell whether that is the same as before.
+import { createHash } from 'node:crypto'
+import type { ProductContent } from '@paylog/domain/products/events'
+import type { Held } from '@paylog/domain/products/sync'
+import type { CatalogProduct, ProviderCatalog } from '@paylog/providers/provider'
+
+export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
+  const { product_id, name, description, product_type, billing_interval: interval, trial_days } = product
+  return {
+    product_id,
+    name,
+    description,
+    product_type,
+    price: {
+      amount_cents: product.total_cents,
+      currency: product.currency,
+      recurring: product.is_recurring && interval !== null ? { interval, trial_days: trial_days ?? 0 } : null,
+    },
+  }
+}
+
+/** What the provider holds when it has the product as it is. @param catalog `null` for a provider that keeps none */
+export function heldAt(catalog: ProviderCatalog | null, product: CatalogProduct): Held {
+  const { name, description, product_type, price } = product
+  const { amount_cents, currency, recurring } = price
+  return {
+    content_hash: hashOf([name, description, product_type]),
+    price_hash: catalog?.keepsPrice(product)
+      ? hashOf([amount_cents, currency, recurring?.interval ?? null, recurring?.trial_days ?? null])
+      : null,
+  }
+}
+
+/** A list, and not an object, whose order would depend on who made it. */
+function hashOf(values: readonly (string | number | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex')
+}
