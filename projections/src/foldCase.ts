@@ -7,3 +7,8 @@
 export function foldCase(text: string): string {
   return Array.from(text, (letter) => letter.toLowerCase()).join('')
 }
+
+/** The pattern for a substring of folded text: what has a meaning in a pattern stands for itself. */
+export function containing(search: string): string {
+  return `%${foldCase(search).replaceAll(/[\\%_]/g, '\\$&')}%`
+}

@@ -1,5 +1,5 @@
 // Queries are composed once for everything that can be asked, without the values, and run as named statements, which a
-// connection parses only once.
+// connection parses only once; those that have to be planned for their values, without a name.
 import { createHash } from 'node:crypto'
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Pool } from 'pg'
@@ -28,6 +28,8 @@ type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name
  * composed for one caller holds nothing of theirs.
  *
  * @param compose uses every value that is given, and no others: constants are written as literals
+ * @param options `plannedAnew` has Postgres plan each asking for its values. A named statement gets by, sooner or later,
+ *   with one plan for all of them, which cannot know whether nearly every row matches or hardly any does.
  * @returns asks the question; throws Error, at the first asking already, when `compose` does not keep to that
  */
 export function prepare<
@@ -36,6 +38,7 @@ export function prepare<
   Row extends object,
 >(
   compose: (asked: Asked<Values>, shape: Shape) => CompiledQuery<Row>,
+  { plannedAnew = false }: { readonly plannedAnew?: boolean } = {},
 ): (db: Queryable, values: Values, shape: Shape & Finite<Shape>) => Promise<Row[]> {
   const statements = new Map<string, Statement<Values>>()
   return async (db, values, shape) => {
@@ -48,7 +51,8 @@ export function prepare<
     }
     const { name, text, slots } = statement
     const bound = slots.map((slot) => slot.read(values))
-    const { rows } = await db.query<Row>({ name, text, values: bound, types: columnTypes })
+    const query = { text, values: bound, types: columnTypes }
+    const { rows } = await db.query<Row>(plannedAnew ? query : { ...query, name })
     return rows
   }
 }

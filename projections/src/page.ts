@@ -12,6 +12,9 @@ export type Order<Column extends string = 'created_at'> = {
 /** What every list asks for beside its filters and its order. */
 export type Paging = { readonly page: number; readonly limit: number }
 
+/** The same of a list that may begin anywhere, also between two pages. */
+export type Slice = { readonly offset: number; readonly limit: number }
+
 /** The order of lists that have only one. */
 export const newestFirst = { orderBy: 'created_at', orderDir: 'desc' } as const
 
@@ -42,15 +45,33 @@ type Paged<Row> = { readonly total: number } & (Row | { readonly id: null })
 export function pageOf<View extends keyof ReadModels, Row extends { readonly id: string }>(
   matching: SelectQueryBuilder<ReadModels, View, Row>,
   { page, limit }: Asked<Paging>,
+  order: Order<string>,
+  related?: Related,
+): CompiledQuery<Paged<Row>> {
+  const paged = inOrder(matching, order).limit(limit).offset(sql<bigint>`(${page}::bigint - 1) * ${limit}`)
+  return withTotal(matching, paged, order, related)
+}
+
+/** Puts rows into an order, in which each has its one place. */
+export function inOrder<View extends keyof ReadModels, Row>(
+  matching: SelectQueryBuilder<ReadModels, View, Row>,
+  { orderBy, orderDir }: Order<string>,
+): SelectQueryBuilder<ReadModels, View, Row> {
+  return matching.orderBy(sql.ref(orderBy), orderDir).orderBy(sql.ref('id'), orderDir)
+}
+
+/**
+ * Composes the answer of a list.
+ * @param matching all that match
+ * @param paged those of the page, with the column that they are in the order of
+ */
+export function withTotal<View extends keyof ReadModels, Row extends { readonly id: string }>(
+  matching: SelectQueryBuilder<ReadModels, View, unknown>,
+  paged: SelectQueryBuilder<ReadModels, View, Row>,
   { orderBy, orderDir }: Order<string>,
   related?: Related,
 ): CompiledQuery<Paged<Row>> {
   const total = matching.clearSelect().select(sql<number>`count(*)`.as('total'))
-  const paged = matching
-    .orderBy(sql.ref(orderBy), orderDir)
-    .orderBy(sql.ref('id'), orderDir)
-    .limit(limit)
-    .offset(sql<bigint>`(${page}::bigint - 1) * ${limit}`)
   const direction = sql.raw(orderDir)
   // The count is one row, so that a page past the end still tells the total.
   return sql<Paged<Row>>`

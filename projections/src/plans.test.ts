@@ -8,6 +8,7 @@ import type { Queryable } from './namedQuery.ts'
 import { newestFirst } from './page.ts'
 import { getPaymentMethod, listPaymentMethods } from './payment-methods/queries.ts'
 import { getPayment, listPayments } from './payments/queries.ts'
+import { getProduct, listProducts } from './products/queries.ts'
 import { readModelDatabase, watched } from './testDatabase.ts'
 
 const owner = userOwner('u1')
@@ -19,6 +20,17 @@ const allPayments = {
   created_after: undefined,
   created_before: undefined,
 }
+const allProducts = {
+  category_id: undefined,
+  product_type: undefined,
+  is_recurring: undefined,
+  is_active: undefined,
+  search: undefined,
+  offset: 0,
+  limit: 50,
+  ...newestFirst,
+}
+const counted = /Index Only Scan using products_v1_by_filters/
 const one = { id: randomUUID(), owner }
 
 const questions: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
@@ -46,6 +58,27 @@ const questions: [name: string, ask: (db: Queryable) => Promise<unknown>, indexe
     [/addresses_v1_by_owner/, /addresses_v1_by_choice/],
   ],
   ['one address', (db) => getAddress(db, one), [/addresses_v1_by_choice/]],
+  [
+    'products',
+    (db) => listProducts(db, allProducts),
+    [counted, /Index Only Scan Backward using products_v1_by_creation/, /Index Scan using products_v1_pkey/],
+  ],
+  [
+    'products by name',
+    (db) => listProducts(db, { ...allProducts, orderBy: 'name', orderDir: 'asc' }),
+    [counted, /Index Only Scan using products_v1_by_name/],
+  ],
+  [
+    'products by subtotal',
+    (db) => listProducts(db, { ...allProducts, orderBy: 'subtotal_cents' }),
+    [counted, /Index Only Scan Backward using products_v1_by_subtotal/],
+  ],
+  [
+    'products by their last change',
+    (db) => listProducts(db, { ...allProducts, orderBy: 'updated_at' }),
+    [counted, /Index Only Scan Backward using products_v1_by_update/],
+  ],
+  ['one product', (db) => getProduct(db, { id: one.id }), [/products_v1_pkey/]],
 ]
 
 /** The plan for any parameters, where a table is only read as a whole if nothing else can be done. */

@@ -3,12 +3,14 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import type { AddressRecord } from './addresses/views.ts'
 import type { PaymentMethodRecord } from './payment-methods/views.ts'
 import type { PaymentRecord } from './payments/views.ts'
+import type { ProductRecord } from './products/views.ts'
 
 /** The views that queries know. */
 export type ReadModels = {
   readonly payments: PaymentRecord
   readonly payment_methods: PaymentMethodRecord
   readonly addresses: AddressRecord
+  readonly products: ProductRecord
 }
 
 /** Composes and compiles; it has no connection of its own. */

@@ -1,4 +1,4 @@
-// Room: projections, tests only. What happens to saved methods and addresses, as the log would tell it.
+// Room: projections, tests only. What happens to saved methods, addresses and products, as the log would tell it.
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { nothingSaid } from '@paylog/domain/addresses/events'
@@ -7,6 +7,8 @@ import {
   addPaymentMethod,
   paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
+import type { ProductAdded } from '@paylog/domain/products/events'
+import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
 import type { TestLog } from './testEvents.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
@@ -64,3 +66,33 @@ export function keepAddress(log: TestLog, facts: Partial<AddAddress> = {}): stri
   log.record(addressFold, address_id, (state) => addAddress(command, state))
   return address_id
 }
+
+/** Adds a product, about which a test says what matters to it, and returns its id. */
+export function offer(log: TestLog, facts: Partial<ProductAdded['data']> = {}): string {
+  const product_id = facts.product_id ?? randomUUID()
+  const added = { occurred_at, ...plainProduct, request_fingerprint: null, ...facts, product_id }
+  log.record(productFold, product_id, (state) => addProduct(added, state))
+  return product_id
+}
+
+/** Changes a product, as an administrator would. */
+export function changeOffer(log: TestLog, product_id: string, command: ChangeProduct): void {
+  log.record(productFold, product_id, (state) => changeProduct(command, state))
+}
+
+/** What a product says when its test says nothing of it. */
+export const plainProduct = {
+  name: 'Example',
+  description: null,
+  product_type: 'physical',
+  is_recurring: false,
+  subtotal_cents: 1000,
+  tax_cents: 0,
+  discount_cents: 0,
+  total_cents: 1000,
+  currency: 'EUR',
+  billing_interval: null,
+  trial_days: null,
+  category_id: null,
+  is_active: true,
+} as const

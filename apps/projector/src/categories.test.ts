@@ -8,13 +8,16 @@ import {
   paymentMethodRequestStream,
   paymentMethodStream,
   paymentStream,
+  productStream,
+  productSyncRequestStream,
 } from '@paylog/event-store/streamName'
 import { announceWait } from '@paylog/projections/awaitedReads'
 import { liveCheckpoint, livePositions } from '@paylog/projections/checkpoints'
 import { getPaymentMethod } from '@paylog/projections/payment-methods/queries'
+import { getProduct } from '@paylog/projections/products/queries'
 import { projections } from '@paylog/projections/registry'
 import { createTestLog } from '@paylog/projections/testEvents'
-import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testResources'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { countsOf, startHouse } from './testHouse.ts'
@@ -49,27 +52,30 @@ t.test('an event that cannot be read stops its projection loudly, leaves a note,
 t.test('a projector whose projections have all stopped ends', async (t) => {
   const { startProjector, store, pool } = await startHouse(t)
   const projector = await startProjector()
-  for (const stream of [paymentStream, paymentMethodStream, addressStream])
+  for (const stream of [paymentStream, paymentMethodStream, addressStream, productStream])
     await store.client.appendToStream(stream(randomUUID()), unreadable())
   t.same(await projector.exited, { code: 1, signal: null })
   for (const { name } of projections)
     t.match((await liveCheckpoint(pool, name))?.stopped_because ?? '', /PaymentTeleported/, name)
 })
 
-t.test('each category goes to its own projection, and requests to save a method to none', async (t) => {
+t.test('each category goes to its own projection, and requests with a key of their own to none', async (t) => {
   const { startProjector, store, pool, append } = await startHouse(t)
   const log = createTestLog()
   const id = saveMethod(log, ofUser('u1'))
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
   saveMethod(log, { ...ofUser('u1'), payment_method_id: id, alias: 'again' })
   keepAddress(log, ofUser('u1'))
+  const product = offer(log)
   for (const event of log.events) await append(event)
-  await store.client.appendToStream(paymentMethodRequestStream(randomUUID()), unreadable())
+  for (const stream of [paymentMethodRequestStream, productSyncRequestStream])
+    await store.client.appendToStream(stream(randomUUID()), unreadable())
   await startProjector()
   await waitFor(async () => (await countsOf(pool)).addresses === 1, { what: 'the address' })
-  await waitFor(async () => (await countsOf(pool)).methods === 1, { what: 'the method' })
-  const found = await getPaymentMethod(pool, { id, owner: userOwner('u1') })
-  t.match(found, { item: { alias: 'again' }, revision: 2n })
+  const method = () => getPaymentMethod(pool, { id, owner: userOwner('u1') })
+  await waitFor(async () => (await method())?.revision === 2n, { what: 'all of the method' })
+  t.match(await method(), { item: { alias: 'again' } })
+  await waitFor(() => getProduct(pool, { id: product }), { what: 'the product' })
   const notes = await Promise.all(projections.map(({ name }) => liveCheckpoint(pool, name)))
   t.ok(notes.every((checkpoint) => checkpoint?.stopped_because == null))
 })
@@ -87,9 +93,9 @@ t.test('a projection that is waited for passes over what is not for it at once',
       return projections.map(({ name }) => name).filter((name) => (positions.get(name) ?? -1n) < (position ?? 0n))
     }
     await waitFor(async () => !(await late()).includes('addresses'), { what: 'the projection of addresses' })
-    t.same(await late(), ['payments', 'payment_methods'], 'the others are not told of it')
+    t.same(await late(), ['payments', 'payment_methods', 'products'], 'the others are not told of it')
     await announceWait(pool, ['payments'])
     await waitFor(async () => !(await late()).includes('payments'), { what: 'the one that is waited for' })
-    t.same(await late(), ['payment_methods'], 'and nobody else is troubled')
+    t.same(await late(), ['payment_methods', 'products'], 'and nobody else is troubled')
   }
 })

@@ -5,7 +5,7 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { addressStream, paymentMethodStream, paymentStream } from '@paylog/event-store/streamName'
+import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
 import { listAddresses } from '@paylog/projections/addresses/queries'
 import type { Queryable } from '@paylog/projections/namedQuery'
 import { newestFirst } from '@paylog/projections/page'
@@ -37,9 +37,9 @@ export async function startHouse(t: Test) {
     pool,
     store,
     startProjector: () => startProcess(t, { script, env }),
-    /** Records one event of a method or an address, and returns its position. */
+    /** Records one event of a method, an address or a product, and returns its position. */
     async append({ id, revision, position: _, ...event }: LoggedEvent): Promise<bigint | undefined> {
-      const stream = event.type.startsWith('Address') ? addressStream(id) : paymentMethodStream(id)
+      const stream = streamOf(event.type)(id)
       const loaded = await store.handle({ stream, fold, decide: () => [event], metadata })
       return loaded.position?.commit
     },
@@ -85,4 +85,9 @@ export async function countsOf(pool: Queryable): Promise<{ methods: number; addr
   const { total: methods } = await listPaymentMethods(pool, asked)
   const { total: addresses } = await listAddresses(pool, { ...asked, address_type: undefined })
   return { methods, addresses }
+}
+
+function streamOf(type: string) {
+  if (type.startsWith('Address')) return addressStream
+  return type.startsWith('Product') ? productStream : paymentMethodStream
 }

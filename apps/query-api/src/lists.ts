@@ -6,7 +6,7 @@ import { staleHeader } from './readAfter.ts'
 import { UserContext, userContext } from './userContext.ts'
 
 /** The largest number of a page whose first row can still be counted to in 64 bits, with room to spare. */
-const maxPage = 2_147_483_647
+export const maxPage = 2_147_483_647
 
 /** In the query of every list. */
 export const listParameters = {
@@ -21,6 +21,19 @@ export const listParameters = {
   ),
   token: Type.Optional(Type.String({ description: 'Guest token' })),
 }
+
+/** @param where in words, what is searched */
+export const searchParameter = (where: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 255,
+      // Control characters are in nothing that one could search for; U+001F separates the texts that are searched.
+      pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+      description: `Part of ${where}, in any case`,
+    }),
+  )
+
+export const OrderDir = Type.Enum(['asc', 'desc'])
 
 /** @param meta what one list tells beside its page */
 export const listAnswer = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>

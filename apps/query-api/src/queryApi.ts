@@ -5,6 +5,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { productRoutes } from './products/routes.ts'
 import { createReadAfter } from './readAfter.ts'
 import type { Reading } from './reading.ts'
 
@@ -15,10 +16,11 @@ import type { Reading } from './reading.ts'
  */
 export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly actorOf: ActorOf }): FastifyPluginAsync {
   return async (http) => {
-    const { sessionOrGuest } = createCallers(actorOf)
-    const reading: Reading = { db, sessionOrGuest, readAfter: createReadAfter(db) }
+    const { sessionOrGuest, administrator } = createCallers(actorOf)
+    const reading: Reading = { db, sessionOrGuest, administrator, readAfter: createReadAfter(db) }
     await http.register(paymentRoutes(reading))
     await http.register(paymentMethodRoutes(reading))
     await http.register(addressRoutes(reading))
+    await http.register(productRoutes(reading))
   }
 }

@@ -2,7 +2,7 @@
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { sql } from 'kysely'
-import { foldCase } from '../foldCase.ts'
+import { containing } from '../foldCase.ts'
 import { guestEmailIs } from '../guestEmail.ts'
 import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
 import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
@@ -70,9 +70,4 @@ function matchingPayments({ owner, status, search, guest_email, created_after, c
   if (search !== undefined) query = query.where('search_text', 'like', search.through(containing))
   if (guest_email !== undefined) query = query.where(guestEmailIs(guest_email))
   return query
-}
-
-/** The pattern for a substring: what has a meaning in a pattern stands for itself. */
-function containing(search: string): string {
-  return `%${foldCase(search).replaceAll(/[\\%_]/g, '\\$&')}%`
 }

@@ -1,6 +1,11 @@
-// A million rows for every table, spread as the rows of many ordinary owners and two big ones would be.
+// A million rows for every table, spread as the rows of many ordinary owners and two big ones would be, and a catalogue.
+import { foldBatch } from '@paylog/projections/batch'
 import type { Queryable } from '@paylog/projections/namedQuery'
-import { idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
+import { products } from '@paylog/projections/products/projection'
+import type { ProjectedEvent } from '@paylog/projections/projection'
+import { createStatements } from '@paylog/projections/statements'
+import { catalogue } from '@paylog/projections/testCatalogue'
+import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */
 type Columns = Readonly<Record<string, string>>
@@ -79,12 +84,35 @@ const addressColumns = (spread: Spread): Columns => ({
   email: `'user' || owner || '@example.com'`,
 })
 
+/** What is asked about: what owners have, the catalogue, or both. */
+export type Filled = { readonly owned: boolean; readonly catalogue: boolean }
+
 /** Fills the tables, then leaves them as a settled database would be: vacuumed, analyzed, on disk. */
-export async function fill(db: Queryable, spread: Spread): Promise<void> {
-  await fillTable(db, 'payments_v1', paymentColumns, spread)
-  await fillTable(db, 'payment_methods_v1', methodColumns(spread), spread)
-  await fillTable(db, 'addresses_v1', addressColumns(spread), spread)
+export async function fill(db: Queryable, spread: Spread, asked: Filled): Promise<void> {
+  if (asked.owned) {
+    await fillTable(db, 'payments_v1', paymentColumns, spread)
+    await fillTable(db, 'payment_methods_v1', methodColumns(spread), spread)
+    await fillTable(db, 'addresses_v1', addressColumns(spread), spread)
+  }
+  if (asked.catalogue) await fillCatalogue(db, spread)
   await db.query('checkpoint')
+}
+
+/** As the projector would. */
+async function fillCatalogue(db: Queryable, spread: Spread): Promise<void> {
+  const { insert, patch } = createStatements(products, products.version)
+  const write = async (events: readonly ProjectedEvent[]) => {
+    const { inserts, patches } = foldBatch(products, events)
+    await db.query(insert(inserts))
+    await db.query(patch(patches))
+  }
+  const batch: ProjectedEvent[] = []
+  for (const event of catalogue(spread.products, (number) => idOf('product', number))) {
+    batch.push(event)
+    if (batch.length === 2_000) await write(batch.splice(0))
+  }
+  await write(batch)
+  await db.query('vacuum (analyze) read_models.products_v1')
 }
 
 /** The rows lie in the order in which they were made, so that those of one owner are far from each other. */

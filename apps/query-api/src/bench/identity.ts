@@ -1,4 +1,5 @@
-// The sandbox identity backend as a process of its own, which knows a session of every owner in the tables.
+// The sandbox identity backend as a process of its own, which knows a session of every owner in the tables, and of an
+// administrator, who comes last.
 import { once } from 'node:events'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
 import { integer, loadConfig, port } from '@paylog/runtime/config'
@@ -10,7 +11,12 @@ runApp('identity', async ({ lifecycle }) => {
   const config = loadConfig(Type.Object({ PORT: port(), OWNERS: integer(1, 1_000_000) }))
   const sessions = Array.from({ length: config.OWNERS }, (_, index) => ({
     session_id: sessionOf(index + 1),
-    user: { id: userId(index + 1), email: `user${index + 1}@example.com`, name: 'Some User', userType: 'user' },
+    user: {
+      id: userId(index + 1),
+      email: `user${index + 1}@example.com`,
+      name: 'Some User',
+      userType: index + 1 === config.OWNERS ? 'admin' : 'user',
+    },
     expires_at: null,
   }))
   const server = createSandboxIdentity({ sessions, guestTokens: [], now: Date.now })

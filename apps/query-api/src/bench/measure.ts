@@ -3,7 +3,7 @@ import { figures, seededRandom } from './figures.ts'
 import { measureLoad } from './load.ts'
 import { type Spread, sessionOf } from './owners.ts'
 import type { Pgbench } from './pgbench.ts'
-import { askedAbout, type Question } from './questions.ts'
+import { askedAbout, type Question, rowsOf } from './questions.ts'
 import type { Row } from './report.ts'
 import type { Script } from './sameSql.ts'
 import type { MeasuredSystem } from './system.ts'
@@ -65,7 +65,7 @@ export async function measureQuestion(question: Question, script: Script, { pgbe
   const { system, spread } = run
   const random = seededRandom(seed)
   const next = () => {
-    const { owner, path } = askedAbout(1 + Math.floor(random() * spread.rows), question, spread)
+    const { owner, path } = askedAbout(1 + Math.floor(random() * rowsOf(question, spread)), question, spread)
     return get(path, sessionOf(owner))
   }
   const service = figures(await measureLoad({ ...run, port: system.apiPort, connections }, next, seededRandom(seed)))

@@ -3,16 +3,20 @@
 import { createHash } from 'node:crypto'
 import { userOwner } from '@paylog/domain/owner'
 
-export type Thing = 'payment' | 'method' | 'address'
+export type Thing = 'payment' | 'method' | 'address' | 'product'
 
 export const rowsPerOwner = 50
 /** One owner more with this many rows, and a second one with ten times as many. */
 export const manyRows = 1_000
 
-/** How the rows of a table are spread: `rows` over ordinary owners, numbered from 1, and two owners with many. */
+/**
+ * How the rows of a table are spread: `rows` over ordinary owners, numbered from 1, and two owners with many. Products have
+ * no owners; whoever asks for them owns nothing else.
+ */
 export function spread(rows: number) {
   const ordinary = rows / rowsPerOwner
-  return { rows, ordinary, withThousand: ordinary + 1, withTenThousand: ordinary + 2 }
+  const asking = { withThousand: ordinary + 1, withTenThousand: ordinary + 2, administrator: ordinary + 3 }
+  return { rows, products: Math.ceil(rows / 10), ordinary, ...asking }
 }
 export type Spread = ReturnType<typeof spread>
 

@@ -45,7 +45,7 @@ async function runPgbench({ program, PATH }: Program, script: Script, run: Pgben
   try {
     await writeFile(join(directory, 'script.sql'), script.text)
     const options = [
-      ['--no-vacuum', '--protocol=prepared', '--random-seed=1', '--log', '--log-prefix=transactions'],
+      ['--no-vacuum', `--protocol=${script.protocol}`, '--random-seed=1', '--log', '--log-prefix=transactions'],
       [`--client=${run.connections}`, '--jobs=2', `--time=${run.seconds}`, '--file=script.sql'],
       Object.entries(script.variables).map(([name, value]) => `--define=${name}=${value}`),
       run.rate === undefined ? [] : [`--rate=${run.rate}`],

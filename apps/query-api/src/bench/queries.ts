@@ -7,7 +7,7 @@ import { fill } from './fill.ts'
 import { connections, measureQuestion, measureStep, withoutSql } from './measure.ts'
 import { rowsPerOwner, type Spread, spread } from './owners.ts'
 import { findPgbench } from './pgbench.ts'
-import { type Question, questions } from './questions.ts'
+import { isAboutProducts, type Question, questions } from './questions.ts'
 import { apart, heading, line, type Row, sentence } from './report.ts'
 import { type Script, sameSql } from './sameSql.ts'
 import { startSystem } from './system.ts'
@@ -15,8 +15,8 @@ import { startSystem } from './system.ts'
 type Say = (text: string) => void
 
 /**
- * Starts the read side on a Postgres of its own with `--rows` (a million) rows a table. Asks every question (`--only`:
- * those whose name contains this) for `--seconds` (10) through the API and then, by pgbench, of Postgres alone: first as
+ * Starts the read side on a Postgres of its own with `--rows` (a million) rows a table, and a tenth of that of products.
+ * Asks every question (`--only`: those whose name contains this, such as `products`) for `--seconds` (10) through the API and then, by pgbench, of Postgres alone: first as
  * fast as the answers come, then `--rate` (200) times a second. `--json` prints everything as one object at the end.
  * @throws Error for options that make no sense, and when there is no pgbench
  */
@@ -33,7 +33,8 @@ export async function queries(args: readonly string[], given: NodeJS.ProcessEnv,
   const machine = `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${version}`
   tell(machine)
   const { system, scripts } = await prepare(stack, asked, options.spread)
-  tell(`${options.spread.rows} rows a table, ${connections} connections, ${options.seconds} s a run, in milliseconds`)
+  const { rows, products } = options.spread
+  tell(`${rows} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms`)
   const results: object[] = []
   for (const rate of [undefined, options.rate]) {
     tell(heading(rate))
@@ -55,13 +56,14 @@ async function prepare(stack: AsyncDisposableStack, asked: readonly Question[], 
   const log = createLog({ app: 'bench', level: 'error' })
   const scripts: [Question, Script][] = []
   const system = await startSystem(stack, {
-    owners: spread.withTenThousand,
+    owners: spread.administrator,
     log,
     async prepare(databaseUrl) {
       const db = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
       try {
         await db.query('set statement_timeout = 0')
-        await fill(db, spread)
+        const isCatalogue = asked.map((question) => isAboutProducts(question, spread))
+        await fill(db, spread, { owned: isCatalogue.includes(false), catalogue: isCatalogue.includes(true) })
         for (const question of asked) scripts.push([question, await sameSql(question, { db, spread, log })])
       } finally {
         await db.end()

@@ -1,4 +1,5 @@
 // What is asked: a URL of the API, about a row or an owner drawn at random.
+import { vocabulary } from '@paylog/projections/testCatalogue'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
 export type Question = {
@@ -10,7 +11,18 @@ export type Question = {
   readonly path: (id: string) => string
 }
 
-export function questions({ withThousand, withTenThousand }: Spread): readonly Question[] {
+export function questions(spread: Spread): readonly Question[] {
+  return [...aboutOwned(spread), ...aboutProducts(spread)]
+}
+
+/** Those about the catalogue are an administrator's. */
+export const isAboutProducts = ({ owner }: Question, { administrator }: Spread) => owner === administrator
+
+/** How many rows there are to ask about. */
+export const rowsOf = (question: Question, spread: Spread) =>
+  isAboutProducts(question, spread) ? spread.products : spread.rows
+
+function aboutOwned({ withThousand, withTenThousand }: Spread): readonly Question[] {
   return [
     { name: 'GET /payments', path: () => '/payments' },
     { name: 'GET /payments, 50 of a page', path: () => '/payments?limit=50' },
@@ -28,6 +40,24 @@ export function questions({ withThousand, withTenThousand }: Spread): readonly Q
     { name: 'GET /addresses', path: () => '/addresses' },
     { name: 'GET /addresses, by type', path: () => '/addresses?address_type=billing' },
     { name: 'GET /addresses/{id}', thing: 'address', path: (id) => `/addresses/${id}` },
+  ]
+}
+
+function aboutProducts({ administrator: owner, products }: Spread): readonly Question[] {
+  const path = '/admin/products'
+  const [common, rare] = [vocabulary[0] ?? '', vocabulary.at(-1) ?? '']
+  const ask = (name: string, query: string) => ({ name: `GET ${path}${name}`, owner, path: () => `${path}${query}` })
+  return [
+    ask('', ''),
+    ask(', by category', '?category_id=category-7'),
+    ask(', active ones of a type', '?is_active=true&product_type=digital'),
+    ask(' orderBy=name', '?orderBy=name&orderDir=asc'),
+    ask(', page 1,000', '?page=1000'),
+    ask(', by name, last page', `?orderBy=name&offset=${products - 20}`),
+    ask(', rare word', `?search=${encodeURIComponent(rare)}`),
+    ask(', common word', `?search=${encodeURIComponent(common)}`),
+    ask(', two letters', '?search=qu'),
+    { name: `GET ${path}/{id}`, owner, thing: 'product', path: (id) => `${path}/${id}` },
   ]
 }
 

@@ -4,17 +4,19 @@ import { createHttp } from '@paylog/runtime/http'
 import type { Logger } from '@paylog/runtime/log'
 import { queryApi } from '../queryApi.ts'
 import { idOf, idSql, owner as ownerName, ownerOfRowSql, ownerSql, type Spread, userId } from './owners.ts'
-import { askedAbout, type Question } from './questions.ts'
+import { askedAbout, isAboutProducts, type Question, rowsOf } from './questions.ts'
 
 export type Script = {
   readonly text: string
   /** What the caller's parameters are, beside those that are drawn. */
   readonly variables: Readonly<Record<string, string>>
+  /** Whether the service has its statements prepared under a name, or planned each time. */
+  readonly protocol: 'prepared' | 'extended'
 }
 
-type Statement = { readonly text: string; readonly values?: readonly unknown[] }
+type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
 
-const probedRow = 4711
+const probedRow = 1
 
 /**
  * Asks the routes themselves, listening to what they ask the database, so that nothing is copied by hand.
@@ -33,7 +35,8 @@ export async function sameSql(
     },
   })
   const http = createHttp({ log })
-  const user = { user_id: userId(asked.owner), user_email: 'x@example.com', user_type: 'user', is_administrator: false }
+  const is_administrator = isAboutProducts(question, spread)
+  const user = { user_id: userId(asked.owner), user_email: 'x@example.com', user_type: 'user', is_administrator }
   await http.register(queryApi({ db: { query }, actorOf: async () => ({ kind: 'session', ...user }) }))
   const { statusCode, body } = await http.inject(asked.path)
   await http.close()
@@ -56,9 +59,10 @@ function scriptOf(statements: readonly Statement[], question: Question, spread: 
     ({ text, values = [] }) =>
       `${text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d+)/g, (_, index) => parameter(values[Number(index) - 1]))};`,
   )
-  const drawn = `\\set row random(1, ${spread.rows})`
+  const drawn = `\\set row random(1, ${rowsOf(question, spread)})`
   const its = `\\set owner ${question.owner ?? ownerOfRowSql(':row', spread)}`
-  return { text: [drawn, its, ...lines, ''].join('\n'), variables }
+  const protocol = statements.every(({ name }) => name !== undefined) ? 'prepared' : 'extended'
+  return { text: [drawn, its, ...lines, ''].join('\n'), variables, protocol }
 }
 
 function textOf(value: unknown): string {

@@ -4,22 +4,14 @@ import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/status'
 import type { PaymentsQuestion } from '@paylog/projections/payments/queries'
 import { type Static, Type } from 'typebox'
-import { listParameters } from '../lists.ts'
+import { listParameters, OrderDir, searchParameter } from '../lists.ts'
 
 export const OrderBy = Type.Enum(['created_at', 'amount_cents', 'status', 'updated_at'])
-export const OrderDir = Type.Enum(['asc', 'desc'])
 
 export const ListQuery = Type.Object({
   ...listParameters,
   status: Type.Optional(PaymentStatus),
-  search: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      // Control characters are in nothing that one could search for; U+001F separates the texts that are searched.
-      pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
-      description: 'Part of the id, an e-mail or the description, in any case',
-    }),
-  ),
+  search: searchParameter('the id, an e-mail or the description'),
   created_at_from: Type.Optional(Instant),
   created_at_to: Type.Optional(Instant),
   orderBy: Type.Enum(OrderBy.enum, { default: 'created_at' }),

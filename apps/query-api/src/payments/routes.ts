@@ -5,11 +5,11 @@ import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource
 import { getPayment, listPayments } from '@paylog/projections/payments/queries'
 import { knownActor } from '@paylog/runtime/callers'
 import { errorAnswers } from '@paylog/runtime/openApiParts'
-import { listAnswer, listed } from '../lists.ts'
+import { listAnswer, listed, OrderDir } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
 import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
 import { ownEmailOnly } from '../userContext.ts'
-import { includesMethod, ListQuery, OrderBy, OrderDir, paymentsQuestion } from './listQuery.ts'
+import { includesMethod, ListQuery, OrderBy, paymentsQuestion } from './listQuery.ts'
 
 export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {
   const payments = readAfter('payments')

@@ -1,0 +1,42 @@
+// The query string of GET /admin/products (interface, section 4.7), and the question that it asks.
+import { ProductType } from '@paylog/domain/products/events'
+import type { ProductsQuestion } from '@paylog/projections/products/queries'
+import { type Static, Type } from 'typebox'
+import { maxPage, OrderDir, searchParameter } from '../lists.ts'
+
+const Flag = Type.Enum(['true', 'false'])
+
+export const ListQuery = Type.Object({
+  // Without a default in the schema: whether it was sent makes a difference.
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxPage, description: 'Which page, from 1, the default. Goes before offset' }),
+  ),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many of a page' }),
+  offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many are skipped, without page' }),
+  category_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Exactly this one' })),
+  product_type: Type.Optional(ProductType),
+  is_recurring: Type.Optional(Flag),
+  is_active: Type.Optional(Flag),
+  search: searchParameter('the name or the description'),
+  orderBy: Type.Enum(['name', 'subtotal_cents', 'created_at', 'updated_at'], { default: 'created_at' }),
+  orderDir: Type.Enum(OrderDir.enum, { default: 'desc' }),
+})
+
+export function productsQuestion({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuestion {
+  const { limit, category_id, product_type, is_recurring, is_active, search, orderBy, orderDir } = query
+  return {
+    category_id,
+    product_type,
+    is_recurring: flag(is_recurring),
+    is_active: flag(is_active),
+    search: search === '' ? undefined : search,
+    offset: page === undefined ? offset : (page - 1) * limit,
+    limit,
+    orderBy,
+    orderDir,
+  }
+}
+
+function flag(text: Static<typeof Flag> | undefined): boolean | undefined {
+  return text === undefined ? undefined : text === 'true'
+}

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { ProductResource } from '@paylog/domain/products/resource'
+import type { TestLog } from '@paylog/projections/testEvents'
+import { changeOffer, offer } from '@paylog/projections/testResources'
+import t from 'tap'
+import { asAda, asAdmin, asGuest, startTestApi } from '../testApi.ts'
+
+const path = '/admin/products'
+
+async function startCatalogue(t: Parameters<typeof startTestApi>[0]) {
+  const api = await startTestApi(t)
+  return { ...api, get: (query = '', headers: Record<string, string> = asAdmin) => api.get(`${path}${query}`, headers) }
+}
+
+/** Three products, of which each comes before the one that was made before it. */
+function threeProducts(log: TestLog) {
+  const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
+  const a = offer(log, { ...at(0), name: 'Red chair', category_id: 'c1', subtotal_cents: 30 })
+  const b = offer(log, { ...at(1), name: 'blue table', category_id: 'c2', subtotal_cents: 10, is_recurring: true })
+  const c = offer(log, { ...at(2), name: 'Atlas', description: '50% RED', subtotal_cents: 20, product_type: 'digital' })
+  changeOffer(log, a, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { is_active: false } })
+  return new Map([
+    [a, 'a'],
+    [b, 'b'],
+    [c, 'c'],
+  ])
+}
+
+t.test('a product shows every field, and its revision as ETag', async (t) => {
+  const { log, project, get } = await startCatalogue(t)
+  const given = {
+    name: 'Sample plan',
+    description: 'Everything, every month',
+    product_type: 'subscription' as const,
+    is_recurring: true,
+    subtotal_cents: 1000,
+    tax_cents: 190,
+    discount_cents: 90,
+    total_cents: 1100,
+    currency: 'EUR',
+    billing_interval: 'month' as const,
+    trial_days: 14,
+    category_id: 'plans',
+    is_active: true,
+  }
+  const id = offer(log, { ...given, request_fingerprint: 'secret' })
+  changeOffer(log, id, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { name: 'Plan' } })
+  await project()
+  const answer = await get(`/${id}`)
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.headers.etag, '"1"')
+  t.same(answer.json(), {
+    success: true,
+    data: {
+      id,
+      ...given,
+      name: 'Plan',
+      created_at: '2026-03-01T10:00:00.000Z',
+      updated_at: '2026-03-02T10:00:00.000Z',
+    },
+  })
+  t.same(Object.keys(answer.json().data), Object.keys(ProductResource.properties))
+  const list = (await get()).json()
+  t.same(list.data, [answer.json().data], 'a list shows the same')
+  t.same(Object.keys(list), ['success', 'data', 'pagination'])
+  t.equal((await get(`/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+})
+
+t.test('only administrators see any of it, and are told apart before anything else is looked at', async (t) => {
+  const { log, project, get } = await startCatalogue(t)
+  const id = offer(log, { name: 'CANARY' })
+  await project()
+  for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
+    for (const [headers, status, code] of [
+      [{}, 401, 'unauthenticated'],
+      [{ authorization: 'Bearer nobody' }, 401, 'unauthenticated'],
+      [asAda, 403, 'forbidden'],
+      [asGuest, 403, 'forbidden'],
+    ] as const) {
+      const answer = await get(query, headers)
+      t.equal(answer.statusCode, status, `${query} ${JSON.stringify(headers)}`)
+      t.equal(answer.json().error.code, code)
+      t.notMatch(answer.body, /CANARY/)
+    }
+  t.match((await get()).json().data, [{ name: 'CANARY' }])
+})
+
+t.test('what is missing and what is no id are not found in the same words', async (t) => {
+  const { log, project, get } = await startCatalogue(t)
+  offer(log)
+  await project()
+  const bodies = new Set<string>()
+  for (const id of [randomUUID(), 'x', '1', '%00', "'--", '__proto__', 'é'.repeat(40)]) {
+    const answer = await get(`/${encodeURIComponent(id)}`)
+    t.equal(answer.statusCode, 404, id)
+    const { code, message } = answer.json().error
+    bodies.add(JSON.stringify({ code, message }))
+  }
+  t.equal(bodies.size, 1)
+})
+
+t.test('every parameter reaches the query', async (t) => {
+  const { log, project, get } = await startCatalogue(t)
+  const named = threeProducts(log)
+  await project()
+  const expected: [string, string][] = [
+    ['', 'cba'],
+    ['orderDir=asc', 'abc'],
+    ['orderBy=name', 'abc'],
+    ['orderBy=name&orderDir=asc', 'cba'],
+    ['orderBy=subtotal_cents', 'acb'],
+    ['orderBy=subtotal_cents&orderDir=asc', 'bca'],
+    ['orderBy=updated_at', 'acb'],
+    ['orderBy=updated_at&orderDir=asc', 'bca'],
+    ['orderBy=created_at', 'cba'],
+    ['category_id=c1', 'a'],
+    ['category_id=C1', ''],
+    ['product_type=physical', 'ba'],
+    ['product_type=service', ''],
+    ['is_recurring=true', 'b'],
+    ['is_recurring=false', 'ca'],
+    ['is_active=true', 'cb'],
+    ['is_active=false', 'a'],
+    ['is_active=true&product_type=digital&is_recurring=false', 'c'],
+    ['search=red', 'ca'],
+    ['search=50%25', 'c'],
+    ['search=BLUE', 'b'],
+    ['search=e', 'cba'],
+    ['search=', 'cba'],
+    ['search=red&is_active=true', 'c'],
+    ['unknown=1&sort=x', 'cba'],
+  ]
+  for (const [query, names] of expected) {
+    const answer = await get(`?${query}`)
+    t.equal(answer.statusCode, 200, query)
+    const { data, pagination } = answer.json()
+    t.equal(data.map(({ id }: { id: string }) => named.get(id)).join(''), names, query)
+    t.equal(pagination.total, names.length, query)
+  }
+})
+
+t.test('page goes before offset, and the answer tells where it begins', async (t) => {
+  const { log, project, get } = await startCatalogue(t)
+  const named = threeProducts(log)
+  await project()
+  const expected: [string, string, object][] = [
+    ['', 'cba', { limit: 20, offset: 0, page: 1, pages: 1 }],
+    ['limit=2', 'cb', { limit: 2, offset: 0, page: 1, pages: 2 }],
+    ['limit=2&page=2', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
+    ['limit=2&offset=1', 'ba', { limit: 2, offset: 1, page: 1, pages: 2 }],
+    ['limit=2&offset=2', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
+    ['limit=1&offset=2', 'a', { limit: 1, offset: 2, page: 3, pages: 3 }],
+    ['limit=2&offset=1&page=1', 'cb', { limit: 2, offset: 0, page: 1, pages: 2 }],
+    ['limit=2&page=2&offset=0', 'a', { limit: 2, offset: 2, page: 2, pages: 2 }],
+    ['limit=2&page=3', '', { limit: 2, offset: 4, page: 3, pages: 2 }],
+    ['offset=3', '', { limit: 20, offset: 3, page: 1, pages: 1 }],
+    ['limit=100&page=2147483647', '', { limit: 100, offset: 214748364600, page: 2147483647, pages: 1 }],
+    ['limit=100&offset=2147483647', '', { limit: 100, offset: 2147483647, page: 21474837, pages: 1 }],
+  ]
+  for (const [query, names, pagination] of expected) {
+    const answer = await get(`?${query}`)
+    t.equal(answer.statusCode, 200, query)
+    const found = answer.json()
+    t.equal(found.data.map(({ id }: { id: string }) => named.get(id)).join(''), names, query)
+    t.same(found.pagination, { total: 3, ...pagination }, query)
+  }
+  t.same((await get('?category_id=none')).json(), {
+    success: true,
+    data: [],
+    pagination: { total: 0, limit: 20, offset: 0, page: 1, pages: 0 },
+  })
+})
+
+t.test('every bad parameter is 400 and named', async (t) => {
+  const { get } = await startCatalogue(t)
+  const bad: Record<string, string[]> = {
+    page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
+    limit: ['0', '101', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
+    offset: ['-1', '1.5', 'x', '', '2147483648', '1&offset=2', 'x&page=1'],
+    category_id: ['', 'x'.repeat(256), '%00', 'a&category_id=b'],
+    product_type: ['', 'Physical', 'gift', 'physical&product_type=digital'],
+    is_recurring: ['', '1', 'yes', 'TRUE', 'True', 'true&is_recurring=true'],
+    is_active: ['', '0', 'null', 'False', 'false%20'],
+    search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
+    orderBy: ['', 'id', 'total_cents', 'folded_name', 'name desc', 'constructor'],
+    orderDir: ['', 'ASC', 'up'],
+  }
+  for (const [name, values] of Object.entries(bad))
+    for (const value of values) {
+      const answer = await get(`?${name}=${value}`)
+      t.equal(answer.statusCode, 400, `${name}=${value}`)
+      t.match(answer.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
+    }
+})
+
+t.test('a list and a product wait for the position that they are to show', async (t) => {
+  const { log, project, get } = await startCatalogue(t)
+  const id = offer(log)
+  const after = { ...asAdmin, 'x-read-after': String(log.batch().position.commit) }
+  const reading = Promise.all([get('', after), get(`/${id}`, after)])
+  t.equal((await get(`/${id}`)).statusCode, 404, 'it is not there yet')
+  await project()
+  const [list, one] = await reading
+  t.equal(list.json().pagination.total, 1)
+  t.equal(one.statusCode, 200)
+  const late = await get('', { ...asAdmin, 'x-read-after': '99999999999999999999' })
+  t.equal(late.headers['x-read-stale'], 'true')
+  t.equal((await get('', { ...asAdmin, 'x-read-after': 'x' })).statusCode, 400)
+})

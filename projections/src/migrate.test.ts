@@ -1,0 +1,55 @@
+import { createLog } from '@paylog/runtime/log'
+import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import t, { type Test } from 'tap'
+import { readModelMigrations } from './migrate.ts'
+
+async function emptyDatabase(t: Test) {
+  const { databaseUrl } = await createTestDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
+  t.teardown(() => pool.end())
+  return pool
+}
+
+t.test('an extension that is installed already serves wherever it is', async (t) => {
+  const pool = await emptyDatabase(t)
+  await pool.query('create schema "Our extensions"; create extension pg_trgm with schema "Our extensions"')
+  await migrate(pool, readModelMigrations)
+  const { rows } = await pool.query(
+    "select extnamespace::regnamespace::text as schema from pg_extension where extname = 'pg_trgm'",
+  )
+  t.same(rows, [{ schema: '"Our extensions"' }])
+})
+
+t.test('whoever may create something in the database may migrate it', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const url = new URL(databaseUrl)
+  const name = url.pathname.slice(1)
+  const administrator = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
+  await administrator.query(`create role ${name} login password 'x'; grant create on database ${name} to ${name}`)
+  t.teardown(async () => {
+    await administrator.query(`drop owned by ${name}; drop role ${name}`)
+    await administrator.end()
+  })
+  Object.assign(url, { username: name, password: 'x' })
+  const pool = createPool({ databaseUrl: url.href, applicationName: 'test', max: 1, log })
+  t.ok((await migrate(pool, readModelMigrations)).includes('004_products.sql'))
+  await pool.end()
+})
+
+t.test('a server that refuses the extension ends the migration with words that say what to do', async (t) => {
+  const pool = await emptyDatabase(t)
+  await pool.query(`
+    create function refuse() returns event_trigger language plpgsql as $$
+      begin raise insufficient_privilege using message = 'this extension is not on the list'; end $$;
+    create event trigger refusing on ddl_command_start when tag in ('CREATE EXTENSION') execute function refuse()`)
+  await t.rejects(migrate(pool, readModelMigrations), {
+    message:
+      /^the migration 004_products.sql failed: .*pg_trgm.* \(this extension is not on the list\): .*"create extension pg_trgm"/,
+    cause: { code: '42501' },
+  })
+  await pool.query('drop event trigger refusing')
+  t.same(await migrate(pool, readModelMigrations), ['004_products.sql'], 'and it goes on from there')
+})

@@ -1,0 +1,178 @@
+// A hundred thousand products: that every answer is right, and that no question reads more than it has to.
+import { productFold } from '@paylog/domain/products/product'
+import { type ProductResource, productResource } from '@paylog/domain/products/resource'
+import fc from 'fast-check'
+import type { QueryConfig } from 'pg'
+import t from 'tap'
+import { createApplier } from '../applier.ts'
+import { foldCase } from '../foldCase.ts'
+import type { ProjectedEvent } from '../projection.ts'
+import { catalogue, vocabulary } from '../testCatalogue.ts'
+import { readModelDatabase, watched } from '../testDatabase.ts'
+import { products } from './projection.ts'
+import { listProducts, type ProductOrder, type ProductsQuestion } from './queries.ts'
+
+const count = 100_000
+const batchSize = 2_000
+
+/** In no order, as ids of version 4 are. */
+const idOf = (number: number) =>
+  `${(Math.imul(number, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
+const events = [...catalogue(count, idOf)]
+const { pool } = await readModelDatabase(t)
+// As for any table that is filled at once, the index over its texts is made afterwards.
+const { rows: made } = await pool.query<{ indexdef: string }>(
+  "select indexdef from pg_indexes where indexname = 'products_v1_by_text'",
+)
+await pool.query('drop index read_models.products_v1_by_text')
+const applier = createApplier({ pool, projection: products, version: 1 })
+await applier.start()
+for (let from = 0; from < events.length; from += batchSize) {
+  const batch: readonly ProjectedEvent[] = events.slice(from, from + batchSize)
+  const place = BigInt(from + 1)
+  await applier.apply({ events: batch, position: { commit: place, prepare: place } })
+}
+for (const { indexdef } of made) await pool.query(indexdef)
+await pool.query('vacuum (analyze) read_models.products_v1')
+
+type Known = { readonly item: ProductResource; readonly text: string; readonly name: Buffer }
+
+/** The same catalogue by the fold of the domain. */
+const all = [...Map.groupBy(events, ({ data }) => data.product_id).values()].map((own): Known => {
+  const state = own.reduce(productFold.evolve, productFold.initialState)
+  if (state.status === 'none') throw new Error('A product was never added')
+  const item = productResource(state)
+  return { item, text: foldCase(`${item.name}\x1f${item.description ?? ''}`), name: Buffer.from(foldCase(item.name)) }
+})
+
+/** Times are written alike, so that they can be compared as texts. */
+const orders: Readonly<Record<ProductOrder, (one: Known, other: Known) => number>> = {
+  name: (one, other) => Buffer.compare(one.name, other.name),
+  subtotal_cents: ({ item: one }, { item: other }) => one.subtotal_cents - other.subtotal_cents,
+  created_at: ({ item: one }, { item: other }) => compare(one.created_at, other.created_at),
+  updated_at: ({ item: one }, { item: other }) => compare(one.updated_at, other.updated_at),
+}
+const inOrder = new Map(
+  Object.entries(orders).map(([order, byOrder]) => [
+    order,
+    all.toSorted((one, other) => byOrder(one, other) || compare(one.item.id, other.item.id)),
+  ]),
+)
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}
+
+function expected({ search, orderBy, orderDir, offset, limit, ...filters }: ProductsQuestion) {
+  const wanted = Object.entries(filters).filter(([, value]) => value !== undefined)
+  const part = search === undefined ? '' : foldCase(search)
+  const found = (inOrder.get(orderBy) ?? []).filter(
+    ({ item, text }) => wanted.every(([field, value]) => Reflect.get(item, field) === value) && text.includes(part),
+  )
+  const known = orderDir === 'asc' ? found : found.toReversed()
+  return { total: known.length, items: known.slice(offset, offset + limit).map(({ item }) => item) }
+}
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 })
+/** Parts of what is there, of any length and in any case, and now and then of nothing that is. */
+const search = fc
+  .record({
+    from: fc.nat(count - 1),
+    start: fc.nat(60),
+    length: fc.constantFrom(1, 2, 3, 4, 6, 9, 15),
+    change: fc.constantFrom('', 'upper', 'strange'),
+  })
+  .map(({ from, start, length, change }) => {
+    const { name = '', description } = all[from]?.item ?? {}
+    const part = `${name} ${description ?? ''}`.slice(start, start + length)
+    if (change === 'strange') return `${part}%_x`
+    return change === 'upper' ? part.toUpperCase() : part
+  })
+const question: fc.Arbitrary<ProductsQuestion> = fc.record({
+  category_id: maybe(fc.nat(50).map((number) => `category-${number}`)),
+  product_type: maybe(fc.constantFrom('physical', 'digital', 'service', 'subscription')),
+  is_recurring: maybe(fc.boolean()),
+  is_active: maybe(fc.boolean()),
+  search: maybe(search),
+  orderBy: fc.constantFrom('name', 'subtotal_cents', 'created_at', 'updated_at'),
+  orderDir: fc.constantFrom('asc', 'desc'),
+  offset: fc.oneof(fc.constant(0), fc.nat(200), fc.nat(count + 100)),
+  limit: fc.integer({ min: 1, max: 100 }),
+})
+
+t.test('every answer is what a plain filter and sort of the same catalogue gives', async (t) => {
+  let found = 0
+  await fc.assert(
+    fc.asyncProperty(question, async (asked) => {
+      const { items, total } = await listProducts(pool, asked)
+      const right = expected(asked)
+      found += right.items.length
+      t.equal(total, right.total)
+      t.same(items, right.items)
+      return t.passing()
+    }),
+    { seed: 7, numRuns: 100 },
+  )
+  t.ok(found > 500, `there was something to find: ${found}`)
+})
+
+const everything: ProductsQuestion = {
+  category_id: undefined,
+  product_type: undefined,
+  is_recurring: undefined,
+  is_active: undefined,
+  search: undefined,
+  orderBy: 'created_at',
+  orderDir: 'desc',
+  offset: 0,
+  limit: 20,
+}
+
+/** How Postgres goes about a question, with what came of it. */
+async function planOf(question: Partial<ProductsQuestion>): Promise<string> {
+  const { db, asked } = watched(pool)
+  await listProducts(db, { ...everything, ...question })
+  const [{ text, values } = { text: '', values: [] }]: readonly QueryConfig[] = asked
+  const explained = `explain (analyze, costs off, timing off, summary off, buffers off) ${text}`
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained, values)
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+const common = vocabulary[0] ?? ''
+const rare = vocabulary.at(-1) ?? ''
+
+t.test('orders, filters and pages are read from indexes alone, up to the rows that are shown', async (t) => {
+  const cases: [Partial<ProductsQuestion>, string][] = [
+    [{}, 'creation'],
+    [{ orderBy: 'name', orderDir: 'asc' }, 'name'],
+    [{ orderBy: 'subtotal_cents' }, 'subtotal'],
+    [{ orderBy: 'updated_at' }, 'update'],
+    [{ offset: 19_980 }, 'creation'],
+    [{ orderBy: 'name', offset: count - 20 }, 'name'],
+    [{ category_id: 'category-0' }, 'creation'],
+    [{ product_type: 'digital', is_active: true }, 'creation'],
+    [{ is_recurring: true, orderBy: 'subtotal_cents', orderDir: 'asc', offset: 5_000 }, 'subtotal'],
+    [{ category_id: 'category-0', is_active: false, orderBy: 'name' }, 'name'],
+  ]
+  for (const [asked, index] of cases) {
+    const plan = await planOf(asked)
+    const about = JSON.stringify(asked)
+    t.match(plan, new RegExp(`Index Only Scan (Backward )?using products_v1_by_${index} `), about)
+    t.match(plan, /Index Only Scan using products_v1_by_filters /, about)
+    t.match(plan, /Index Scan using products_v1_pkey .*rows=1.00 loops=20/, about)
+    t.notMatch(plan, /Seq Scan/, about)
+  }
+})
+
+t.test(
+  'a rare word is looked up, a common one is met soon enough, and two letters are no use of the index',
+  async (t) => {
+    const lookedUp = /Bitmap Index Scan on products_v1_by_text/
+    for (const asked of [{}, { orderBy: 'name' as const }, { is_active: true }])
+      t.match(await planOf({ ...asked, search: rare }), lookedUp, JSON.stringify(asked))
+    t.match(await planOf({ search: 'nothing like it' }), lookedUp)
+    const plan = await planOf({ search: common })
+    t.match(plan, /Index Scan Backward using products_v1_by_creation/)
+    for (const search of ['qu', 'q', '語']) t.notMatch(await planOf({ search }), lookedUp, search)
+  },
+)

@@ -1,0 +1,71 @@
+// Products as rows: what each event of a product changes.
+import { contentOf, type ProductAdded, type ProductContent, type ProductEvent } from '@paylog/domain/products/events'
+import { foldCase } from '../foldCase.ts'
+import { type Change, defineProjection, latest } from '../projection.ts'
+
+type ProductRow = ProductContent & {
+  readonly is_active: boolean
+  readonly folded_name: string
+  readonly folded_description: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** A sync changes nothing that a product shows, but every event raises the revision. */
+const noted = (): Change<ProductRow> => ({ patch: {} })
+
+export const products = defineProjection<ProductEvent, ProductRow>({
+  name: 'products',
+  version: 1,
+  streamPrefixes: ['product-'],
+  columns: {
+    name: { type: 'text', merge: latest },
+    description: { type: 'text', merge: latest },
+    product_type: { type: 'text', merge: latest },
+    is_recurring: { type: 'boolean', merge: latest },
+    subtotal_cents: { type: 'bigint', merge: latest },
+    tax_cents: { type: 'bigint', merge: latest },
+    discount_cents: { type: 'bigint', merge: latest },
+    total_cents: { type: 'bigint', merge: latest },
+    currency: { type: 'text', merge: latest },
+    billing_interval: { type: 'text', merge: latest },
+    trial_days: { type: 'bigint', merge: latest },
+    category_id: { type: 'text', merge: latest },
+    is_active: { type: 'boolean', merge: latest },
+    folded_name: { type: 'text', merge: latest },
+    folded_description: { type: 'text', merge: latest },
+    created_at: { type: 'timestamptz' },
+    updated_at: { type: 'timestamptz', merge: latest },
+  },
+  idOf: ({ data }) => data.product_id,
+  on: {
+    ProductAdded: (event) => ({ insert: added(event) }),
+    ProductChanged: ({ data: { changes, occurred_at } }) => ({
+      patch: { ...changes, ...folded(changes), updated_at: occurred_at },
+    }),
+    ProductDeactivated: ({ data }) => ({ patch: { is_active: false, updated_at: data.occurred_at } }),
+    ProductReactivated: ({ data }) => ({ patch: { is_active: true, updated_at: data.occurred_at } }),
+    ProductSyncStarted: noted,
+    ProductSynced: noted,
+    ProductSyncFailed: noted,
+  },
+})
+
+function added({ data }: ProductAdded): ProductRow {
+  return {
+    ...contentOf(data),
+    is_active: data.is_active,
+    folded_name: foldCase(data.name),
+    folded_description: data.description && foldCase(data.description),
+    created_at: data.occurred_at,
+    updated_at: data.occurred_at,
+  }
+}
+
+/** Of a change of only one of the two, nothing is known about the other. */
+function folded({ name, description }: Partial<ProductContent>): Partial<ProductRow> {
+  return {
+    ...(name !== undefined && { folded_name: foldCase(name) }),
+    ...(description !== undefined && { folded_description: description && foldCase(description) }),
+  }
+}

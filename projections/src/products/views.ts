@@ -1,0 +1,47 @@
+// From a row of the view `products` to the product that administrators see, field by field: what is not named here cannot
+// leave the service.
+import { contentOf, type ProductContent } from '@paylog/domain/products/events'
+import type { ProductResource } from '@paylog/domain/products/resource'
+
+/** A row of the view `products`. */
+export type ProductRecord = Readonly<ProductContent> & {
+  readonly id: string
+  readonly revision: number
+  readonly is_active: boolean
+  /** In lower case: names are in the order of these. */
+  readonly folded_name: string
+  /** Name and description in lower case, with U+001F between them. */
+  readonly search_text: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** What a list reads of each product; a single one needs its revision too, for the ETag. */
+export const productColumns = [
+  'id',
+  'name',
+  'description',
+  'product_type',
+  'is_recurring',
+  'subtotal_cents',
+  'tax_cents',
+  'discount_cents',
+  'total_cents',
+  'currency',
+  'billing_interval',
+  'trial_days',
+  'category_id',
+  'is_active',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof ProductRecord)[]
+
+export function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>): ProductResource {
+  return {
+    id: record.id,
+    ...contentOf(record),
+    is_active: record.is_active,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+  }
+}
