@@ -25,9 +25,16 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command cannot do what it was asked for: its message is all that is shown, exit code 1. */
+/** The command cannot do what it was asked for: its message is all that is shown. */
 export class OpsError extends Error {
   override readonly name = 'OpsError'
+  readonly exitCode: number
+
+  /** @param options.exitCode another one than 1, where a script has to tell how it went */
+  constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { readonly exitCode?: number } = {}) {
+    super(message, options)
+    this.exitCode = exitCode
+  }
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>

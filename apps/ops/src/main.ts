@@ -3,6 +3,7 @@ import { ConfigError } from '@paylog/runtime/config'
 import { type Command, OpsError, UsageError } from './command.ts'
 import { migrateTables } from './migrate.ts'
 import { paymentsReconcile } from './payments/reconcile.ts'
+import { productsImport } from './products/import.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { sandboxSettle } from './sandbox/settle.ts'
 import { streamsCopy } from './streams/copy.ts'
@@ -11,7 +12,14 @@ import { streamsRead } from './streams/read.ts'
 // biome-ignore lint/style/noProcessEnv: a running system completes it before it is decoded.
 const given = process.env
 const call = 'npm run -s ops --'
-const commands: readonly Command[] = [streamsRead, streamsCopy, paymentsReconcile, sandboxSettle, migrateTables]
+const commands: readonly Command[] = [
+  streamsRead,
+  streamsCopy,
+  paymentsReconcile,
+  productsImport,
+  sandboxSettle,
+  migrateTables,
+]
 
 const exitFailed = 1
 const exitUsage = 2
@@ -30,6 +38,7 @@ async function run(args: readonly string[]): Promise<number> {
     return 0
   } catch (error) {
     complain(messageOf(error))
+    if (error instanceof OpsError) return error.exitCode
     if (!(error instanceof UsageError)) return exitFailed
     complain(usage(command))
     return exitUsage

@@ -3,6 +3,7 @@
 const onTerminalMs = 200
 const elsewhereMs = 5_000
 const toLineStart = '\r\u001b[K'
+const barWidth = 20
 
 /** Where progress is written: standard error, in the commands. */
 export type ProgressOutput = { readonly isTTY?: boolean; write(text: string): unknown }
@@ -63,4 +64,10 @@ export function createProgress<State extends { readonly phase: string }>(
     },
     end,
   }
+}
+
+/** @param part of the whole, from 0 to 1 */
+export function bar(part: number): string {
+  const filled = Math.round(Math.min(part, 1) * barWidth)
+  return `[${'='.repeat(filled).padEnd(barWidth)}]`
 }

@@ -1,5 +1,6 @@
 // The command line as an operator calls it: a process of its own.
 import { spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -7,6 +8,7 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 export type RunningCommand = {
+  readonly pid: number
   /** What it has written to standard output so far. */
   output(): string
   /** And to standard error. */
@@ -15,12 +17,18 @@ export type RunningCommand = {
   readonly ended: Promise<Ended>
 }
 
-/** @param env the command's whole environment */
-export function startOps(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
-  const child = spawn(process.execPath, [main, ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+type Environment = Readonly<Record<string, string>>
+
+/**
+ * @param env the command's whole environment
+ * @param input what it gets as standard input; nothing when left out
+ */
+export function startOps(args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: 'pipe' })
+  // Whether it reads all of it is the command's affair.
+  child.stdin.on('error', () => {})
+  if (input === undefined) child.stdin.end()
+  else input.pipe(child.stdin)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -30,7 +38,13 @@ export function startOps(args: readonly string[], env: Readonly<Record<string, s
     stderr += text
   })
   const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })))
-  return { output: () => stdout, errors: () => stderr, signal: (name) => void child.kill(name), ended }
+  return {
+    pid: child.pid ?? 0,
+    output: () => stdout,
+    errors: () => stderr,
+    signal: (name) => void child.kill(name),
+    ended,
+  }
 }
 
-export const runOps = (args: readonly string[], env?: Readonly<Record<string, string>>) => startOps(args, env).ended
+export const runOps = (args: readonly string[], env?: Environment, input?: Readable) => startOps(args, env, input).ended

@@ -1,0 +1,69 @@
+// `products import`: adds and changes products, a line of a file for each.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { loadConfig, url } from '@paylog/runtime/config'
+import { Type } from 'typebox'
+import { type Command, readArguments } from '../command.ts'
+import { withInterrupt } from '../withInterrupt.ts'
+import { openImportFile } from './importFile.ts'
+import { importProducts } from './importProducts.ts'
+import { createImportProgress } from './importProgress.ts'
+
+const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
+
+export const productsImport: Command = {
+  name: 'products import',
+  usage: 'FILE.ndjson|- [--json]',
+  summary: 'Add and change products, a JSON object per line; lines that are wrong are reported and left out',
+  details: `\
+  -        reads from standard input
+  --json   one object per rejected line and a last one with the counts
+
+Each line is one product, in UTF-8, of at most 256 KiB. Empty lines are skipped.
+  {"name":"Mug","product_type":"physical","currency":"EUR","total_cents":1250}
+  {"id":"0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6","name":"Backup","product_type":"subscription","currency":"EUR",\
+"subtotal_cents":1000,"tax_cents":190,"is_recurring":true,"billing_interval":"month","trial_days":14}
+Its fields are those of POST /admin/products, with the same rules:
+  name, product_type (physical, digital, service, subscription), currency and total_cents or subtotal_cents are
+  required; description, tax_cents, discount_cents, is_recurring, billing_interval (day, week, month, year; required
+  when is_recurring), trial_days, category_id and is_active may be left out. Others are ignored.
+
+With an id (a UUID of your choice) the line is the whole product: it is added, or what differs is changed, and a field
+that is left out is empty again. is_active alone stays as it is unless the line says it: "is_active":false takes the
+product out of the catalogue. Lines with one id take effect in their order, so that the last one holds.
+Without an id the line only adds, once for all lines that say the same: whatever has become of that product since
+stays as it is. A line that says anything else adds another product. To change products, give them ids.
+
+It may be interrupted and repeated at any time: nothing is added twice.
+Exits with 0 when all lines are in; with 2 when lines were rejected, the others are in; with 1 when it could not go on
+to the end of the file.`,
+  async run(args, { environment, print }) {
+    const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
+    const { EVENTSTORE_URL } = loadConfig(Config, environment)
+    const file = await openImportFile(positionals[0])
+    const store = createEventStore({ connectionString: EVENTSTORE_URL })
+    const progress = createImportProgress(process.stderr)
+    try {
+      const log = { store, now: () => new Date() }
+      await withInterrupt((signal) =>
+        importProducts(log, {
+          file,
+          isJson: values.json === true,
+          say: (line) => {
+            progress.clear()
+            print(line)
+          },
+          conclude: (text) => {
+            progress.end()
+            print(text)
+          },
+          onProgress: progress.show,
+          signal,
+        }),
+      )
+    } finally {
+      progress.end()
+      file.close()
+      await store.close()
+    }
+  },
+}

@@ -1,0 +1,93 @@
+// What `products import` takes, and how it is called.
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { importReport, someLine, startImportRig } from '../testing/importRig.ts'
+import { runOps } from '../testing/runOps.ts'
+import { maxLineBytes } from './productLine.ts'
+
+const { log, env, file, start, history } = await startImportRig(t)
+
+t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
+  const filled = (bytes: number) => {
+    const line = someLine({ ignored: '' })
+    return `${line.slice(0, -2)}${'\u00e9'.repeat((bytes - line.length) >> 1)}${'x'.repeat((bytes - line.length) % 2)}"}`
+  }
+  const content = Buffer.concat([
+    Buffer.from(`\ufeff${filled(maxLineBytes)}\r\n${filled(maxLineBytes + 1)}\r\n${filled(maxLineBytes)}\n`),
+    Buffer.from('{"name":"Caf\u00e9"}\n', 'latin1'),
+    Buffer.from(filled(maxLineBytes + 1)),
+  ])
+  const ended = await runOps(['products', 'import', file(content)], env)
+  t.same(ended.stdout.split('\n').slice(0, 4), [
+    'line 2: The line is longer than 262144 bytes',
+    'line 4: The line is not valid UTF-8',
+    'line 5: The line is longer than 262144 bytes',
+    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected.',
+  ])
+})
+
+t.test('a file without a product is no mistake', async (t) => {
+  for (const content of ['', '\n', '\ufeff', '\r\n \n'])
+    t.match(await runOps(['products', 'import', file(content)], env), {
+      code: 0,
+      stdout: '0 lines: 0 added, 0 changed, 0 unchanged, 0 rejected.\n',
+    })
+})
+
+t.test('standard input is imported as it comes', async (t) => {
+  const id = randomUUID()
+  const ended = await runOps(['products', 'import', '-'], env, Readable.from([someLine({ id }), '\n{\n', someLine()]))
+  t.match(ended, { code: 2, stdout: 'line 2: The line is not valid JSON\n3 lines: 2 added,' })
+  t.match(ended.stderr, /^Importing: 3 lines, \d+\/s\n/)
+  t.same(await history(id), ['ProductAdded'])
+
+  const open = new PassThrough()
+  const waiting = start('-', open)
+  open.write(`${someLine()}\n{\n${someLine().slice(0, -1)}`)
+  await waitFor(() => waiting.output().includes('line 2'), { what: 'the report', timeoutMs: 30_000 })
+  waiting.signal('SIGINT')
+  t.match(await waiting.ended, {
+    code: 1,
+    stdout: 'line 2: The line is not valid JSON\n2 lines: 1 added, 0 changed, 0 unchanged, 1 rejected.\n',
+    stderr: 'Interrupted. Every line up to 2 is dealt with. Import the file again: nothing is added twice.\n',
+  })
+})
+
+t.test('a file that cannot be read is told in one line', async (t) => {
+  const missing = join(env.DATA_DIR, 'none.ndjson')
+  const told = [
+    [missing, `${missing} does not exist\n`],
+    [env.DATA_DIR, `${env.DATA_DIR} is a directory\n`],
+    [join(file(''), 'x'), /x cannot be read: ENOTDIR.*\n$/],
+  ] as const
+  for (const [path, stderr] of told)
+    t.match(await runOps(['products', 'import', path], env), { code: 1, stdout: '', stderr })
+  // Its first bytes belong to no page of memory.
+  const broken = await runOps(['products', 'import', '/proc/self/mem', '--json'], env)
+  t.match(broken, {
+    code: 1,
+    stderr: /^Importing: 0 lines.*\n\/proc\/self\/mem cannot be read: EIO.*\. No line is known to be in\. Import/,
+  })
+  const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
+  t.same(importReport(broken), [{ ...nothing, complete: false, last_line: 0 }])
+})
+
+t.test('a command that makes no sense is not begun', async (t) => {
+  t.match(await runOps(['products', 'import'], env), { code: 2, stderr: /^FILE is missing\nUsage: / })
+  t.match(await runOps(['products', 'import', 'a', 'b'], env), { code: 2, stderr: /^Unexpected argument: b\nUsage: / })
+  const help = await runOps(['products', 'import', '--help'], env)
+  t.match(help, { code: 0, stdout: /^Usage: .* products import FILE\.ndjson\|- \[--json\]\n.*Exits with 0 when/s })
+})
+
+t.test('an input that goes on for ever does not keep it when the store goes away', async (t) => {
+  const input = new PassThrough()
+  const running = start('-', input)
+  input.write(`${someLine()}\n{\n`)
+  await waitFor(() => running.output().includes('line 2'), { what: 'the report', timeoutMs: 30_000 })
+  await log.kill()
+  input.write(`${someLine()}\n`)
+  t.match(await running.ended, { code: 1, stdout: '\n2 lines: 1 added', stderr: 'Every line up to 2 is dealt with.' })
+})

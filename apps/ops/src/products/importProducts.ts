@@ -1,0 +1,73 @@
+// One run of an import: from a file to the log and to the report.
+import { randomUUID } from 'node:crypto'
+import { DomainError } from '@paylog/domain/errors'
+import { OpsError } from '../command.ts'
+import type { ImportFile } from './importFile.ts'
+import { importLines, type Log } from './importing.ts'
+import type { ImportProgress } from './importProgress.ts'
+import { createImportTally, type ImportTally, rejectionJson, rejectionText } from './importReport.ts'
+import { readLines } from './lines.ts'
+import { maxLineBytes } from './productLine.ts'
+
+const exitRejected = 2
+
+export type ImportRun = {
+  readonly file: ImportFile
+  readonly isJson: boolean
+  /** Writes a line of the report. */
+  readonly say: (line: string) => void
+  /** Writes its end. */
+  readonly conclude: (text: string) => void
+  readonly onProgress: (progress: ImportProgress) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reports every line that is rejected, and in the end how many there were of each kind, also when it cannot go on.
+ * @throws OpsError when a line is not in; UnreadableEventError; DomainError `event_store_unavailable` before the first line
+ */
+export async function importProducts(log: Log, run: ImportRun): Promise<void> {
+  // A store that is down says so at once, and not as the fate of the first lines.
+  await log.store.head()
+  const tally = createImportTally()
+  let isComplete = false
+  try {
+    isComplete = await importFile(log, tally, run)
+  } catch (error) {
+    if (!(error instanceof DomainError || error instanceof OpsError)) throw error
+    throw new OpsError(stopped(tally, error.message), { cause: error })
+  } finally {
+    run.conclude(run.isJson ? JSON.stringify(tally.json(isComplete)) : tally.text())
+  }
+  if (!isComplete) throw new OpsError(stopped(tally, 'Interrupted'))
+  const rejected = tally.rejected()
+  if (rejected === 0) return
+  const lines = rejected === 1 ? '1 line was' : `${rejected} lines were`
+  throw new OpsError(`${lines} rejected. Mend what is wrong and import it again.`, { exitCode: exitRejected })
+}
+
+function stopped(tally: ImportTally, reason: string): string {
+  const line = tally.lastLine()
+  const known = line === 0 ? 'No line is known to be in' : `Every line up to ${line} is dealt with`
+  return `${reason}. ${known}. Import the file again: nothing is added twice.`
+}
+
+/** @returns whether the end of the file was reached */
+async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise<boolean> {
+  const { file, isJson, say, onProgress, signal } = run
+  const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
+  let isWhole = false
+  async function* lines() {
+    yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
+    isWhole = !signal.aborted
+  }
+  const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
+  show(0)
+  for await (const settled of importLines(log, lines(), metadata)) {
+    tally.add(settled)
+    show(settled.end)
+    if (settled.outcome === 'rejected') say(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
+  }
+  if (isWhole) show(file.size ?? 0)
+  return isWhole
+}

@@ -1,0 +1,36 @@
+// How far an import is, in words.
+import { bar, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+
+export type ImportProgress = {
+  readonly phase: 'importing'
+  /** Settled so far. */
+  readonly lines: number
+  /** Of the file, up to there. */
+  readonly bytes: number
+  /** Its size, where that is known. */
+  readonly of: number | undefined
+}
+
+export function createImportProgress(output: ProgressOutput, now?: () => number): Progress<ImportProgress> {
+  const lead = output.isTTY === true ? (part: number) => `${bar(part)} ` : () => ''
+  return createProgress<ImportProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, lead), now)
+}
+
+function inWords(progress: ImportProgress, elapsedMs: number, lead: (part: number) => string): string {
+  const { lines, bytes, of } = progress
+  // A file may grow while it is read.
+  const part = of === undefined ? undefined : Math.min(bytes / of, 1)
+  return [
+    `Importing: ${part === undefined ? '' : `${lead(part)}${Math.floor(part * 100)} %, `}${lines} lines`,
+    ...(elapsedMs > 0 ? [`${Math.round((lines * 1_000) / elapsedMs)}/s`] : []),
+    ...(part && part < 1 && elapsedMs > 0 ? [`${timeText((elapsedMs * (1 - part)) / part)} left`] : []),
+  ].join(', ')
+}
+
+/** Roughly: it is a guess in any case. */
+function timeText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
+}

@@ -1,0 +1,67 @@
+// What `products import` needs around it: a real log, and files.
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { existing, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
+import type { Recorded } from '@paylog/event-store/codec'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { productStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
+import type { Test } from 'tap'
+import { type Ended, runOps, startOps } from './runOps.ts'
+
+export const mug = { name: 'Mug', product_type: 'physical', currency: 'EUR', total_cents: 1250 }
+
+/** A line that is in order and like no other. */
+export const someLine = (wanted: object = {}) => JSON.stringify({ ...mug, id: randomUUID(), ...wanted })
+
+/** The objects of a report for machines. */
+export const importReport = ({ stdout }: Ended): unknown[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+export async function startImportRig(t: Test) {
+  const log = await startEventStore(t)
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  const directory = t.testdir({})
+  const env = { EVENTSTORE_URL: log.connectionString, DATA_DIR: directory }
+  let files = 0
+
+  function file(content: string | Buffer): string {
+    files++
+    const path = join(directory, `products-${files}.ndjson`)
+    writeFileSync(path, content)
+    return path
+  }
+  async function events(): Promise<Recorded[]> {
+    const all: Recorded[] = []
+    for await (const event of store.readLog({ prefixes: ['product-'] })) all.push(event)
+    return all
+  }
+  return {
+    log,
+    env,
+    file,
+    start: (path: string, input?: Readable) => startOps(['products', 'import', path], env, input),
+    run: (lines: readonly string[], ...flags: string[]) =>
+      runOps(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags], env),
+    /** Of all products, in the order of the log. */
+    events,
+    /** The types of one product's events. */
+    history: async (id: string) => (await store.readStream(productStream(id))).map(({ type }) => type),
+    product: async (id: string): Promise<Product> =>
+      existing((await store.load<ProductState, never>(productStream(id), productFold)).state),
+    /** How often each product was added. */
+    async additions(): Promise<Map<string, number>> {
+      const times = new Map<string, number>()
+      for (const { type, data } of await events()) {
+        if (type === 'ProductAdded') times.set(data.product_id, (times.get(data.product_id) ?? 0) + 1)
+      }
+      return times
+    },
+  }
+}
