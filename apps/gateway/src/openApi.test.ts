@@ -129,6 +129,11 @@ t.test('what can be left out of a query is not asked for, and what may be one of
   const enums = inQueries.flatMap(({ route, name, schema }) => (schema.enum ? [[route, name, schema.enum]] : []))
   t.same(enums, [
     ['GET /addresses', 'address_type', ['billing', 'shipping']],
+    ['GET /admin/products', 'product_type', ['physical', 'digital', 'service', 'subscription']],
+    ['GET /admin/products', 'is_recurring', ['true', 'false']],
+    ['GET /admin/products', 'is_active', ['true', 'false']],
+    ['GET /admin/products', 'orderBy', ['name', 'subtotal_cents', 'created_at', 'updated_at']],
+    ['GET /admin/products', 'orderDir', ['asc', 'desc']],
     ['GET /payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
     ['GET /payments', 'orderBy', ['created_at', 'amount_cents', 'status', 'updated_at']],
     ['GET /payments', 'orderDir', ['asc', 'desc']],

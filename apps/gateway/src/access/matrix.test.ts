@@ -5,7 +5,7 @@ import { type Answer, type Client, createClient, listOf } from './client.ts'
 import { assertNoLeaks } from './leaks.ts'
 import { answerAbout, type Kind, type Row, refusalAtTheDoor, rows, type Thing, undocumented } from './model.ts'
 import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
-import { pathOf, plant, type World } from './world.ts'
+import { type OwnedKind, pathOf, plant, type World } from './world.ts'
 
 type Case = { readonly expected: number; readonly answer: Promise<Answer>; readonly about: string }
 
@@ -121,7 +121,7 @@ t.test('who may touch what', async (t) => {
       method: [],
       address: ['address_type=billing'],
     }
-    for (const [kind, path] of Object.entries(pathOf) as [Kind, string][]) {
+    for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][]) {
       for (const caller of callers) {
         const own = world.things[kind]
           .filter(({ owner }) => owner !== null && owner === caller.owner)
@@ -138,7 +138,7 @@ t.test('who may touch what', async (t) => {
   })
 
   t.test('a list narrowed to an e-mail is still a list of the own, and guests may name their own only', async (t) => {
-    for (const [kind, path] of Object.entries(pathOf) as [Kind, string][])
+    for (const [kind, path] of Object.entries(pathOf) as [OwnedKind, string][])
       for (const caller of [ada, grace, admin, g1, g1Upper, g2])
         for (const email of new Set(Object.values(emailOf))) {
           const answer = await ask(caller, 'GET', `${path}?guest_email=${email}`)
@@ -152,6 +152,19 @@ t.test('who may touch what', async (t) => {
           const expected = isGuest ? own : contacts
           t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(expected.map(({ id }) => id)), what)
         }
+  })
+
+  t.test('the catalogue is listed to administrators alone', async (t) => {
+    for (const caller of callers) {
+      const answer = await ask(caller, 'GET', '/admin/products')
+      const door = refusalAtTheDoor({ access: 'administrator' }, caller)
+      t.equal(answer.status, door ?? 200, caller.name)
+      if (!door)
+        t.same(
+          listOf(answer).map(({ id }) => id),
+          world.things.product.map(({ id }) => id),
+        )
+    }
   })
 
   t.test("what is another's, what was removed and what never was are told in the same words", async (t) => {

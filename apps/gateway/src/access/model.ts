@@ -1,7 +1,8 @@
 // Who may do what, said a second time: written from the interface (section 5) and not from the code that it judges.
 import type { Caller, OwnerName } from './people.ts'
 
-export type Kind = 'payment' | 'method' | 'address'
+/** Of products there are no owners, so that those of this world count as the only administrator's. */
+export type Kind = 'payment' | 'method' | 'address' | 'product'
 
 /** Whom a route is for. */
 export type Access =
@@ -15,6 +16,7 @@ export type Access =
   /** Also guests whose token expired, as long as payment history knows it (rule 6). */
   | 'known or remembered'
   | 'session'
+  | 'administrator'
 
 export type Row = {
   readonly access: Access
@@ -33,6 +35,8 @@ export type Row = {
 const intent = { total_cents: 1200, currency: 'EUR', provider_id: 'sandbox' }
 const address = { address_type: 'billing', line1: 'Example Street 1', city: 'Berlin', country: 'DE' }
 const method = { payment_method_token: 'pm_card_amex', provider_id: 'sandbox' }
+const product = { name: 'Example', product_type: 'digital', currency: 'EUR', total_cents: 1200 }
+const sync = { product_ids: ['018f0000-0000-7000-8000-000000000000'], provider_id: 'sandbox' }
 const receiver = { access: 'provider' } as const
 
 /** Every route of the service. A route that the service has and this table has not is a failure, and the other way round. */
@@ -61,6 +65,16 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'DELETE /addresses/{id}': { access: 'known or remembered', item: 'address' },
+  'GET /admin/products': { access: 'administrator', list: 'product' },
+  'GET /admin/products/{id}': { access: 'administrator', item: 'product' },
+  'POST /admin/products': { access: 'administrator', body: product, mayNotBeEmpty: true },
+  'PUT /admin/products/{id}': {
+    access: 'administrator',
+    item: 'product',
+    body: { name: 'Changed' },
+    mayNotBeEmpty: true,
+  },
+  'POST /admin/sync/products': { access: 'administrator', body: sync, mayNotBeEmpty: true },
   'POST /webhooks/stripe': receiver,
   'POST /webhooks/paypal': receiver,
   'POST /webhooks/authorize-net': receiver,
@@ -77,6 +91,7 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'HEAD /payments/{id}': { access: 'known', item: 'payment' },
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
+  'HEAD /admin/products/{id}': { access: 'administrator', item: 'product' },
 }
 
 /** The refusal at the door, before anything is said about the request; undefined for who is let in. */
@@ -86,6 +101,7 @@ export function refusalAtTheDoor({ access }: Row, { standing }: Caller): 401 | 4
   if (standing === 'anonymous') return access === 'anyone' ? undefined : 401
   if (standing === 'remembered') return access === 'known or remembered' ? undefined : 401
   if (standing === 'guest' && access === 'session') return 403
+  if (standing !== 'administrator' && access === 'administrator') return 403
   return undefined
 }
 

@@ -26,7 +26,10 @@ export type World = {
   readonly position: string
 }
 
-export const pathOf: Readonly<Record<Kind, string>> = {
+/** What somebody has, rather than everybody who may. */
+export type OwnedKind = Exclude<Kind, 'product'>
+
+export const pathOf: Readonly<Record<OwnedKind, string>> = {
   payment: '/payments',
   method: '/payment-methods',
   address: '/addresses',
@@ -82,9 +85,18 @@ export function methodBody(owner: OwnerName, token = 'pm_card_visa', more: objec
   }
 }
 
+export function productBody(): object {
+  return {
+    product_type: 'digital',
+    currency: 'EUR',
+    total_cents: 1200,
+    ...marks('admin', 'product', ['name', 'description', 'category_id']),
+  }
+}
+
 /** Makes all of it over HTTP, lets the tokens expire that are to expire, and waits until it can be read. */
 export async function plant({ identity }: AccessSystem, { ask }: Client): Promise<World> {
-  const things: Record<Kind, Thing[]> = { payment: [], method: [], address: [] }
+  const things: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [] }
   const payers = new Map<string, string | null>()
   let position = 0n
   const made = async (answer: Answer): Promise<string> => {
@@ -120,6 +132,8 @@ export async function plant({ identity }: AccessSystem, { ask }: Client): Promis
     await pay(caller, emailOf[owner], `of ${owner}`, guestEmail, things.method.at(-1)?.id)
     await add('address', caller, `of ${owner}`, addressBody(owner))
   }
+  const product = await made(await ask(admin, 'POST', '/admin/products', { body: productBody() }))
+  things.product.push({ name: 'of the catalogue', id: product, owner: 'admin' })
   for (const caller of [ada, g1]) {
     await remove('method', caller, methodBody(caller === ada ? 'ada' : 'g1', 'pm_card_mastercard'))
     await remove('address', caller, addressBody(caller === ada ? 'ada' : 'g1'))
@@ -133,8 +147,8 @@ export async function plant({ identity }: AccessSystem, { ask }: Client): Promis
   await pay(rememberedPast, emailOf.g1, 'of g1, which another token is remembered by', emailOf.g1)
   identity.expire('cred.token.remembered', 'expired')
   identity.expire('cred.token.remembered.past', 'expired by its time')
-  for (const path of Object.values(pathOf)) {
-    const { headers } = await ask(ada, 'GET', path, { headers: { 'x-read-after': String(position) } })
+  for (const path of [...Object.values(pathOf), '/admin/products']) {
+    const { headers } = await ask(admin, 'GET', path, { headers: { 'x-read-after': String(position) } })
     if (headers['x-read-stale']) throw new Error(`${path} did not come up to ${position}`)
   }
   return { things, payers, position: String(position) }

@@ -1,0 +1,97 @@
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { productStream } from '@paylog/event-store/streamName'
+import { type CatalogFake, startPaypalCatalog, startStripeCatalog } from '@paylog/testing/catalogFakes'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startIdentity } from '@paylog/testing/identity'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+
+const script = new URL('../../command-api/src/main.ts', import.meta.url)
+const membership = {
+  name: 'Membership',
+  product_type: 'subscription',
+  is_recurring: true,
+  billing_interval: 'month',
+  currency: 'EUR',
+  total_cents: 900,
+}
+const count = 6
+
+const [log, identity, stripe, paypal, port] = await Promise.all([
+  startEventStore(t),
+  startIdentity(t),
+  startStripeCatalog(t),
+  startPaypalCatalog(t),
+  freePort(),
+])
+const store = createEventStore({ connectionString: log.connectionString })
+t.teardown(() => store.close())
+const env = {
+  EVENTSTORE_URL: log.connectionString,
+  AUTH_URL: identity.authUrl,
+  LOG_LEVEL: 'warn',
+  PORT: String(port),
+  ...stripe.env,
+  ...paypal.env,
+}
+
+type Report = { readonly summary: object; readonly results: readonly { readonly status: string }[] }
+
+async function post(path: string, body: object): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${port}/admin${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-session-id': 'demo-admin-session' },
+    body: JSON.stringify(body),
+  })
+  const answer: unknown = await response.json()
+  if (!response.ok) throw new Error(JSON.stringify(answer))
+  return (answer as { readonly data: unknown }).data
+}
+const sync = async (fake: CatalogFake, product_ids: readonly string[]) =>
+  (await post('/sync/products', { product_ids, provider_id: fake.id })) as Report
+
+/** The process is killed when so many calls have come, of which those under way meet this. */
+const moments = [
+  { name: 'as soon as it has begun', calls: 1, fault: { kind: 'slow', ms: 200 } },
+  { name: 'in the middle, with calls that are still carried out', calls: 14, fault: { kind: 'slow', ms: 200 } },
+  { name: 'in the middle, without the answers to what was done', calls: 10, fault: { kind: 'hang', commits: true } },
+] as const
+
+for (const fake of [stripe, paypal])
+  for (const { name, calls, fault } of moments)
+    t.test(`${fake.id}, killed ${name}: repeated, each product is there once with one price`, async (t) => {
+      const first = await startProcess(t, { script, env })
+      const ids = await Promise.all(
+        Array.from(
+          { length: count },
+          async () => ((await post('/products', membership)) as { readonly id: string }).id,
+        ),
+      )
+      const begunAt = fake.calls()
+      // Of those that would wait for ever, the first ones get their answer.
+      if (fault.kind === 'hang') fake.faults.next(...Array(7).fill(undefined))
+      fake.faults.always(fault)
+      const request = sync(fake, ids).then(
+        () => 'answered',
+        () => 'cut off',
+      )
+      await waitFor(() => fake.calls() >= begunAt + calls, { what: 'the moment', timeoutMs: 20_000 })
+      await first.kill('SIGKILL')
+      t.equal(await request, 'cut off')
+      fake.faults.always(undefined)
+
+      await startProcess(t, { script, env })
+      const repeated = await sync(fake, ids)
+      t.match(repeated, { total: count, failed: 0 })
+      for (const id of ids) {
+        t.equal(fake.products().filter((each) => each === id).length, 1, 'one product')
+        t.same(fake.prices(id, 'active'), [900], 'one active price')
+        const types = (await store.readStream(productStream(id))).map(({ type }) => type)
+        t.equal(types.at(-1), 'ProductSynced')
+      }
+      const calledBefore = fake.calls()
+      const third = await sync(fake, ids)
+      t.same(third.summary, { created: 0, updated: 0, skipped: count, failed: 0 })
+      t.equal(fake.calls(), calledBefore, 'and nobody is called any more')
+    })
