@@ -8,7 +8,8 @@ import type { Queryable } from './namedQuery.ts'
 import { newestFirst } from './page.ts'
 import { getPaymentMethod, listPaymentMethods } from './payment-methods/queries.ts'
 import { getPayment, listPayments } from './payments/queries.ts'
-import { getProduct, listProducts } from './products/queries.ts'
+import { getProduct, listProducts, type ProductsQuestion } from './products/queries.ts'
+import { everything } from './testCatalog.ts'
 import { readModelDatabase, watched } from './testDatabase.ts'
 
 const owner = userOwner('u1')
@@ -20,16 +21,7 @@ const allPayments = {
   created_after: undefined,
   created_before: undefined,
 }
-const allProducts = {
-  category_id: undefined,
-  product_type: undefined,
-  is_recurring: undefined,
-  is_active: undefined,
-  search: undefined,
-  offset: 0,
-  limit: 50,
-  ...newestFirst,
-}
+const allProducts: ProductsQuestion = { ...everything, limit: 50 }
 const counted = /Index Only Scan using products_v1_by_filters/
 const one = { id: randomUUID(), owner }
 

@@ -81,7 +81,7 @@ export function changeOffer(log: TestLog, product_id: string, command: ChangePro
 }
 
 /** What a product says when its test says nothing of it. */
-export const plainProduct = {
+const plainProduct = {
   name: 'Example',
   description: null,
   product_type: 'physical',

@@ -13,11 +13,12 @@ t.test('missing parts are derived', async (t) => {
 })
 
 t.test('parts that do not add up, go below zero or above the limit are refused', async (t) => {
-  const inconsistent = { code: 'amount_inconsistent' }
-  t.throws(() => resolveAmounts({ total_cents: 100, subtotal_cents: 99 }), inconsistent)
-  t.throws(() => resolveAmounts({ total_cents: 10, tax_cents: 11 }), inconsistent)
-  t.throws(() => resolveAmounts({ subtotal_cents: 10, discount_cents: 11 }), inconsistent)
-  t.throws(() => resolveAmounts({ subtotal_cents: maxAmountCents, tax_cents: 1 }), inconsistent)
+  const inconsistent = (message: RegExp) => ({ code: 'amount_inconsistent', message })
+  t.throws(() => resolveAmounts({ total_cents: 100, subtotal_cents: 99 }), inconsistent(/^total_cents must equal/))
+  t.throws(() => resolveAmounts({ total_cents: 10, tax_cents: 11 }), inconsistent(/^tax_cents is more/))
+  t.throws(() => resolveAmounts({ subtotal_cents: 10, discount_cents: 11 }), inconsistent(/^discount_cents is more/))
+  t.throws(() => resolveAmounts({ subtotal_cents: maxAmountCents, tax_cents: 1 }), inconsistent(/must be at most/))
+  t.throws(() => resolveAmounts({ total_cents: maxAmountCents, discount_cents: 1 }), inconsistent(/must be at most/))
   t.throws(() => resolveAmounts({ tax_cents: 1 }), { code: 'invalid_request' })
 })
 

@@ -67,16 +67,20 @@ export function resolveAmounts(parts: AmountParts): Amounts {
   const tax_cents = parts.tax_cents ?? 0
   const discount_cents = parts.discount_cents ?? 0
   const { subtotal_cents, total_cents } = completed(parts, tax_cents - discount_cents)
-  const consistent = total_cents === subtotal_cents + tax_cents - discount_cents
-  const withinBounds = [subtotal_cents, total_cents].every((cents) => cents >= 0 && cents <= maxAmountCents)
-  if (!consistent || !withinBounds)
-    throw new DomainError('amount_inconsistent', 'total_cents must equal subtotal_cents + tax_cents - discount_cents', {
-      subtotal_cents,
-      tax_cents,
-      discount_cents,
-      total_cents,
-    })
+  const problem = inconsistency({ subtotal_cents, tax_cents, discount_cents, total_cents })
+  if (problem !== undefined)
+    throw new DomainError('amount_inconsistent', problem, { subtotal_cents, tax_cents, discount_cents, total_cents })
   return { subtotal_cents, tax_cents, discount_cents, total_cents }
+}
+
+function inconsistency({ subtotal_cents, tax_cents, discount_cents, total_cents }: Amounts): string | undefined {
+  if (total_cents !== subtotal_cents + tax_cents - discount_cents)
+    return 'total_cents must equal subtotal_cents + tax_cents - discount_cents'
+  if (total_cents < 0) return 'discount_cents is more than subtotal_cents + tax_cents'
+  if (subtotal_cents < 0) return 'tax_cents is more than total_cents + discount_cents'
+  if (Math.max(total_cents, subtotal_cents) > maxAmountCents)
+    return `subtotal_cents and total_cents must be at most ${maxAmountCents}`
+  return undefined
 }
 
 /** @param extra what the total is more than the subtotal */

@@ -79,6 +79,21 @@ t.test('gives up a call that is turned away for ever', async (t) => {
   t.ok(Number(gaps()[3]) >= 50, 'which waits as well')
 })
 
+t.test('a provider that turns everything away holds nobody longer than somebody waits', async (t) => {
+  const pace = createPace({ perSecond: 1_000, concurrency: 4, pausesMs: [100, 100, 100], maxWaitMs: 300 })
+  const all = calls(16)
+  const { call, names: begun } = provider(...all.flatMap(() => [tooMany(), tooMany(), tooMany(), tooMany()]))
+  const startedAt = performance.now()
+  const ended = await Promise.allSettled(all.map((name) => pace(call(name))))
+  const lastedMs = performance.now() - startedAt
+  t.ok(
+    ended.every((end) => end.status === 'rejected' && end.reason.code === 'rate_limited'),
+    'also those that never had a turn',
+  )
+  t.ok(lastedMs < 1_000, `nor do those wait longer who come when the others give up: ${lastedMs} ms`)
+  t.ok(begun().length < 16, `nor is it asked for each of them: ${begun().length} calls`)
+})
+
 t.test('every other failure is whose call it was', async (t) => {
   const pace = createPace({ perSecond: 1_000, concurrency: 1 })
   const down = new ProviderError('unavailable', 'econnrefused', 'words')

@@ -62,7 +62,7 @@ export async function startPaypalCatalog(t: Test): Promise<CatalogFake> {
         .filter(({ product_id, status }) => product_id === productId && (status === 'ACTIVE' || which === 'all'))
         .map(({ billing_cycles }) => centsOf(billing_cycles)),
     limit: (perSecond) => catalog.limit.set({ perSecond }),
-    turnedAway: () => catalog.limit.refused,
+    turnedAway: () => catalog.limit.refused(),
   }
 }
 

@@ -78,6 +78,17 @@ t.test('a process that dies anywhere leaves what the next one finishes', async (
   }
 })
 
+t.test('a price that was put by one that died is found by the next one, asked for or not', async (t) => {
+  const id = await add()
+  const { provider_price_id: former } = await syncOne(id)
+  await change(id, { total_cents: 1500 })
+  await t.rejects(syncOne(id, { updatePrices: true, on: dyingAfter(1, shop.workflow) }), /the process died here/)
+  const [present] = stage.activeOf(id)
+  t.not(present?.id, former, 'the former one is archived')
+  t.match(await syncOne(id), { status: 'updated', provider_price_id: present?.id, price_differs: undefined })
+  t.match(await syncOne(id), { status: 'skipped', provider_price_id: present?.id, price_differs: undefined })
+})
+
 t.test('a mistake in an adapter is no failure of a product, and nothing goes on behind the answer', async (t) => {
   const ids = await several(30)
   stage.calls.length = 0

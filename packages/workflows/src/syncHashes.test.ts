@@ -1,6 +1,6 @@
 import type { CatalogProduct } from '@paylog/providers/provider'
 import t from 'tap'
-import { catalogProduct, heldAt } from './syncHashes.ts'
+import { catalogProduct, hashesAt } from './syncHashes.ts'
 import { createStagedCatalog } from './testing/stagedCatalog.ts'
 
 const { provider, stage } = createStagedCatalog()
@@ -13,7 +13,7 @@ const product: CatalogProduct = {
   product_type: 'subscription',
   price,
 }
-const hashes = (more: Partial<CatalogProduct>) => heldAt(catalog, { ...product, ...more })
+const hashes = (more: Partial<CatalogProduct>) => hashesAt(catalog, { ...product, ...more })
 const plain = hashes({})
 
 t.test('another content has another hash, and the same price', async (t) => {
@@ -46,7 +46,7 @@ t.test('another price has another hash, and the same content', async (t) => {
 })
 
 t.test('where no price is kept there is none to have a hash', async (t) => {
-  t.equal(heldAt(null, product).price_hash, null)
+  t.equal(hashesAt(null, product).price_hash, null)
   stage.keepsPrices = false
   t.same(hashes({}), { ...plain, price_hash: null })
 })

@@ -1,7 +1,7 @@
 // What a provider's catalogue gets of a product, and the hashes that tell whether that is the same as before.
 import { createHash } from 'node:crypto'
+import type { Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductContent } from '@paylog/domain/products/events'
-import type { Held } from '@paylog/domain/products/sync'
 import type { CatalogProduct, ProviderCatalog } from '@paylog/providers/provider'
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
@@ -19,8 +19,8 @@ export function catalogProduct(product: ProductContent & { readonly product_id: 
   }
 }
 
-/** What the provider holds when it has the product as it is. @param catalog `null` for a provider that keeps none */
-export function heldAt(catalog: ProviderCatalog | null, product: CatalogProduct): Held {
+/** Of what the provider holds when it has the product as it is. @param catalog `null` for a provider that keeps none */
+export function hashesAt(catalog: ProviderCatalog | null, product: CatalogProduct): Hashes {
   const { name, description, product_type, price } = product
   const { amount_cents, currency, recurring } = price
   return {

@@ -6,9 +6,10 @@ import { isAfter, type LogPosition } from '@paylog/event-store/codec'
 import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
 import type { Workflow } from './context.ts'
-import { assess } from './syncAssessment.ts'
 import { createSyncLimits, syncConcurrency } from './syncLimits.ts'
-import { type SyncOrder, syncProduct } from './syncProduct.ts'
+import { foreseeSync, syncProduct } from './syncProduct.ts'
+import { unknownProduct } from './syncResults.ts'
+import type { SyncOrder } from './syncRound.ts'
 
 export type SyncProducts = {
   /** As the client wrote them. */
@@ -35,7 +36,7 @@ export type Synced = {
  * @throws DomainError `event_store_unavailable`: the same may be asked again, and what was done is found done
  */
 export async function syncProducts(workflow: Workflow, request: SyncProducts): Promise<Synced> {
-  const { product_ids, ...wish } = request
+  const { product_ids, dryRun, ...wish } = request
   let position: LogPosition | undefined
   const order: SyncOrder = {
     ...wish,
@@ -44,7 +45,11 @@ export async function syncProducts(workflow: Workflow, request: SyncProducts): P
       if (at && (position === undefined || isAfter(at, position))) position = at
     },
   }
-  const results = await eachUntilFailure(distinct(product_ids), ({ text, id }) => resultOf(workflow, order, text, id))
+  const sync = dryRun ? foreseeSync : syncProduct
+  const results = await eachUntilFailure(distinct(product_ids), async ({ text, id }) => ({
+    product_id: text,
+    ...(id === null ? unknownProduct : await sync(workflow, order, id)),
+  }))
   return { report: reportOf(results), position }
 }
 
@@ -59,21 +64,6 @@ function distinct(product_ids: readonly string[]): readonly Named[] {
     if (!named.has(key)) named.set(key, { text, id })
   }
   return [...named.values()]
-}
-
-async function resultOf(
-  workflow: Workflow,
-  order: SyncOrder,
-  product_id: string,
-  id: string | null,
-): Promise<SyncResult> {
-  return { product_id, ...(id === null ? unknownProduct(order) : await syncProduct(workflow, order, id)) }
-}
-
-function unknownProduct(order: SyncOrder) {
-  const assessment = assess({ ...order, noCallsBecause: undefined }, { status: 'none' })
-  if (assessment.kind === 'due') throw new Error('A product that is not there cannot be due')
-  return assessment.result
 }
 
 /** Ends what is under way before it throws, so that nothing goes on behind the answer. */

@@ -167,7 +167,9 @@ t.test('whoever is overtaken again and again gives up, and says so', async (t) =
     await syncOne(id)
     isOther = false
   }
-  t.match(await syncOne(id), { status: 'failed', error: { code: 'concurrent_modification' } })
+  const contended = { status: 'failed', error: { code: 'concurrent_modification' }, provider_product_id: id }
+  const told = await syncOne(id)
+  t.match(told, { ...contended, provider_price_id: stage.activeOf(id)[0]?.id }, 'with the ids that are on record')
   t.equal(names, 5)
   stage.meanwhile = undefined
   t.match(await syncOne(id), { status: 'updated' })

@@ -7,7 +7,7 @@ import t from 'tap'
 import { createApplier } from '../applier.ts'
 import { foldCase } from '../foldCase.ts'
 import type { ProjectedEvent } from '../projection.ts'
-import { catalogue, vocabulary } from '../testCatalogue.ts'
+import { catalog, everything, vocabulary } from '../testCatalog.ts'
 import { readModelDatabase, watched } from '../testDatabase.ts'
 import { products } from './projection.ts'
 import { listProducts, type ProductOrder, type ProductsQuestion } from './queries.ts'
@@ -18,7 +18,7 @@ const batchSize = 2_000
 /** In no order, as ids of version 4 are. */
 const idOf = (number: number) =>
   `${(Math.imul(number, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
-const events = [...catalogue(count, idOf)]
+const events = [...catalog(count, idOf)]
 const { pool } = await readModelDatabase(t)
 // As for any table that is filled at once, the index over its texts is made afterwards.
 const { rows: made } = await pool.query<{ indexdef: string }>(
@@ -116,22 +116,12 @@ t.test('every answer is what a plain filter and sort of the same catalogue gives
   t.ok(found > 500, `there was something to find: ${found}`)
 })
 
-const everything: ProductsQuestion = {
-  category_id: undefined,
-  product_type: undefined,
-  is_recurring: undefined,
-  is_active: undefined,
-  search: undefined,
-  orderBy: 'created_at',
-  orderDir: 'desc',
-  offset: 0,
-  limit: 20,
-}
+const firstPage: ProductsQuestion = { ...everything, limit: 20 }
 
 /** How Postgres goes about a question, with what came of it. */
 async function planOf(question: Partial<ProductsQuestion>): Promise<string> {
   const { db, asked } = watched(pool)
-  await listProducts(db, { ...everything, ...question })
+  await listProducts(db, { ...firstPage, ...question })
   const [{ text, values } = { text: '', values: [] }]: readonly QueryConfig[] = asked
   const explained = `explain (analyze, costs off, timing off, summary off, buffers off) ${text}`
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained, values)

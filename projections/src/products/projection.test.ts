@@ -5,11 +5,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../batch.ts'
 import { applyAgain } from '../testApply.ts'
+import { everything } from '../testCatalog.ts'
 import { readModelDatabase } from '../testDatabase.ts'
 import { createTestLog } from '../testEvents.ts'
 import { offer } from '../testResources.ts'
 import { products } from './projection.ts'
-import { getProduct, listProducts, type ProductsQuestion } from './queries.ts'
+import { getProduct, listProducts } from './queries.ts'
 
 const time = fc
   .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
@@ -76,18 +77,6 @@ const history = fc.record({
   sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 12 }),
   repeated: fc.boolean(),
 })
-
-const everything: ProductsQuestion = {
-  category_id: undefined,
-  product_type: undefined,
-  is_recurring: undefined,
-  is_active: undefined,
-  search: undefined,
-  offset: 0,
-  limit: 100,
-  orderBy: 'created_at',
-  orderDir: 'desc',
-}
 
 t.test('the read model is the fold of the log, however the log is cut into batches', async (t) => {
   const { pool } = await readModelDatabase(t)

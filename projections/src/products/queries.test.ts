@@ -2,6 +2,7 @@ import type { ProductAdded } from '@paylog/domain/products/events'
 import { productFold } from '@paylog/domain/products/product'
 import t, { type Test } from 'tap'
 import { applyAgain } from '../testApply.ts'
+import { everything } from '../testCatalog.ts'
 import { readModelDatabase, watched } from '../testDatabase.ts'
 import { createTestLog } from '../testEvents.ts'
 import { offer } from '../testResources.ts'
@@ -9,17 +10,7 @@ import { products } from './projection.ts'
 import { getProduct, listProducts, type ProductsQuestion } from './queries.ts'
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
-const everything: ProductsQuestion = {
-  category_id: undefined,
-  product_type: undefined,
-  is_recurring: undefined,
-  is_active: undefined,
-  search: undefined,
-  offset: 0,
-  limit: 100,
-  orderBy: 'created_at',
-  orderDir: 'asc',
-}
+const inTurn: ProductsQuestion = { ...everything, orderDir: 'asc' }
 
 /** Products numbered from 0, each made a minute after the one before it. */
 async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[]) {
@@ -31,7 +22,7 @@ async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[])
   }
   await applyAgain(pool, products, log)
   const numbers = async (question: Partial<ProductsQuestion>) => {
-    const { items } = await listProducts(pool, { ...everything, ...question })
+    const { items } = await listProducts(pool, { ...inTurn, ...question })
     return items.map((item) => Number(item.id.slice(-12)))
   }
   return { pool, log, numbers }
@@ -55,8 +46,8 @@ t.test('each filter narrows the list and its total, and all of them together', a
   t.same(await numbers({ is_active: false }), [1])
   t.same(await numbers({ category_id: 'a', product_type: 'digital', is_recurring: false, is_active: false }), [1])
   t.same(await numbers({ category_id: 'a', search: 'digital' }), [])
-  t.equal((await listProducts(pool, { ...everything, category_id: 'a', limit: 1 })).total, 2)
-  t.equal((await listProducts(pool, { ...everything, category_id: 'a', offset: 9 })).total, 2, 'also past the end')
+  t.equal((await listProducts(pool, { ...inTurn, category_id: 'a', limit: 1 })).total, 2)
+  t.equal((await listProducts(pool, { ...inTurn, category_id: 'a', offset: 9 })).total, 2, 'also past the end')
 })
 
 t.test('a list begins wherever it is told to, and as far beyond its end as can be said', async (t) => {
@@ -150,7 +141,7 @@ t.test('search finds part of a name or a description, and takes every character 
 t.test('a page is one statement, planned for what is asked; a single product has a named one', async (t) => {
   const { pool } = await offered(t, [{}])
   const { db, asked } = watched(pool)
-  await listProducts(db, { ...everything, search: 'example' })
+  await listProducts(db, { ...inTurn, search: 'example' })
   const found = await getProduct(db, { id: id(0) })
   t.match(found, { item: { id: id(0) }, revision: 0n })
   t.equal(await getProduct(db, { id: id(1) }), undefined)

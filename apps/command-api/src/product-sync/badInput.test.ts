@@ -31,6 +31,9 @@ const malformed: readonly (readonly [string, unknown])[] = [
   ['text for force', { ...plain, force: 'true' }],
   ['a number for dryRun', { ...plain, dryRun: 1 }],
   ['null for updatePrices', { ...plain, updatePrices: null }],
+  ['dryRun in another spelling', { ...plain, dry_run: true }],
+  ['updatePrices in another spelling', { ...plain, update_prices: true }],
+  ['force in another spelling', { ...plain, Force: true }],
   ['no provider of several', { product_ids: [id] }],
   ['the same key twice', `{"provider_id":"sandbox","product_ids":["${id}"],"product_ids":["${id}"]}`],
 ]

@@ -7,7 +7,7 @@ import { answerHeaders } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 
 /** So many products may be named. */
-export const maxProducts = 500
+const maxProducts = 500
 
 const [created, changed, unknown] = [1, 2, 3].map((n) => `018f0000-0000-7000-8000-00000000000${n}`)
 

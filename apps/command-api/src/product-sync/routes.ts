@@ -1,12 +1,15 @@
 // POST /admin/sync/products: bringing the catalogue to a provider (interface, section 4.8).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { SyncReport } from '@paylog/domain/products/syncRequest'
 import { requestSync } from '@paylog/workflows/requestSync'
 import { syncPatienceMs } from '@paylog/workflows/syncLimits'
+import type { FastifyRequest } from 'fastify'
 import { markAnswer } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
 import { metadataOf, type Writing } from '../writing.ts'
+import { refuseMisspeltOptions } from './misspeltOptions.ts'
 import { syncSchema } from './routeSchema.ts'
 
 const route = '/admin/sync/products'
@@ -20,7 +23,12 @@ export const productSyncRoutes =
     const refuseCardNumbers = watchForCardNumbers(app)
     app.post(
       route,
-      { onRequest: callers.administrator, schema: syncSchema, handlerTimeout },
+      {
+        onRequest: callers.administrator,
+        preValidation: async ({ body }: FastifyRequest) => refuseMisspeltOptions(body),
+        schema: syncSchema,
+        handlerTimeout,
+      },
       async (request, reply) => {
         // The server gives a silent connection less time than the work may take. The next request has that again.
         reply.raw.setTimeout(handlerTimeout, () => reply.raw.destroy())
@@ -43,7 +51,16 @@ export const productSyncRoutes =
         })
         // A dry run, and one that finds nothing to do, leave nothing to wait for.
         if (position) markAnswer(reply, { position, replayed })
+        warnOfProvider(request, report)
         return { success: true as const, data: report }
       },
     )
   }
+
+/** The answer is a success whatever the provider did, so that nobody who watches the log would notice. */
+function warnOfProvider({ log }: FastifyRequest, { results }: SyncReport): void {
+  const failures = results.flatMap(({ error }) => (error?.code.startsWith('provider_') ? [error] : []))
+  const [first] = failures
+  if (first)
+    log.warn({ failures: failures.length, code: first.code }, `Products were not synchronised: ${first.message}`)
+}

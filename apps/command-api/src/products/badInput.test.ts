@@ -27,7 +27,7 @@ const noText: readonly unknown[] = [0, 1, 1.5, -1, true, false, [], ['x'], {}, {
 const noNumber: readonly unknown[] = [true, false, '', '1', '1490', [], [1], {}, 0.5, -1, 1e21, -1e21]
 const bad: Readonly<Record<Kind, readonly unknown[]>> = {
   name: [...noText, null, '', ' ', '\t\n\u00a0', text],
-  text: [...noText, text],
+  text: [...noText, '', text],
   longText: [...noText, longText],
   type: [...noText, null, '', 'Physical', 'digital ', 'goods', text],
   flag: [null, 0, 1, '', 'true', 'false', [], {}],

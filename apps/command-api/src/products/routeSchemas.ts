@@ -60,7 +60,7 @@ export const changeSchema = {
   ...common,
   summary: 'Update a product',
   description:
-    'For administrators. What is left out stays, null clears, and the result must satisfy the rules of creation. Tax and discount keep their values; of subtotal and total the one that is given makes the other, else the subtotal stays. With If-Match it is changed only as the client has seen it. Providers learn of it by the next synchronisation.',
+    'For administrators. What is left out stays, null clears, and the result must satisfy the rules of creation. Tax and discount keep their values; of subtotal and total the one that is given makes the other, else the subtotal stays. With If-Match it is changed only as the client has seen it. To be recurring no more, billing_interval and trial_days have to be null as well. Providers learn of it by the next synchronisation; a product that is not active is not synchronised, and what a provider has of it stays as it is.',
   params: Type.Object({ id: Type.String({ description: 'The id of the product' }) }),
   headers: IfMatchHeaders,
   body: Type.With(ProductChanges, {

@@ -19,8 +19,8 @@ export const plan = {
 
 export type ProductAnswer = Answer<ProductResource>
 
-export async function productsUnderTest(t: Test) {
-  const parts = await commandApiUnderTest(t)
+export async function productsUnderTest(t: Test, options: Parameters<typeof commandApiUnderTest>[1] = {}) {
+  const parts = await commandApiUnderTest(t, options)
   const { send, store } = parts
   const post = (body?: unknown, headers: Headers = admin) =>
     send<ProductResource>('POST', '/admin/products', headers, body)

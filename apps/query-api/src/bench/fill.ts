@@ -4,7 +4,7 @@ import type { Queryable } from '@paylog/projections/namedQuery'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
 import { createStatements } from '@paylog/projections/statements'
-import { catalogue } from '@paylog/projections/testCatalogue'
+import { catalog } from '@paylog/projections/testCatalog'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */
@@ -85,7 +85,7 @@ const addressColumns = (spread: Spread): Columns => ({
 })
 
 /** What is asked about: what owners have, the catalogue, or both. */
-export type Filled = { readonly owned: boolean; readonly catalogue: boolean }
+export type Filled = { readonly owned: boolean; readonly catalog: boolean }
 
 /** Fills the tables, then leaves them as a settled database would be: vacuumed, analyzed, on disk. */
 export async function fill(db: Queryable, spread: Spread, asked: Filled): Promise<void> {
@@ -94,12 +94,12 @@ export async function fill(db: Queryable, spread: Spread, asked: Filled): Promis
     await fillTable(db, 'payment_methods_v1', methodColumns(spread), spread)
     await fillTable(db, 'addresses_v1', addressColumns(spread), spread)
   }
-  if (asked.catalogue) await fillCatalogue(db, spread)
+  if (asked.catalog) await fillCatalog(db, spread)
   await db.query('checkpoint')
 }
 
 /** As the projector would. */
-async function fillCatalogue(db: Queryable, spread: Spread): Promise<void> {
+async function fillCatalog(db: Queryable, spread: Spread): Promise<void> {
   const { insert, patch } = createStatements(products, products.version)
   const write = async (events: readonly ProjectedEvent[]) => {
     const { inserts, patches } = foldBatch(products, events)
@@ -107,7 +107,7 @@ async function fillCatalogue(db: Queryable, spread: Spread): Promise<void> {
     await db.query(patch(patches))
   }
   const batch: ProjectedEvent[] = []
-  for (const event of catalogue(spread.products, (number) => idOf('product', number))) {
+  for (const event of catalog(spread.products, (number) => idOf('product', number))) {
     batch.push(event)
     if (batch.length === 2_000) await write(batch.splice(0))
   }

@@ -62,8 +62,8 @@ async function prepare(stack: AsyncDisposableStack, asked: readonly Question[], 
       const db = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
       try {
         await db.query('set statement_timeout = 0')
-        const isCatalogue = asked.map((question) => isAboutProducts(question, spread))
-        await fill(db, spread, { owned: isCatalogue.includes(false), catalogue: isCatalogue.includes(true) })
+        const isCatalog = asked.map((question) => isAboutProducts(question, spread))
+        await fill(db, spread, { owned: isCatalog.includes(false), catalog: isCatalog.includes(true) })
         for (const question of asked) scripts.push([question, await sameSql(question, { db, spread, log })])
       } finally {
         await db.end()

@@ -9,7 +9,11 @@ const Flag = Type.Enum(['true', 'false'])
 export const ListQuery = Type.Object({
   // Without a default in the schema: whether it was sent makes a difference.
   page: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: maxPage, description: 'Which page, from 1, the default. Goes before offset' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: maxPage,
+      description: 'Which page, from 1, the default. Counts instead of offset when both are sent',
+    }),
   ),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many of a page' }),
   offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many are skipped, without page' }),

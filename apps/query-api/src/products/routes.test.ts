@@ -7,7 +7,7 @@ import { asAda, asAdmin, asGuest, startTestApi } from '../testApi.ts'
 
 const path = '/admin/products'
 
-async function startCatalogue(t: Parameters<typeof startTestApi>[0]) {
+async function startCatalog(t: Parameters<typeof startTestApi>[0]) {
   const api = await startTestApi(t)
   return { ...api, get: (query = '', headers: Record<string, string> = asAdmin) => api.get(`${path}${query}`, headers) }
 }
@@ -27,7 +27,7 @@ function threeProducts(log: TestLog) {
 }
 
 t.test('a product shows every field, and its revision as ETag', async (t) => {
-  const { log, project, get } = await startCatalogue(t)
+  const { log, project, get } = await startCatalog(t)
   const given = {
     name: 'Sample plan',
     description: 'Everything, every month',
@@ -67,7 +67,7 @@ t.test('a product shows every field, and its revision as ETag', async (t) => {
 })
 
 t.test('only administrators see any of it, and are told apart before anything else is looked at', async (t) => {
-  const { log, project, get } = await startCatalogue(t)
+  const { log, project, get } = await startCatalog(t)
   const id = offer(log, { name: 'CANARY' })
   await project()
   for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
@@ -86,7 +86,7 @@ t.test('only administrators see any of it, and are told apart before anything el
 })
 
 t.test('what is missing and what is no id are not found in the same words', async (t) => {
-  const { log, project, get } = await startCatalogue(t)
+  const { log, project, get } = await startCatalog(t)
   offer(log)
   await project()
   const bodies = new Set<string>()
@@ -100,7 +100,7 @@ t.test('what is missing and what is no id are not found in the same words', asyn
 })
 
 t.test('every parameter reaches the query', async (t) => {
-  const { log, project, get } = await startCatalogue(t)
+  const { log, project, get } = await startCatalog(t)
   const named = threeProducts(log)
   await project()
   const expected: [string, string][] = [
@@ -140,7 +140,7 @@ t.test('every parameter reaches the query', async (t) => {
 })
 
 t.test('page goes before offset, and the answer tells where it begins', async (t) => {
-  const { log, project, get } = await startCatalogue(t)
+  const { log, project, get } = await startCatalog(t)
   const named = threeProducts(log)
   await project()
   const expected: [string, string, object][] = [
@@ -172,7 +172,7 @@ t.test('page goes before offset, and the answer tells where it begins', async (t
 })
 
 t.test('every bad parameter is 400 and named', async (t) => {
-  const { get } = await startCatalogue(t)
+  const { get } = await startCatalog(t)
   const bad: Record<string, string[]> = {
     page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
     limit: ['0', '101', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
@@ -194,7 +194,7 @@ t.test('every bad parameter is 400 and named', async (t) => {
 })
 
 t.test('a list and a product wait for the position that they are to show', async (t) => {
-  const { log, project, get } = await startCatalogue(t)
+  const { log, project, get } = await startCatalog(t)
   const id = offer(log)
   const after = { ...asAdmin, 'x-read-after': String(log.batch().position.commit) }
   const reading = Promise.all([get('', after), get(`/${id}`, after)])

@@ -26,7 +26,11 @@ const ListAnswer = Type.Object(
 
 export function productRoutes({ db, administrator, readAfter }: Reading): FastifyPluginAsyncTypebox {
   const common = { onRequest: administrator, preHandler: readAfter('products') }
-  const described = (summary: string) => ({ ...readBy('products', summary), security: [{ session: [] }] })
+  const described = (summary: string) => ({
+    ...readBy('products', summary),
+    description: 'For administrators.',
+    security: [{ session: [] }],
+  })
 
   return async (http) => {
     http.get(

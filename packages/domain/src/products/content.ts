@@ -1,26 +1,31 @@
 // What an administrator sends of a product, in a request or as a line of an import, and the rules that it keeps to.
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
-import { LongText, Nullable, RequiredText, Text } from '../fields.ts'
+import { LongText, Nullable, RequiredText } from '../fields.ts'
 import { AmountCents, type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import { BillingInterval, type ProductContent, ProductType } from './events.ts'
 
 /** Stripe's limit, which is the longest among the providers. */
 export const maxTrialDays = 730
 
+const amount = (description: string) =>
+  Type.Optional(Nullable(Type.With(AmountCents, { description: `Minor units. ${description}` })))
+
 const optional = {
   description: Type.Optional(Nullable(LongText)),
-  is_recurring: Type.Optional(Type.Boolean({ description: 'A product that is billed again and again' })),
-  subtotal_cents: Type.Optional(Nullable(AmountCents)),
-  tax_cents: Type.Optional(Nullable(AmountCents)),
-  discount_cents: Type.Optional(Nullable(AmountCents)),
-  total_cents: Type.Optional(Nullable(AmountCents)),
-  billing_interval: Type.Optional(Nullable(BillingInterval)),
+  is_recurring: Type.Optional(Type.Boolean({ description: 'Billed again and again; false unless it is said' })),
+  subtotal_cents: amount('The price before tax and discount. One of total_cents and subtotal_cents is required'),
+  tax_cents: amount('0 unless it is said'),
+  discount_cents: amount('0 unless it is said'),
+  total_cents: amount('What is paid: subtotal_cents + tax_cents - discount_cents. 0 is allowed'),
+  billing_interval: Type.Optional(
+    Type.Union([BillingInterval, Type.Null()], { description: 'Of a recurring product, which must have one' }),
+  ),
   trial_days: Type.Optional(
     Nullable(Type.Integer({ minimum: 0, maximum: maxTrialDays, description: 'Of a recurring product only' })),
   ),
-  category_id: Type.Optional(Nullable(Text)),
-  is_active: Type.Optional(Type.Boolean()),
+  category_id: Type.Optional(Nullable(RequiredText)),
+  is_active: Type.Optional(Type.Boolean({ description: 'True unless it is said' })),
 }
 const Currency = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' })
 

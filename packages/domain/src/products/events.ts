@@ -50,7 +50,7 @@ const syncFacts = {
 }
 
 /** Hashes of what the provider is to hold, or holds: SHA-256 in hex. */
-const held = {
+const hashes = {
   content_hash: Type.String(),
   /** Null where the provider keeps no price. */
   price_hash: Text,
@@ -71,14 +71,14 @@ export const productEvents = {
   /** A provider is about to be called. Until the sync ends, nobody knows what the provider holds. */
   ProductSyncStarted: Type.Object({
     ...syncFacts,
-    ...held,
+    ...hashes,
     /** `keep`: whatever price is there stays as it is. */
     price: Type.Enum(['put', 'keep']),
   }),
   /** The provider holds the product as the hashes say, unless others were at it at the same time. */
   ProductSynced: Type.Object({
     ...syncFacts,
-    ...held,
+    ...hashes,
     provider_product_id: Type.String(),
     /** Of its price there, or of its plan. */
     provider_price_id: Text,

@@ -1,9 +1,9 @@
 // A product as its events tell it, and what administrators may do to it next.
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
+import { type AtProvider, syncEvolved } from './atProvider.ts'
 import { changedContent, type ProductChanges } from './content.ts'
 import { contentOf, type ProductAdded, type ProductContent, type ProductEvent } from './events.ts'
-import { type AtProvider, syncEvolved } from './sync.ts'
 
 export type Product = Omit<ProductAdded['data'], 'occurred_at'> & {
   readonly status: 'kept'

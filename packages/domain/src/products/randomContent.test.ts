@@ -23,7 +23,7 @@ const others = {
   total_cents: cents,
   billing_interval: nullable(fc.constantFrom('day' as const, 'year' as const)),
   trial_days: nullable(fc.constantFrom(0, 1, maxTrialDays)),
-  category_id: nullable(fc.constantFrom('', 'x')),
+  category_id: nullable(fc.constantFrom('c', 'x')),
   is_active: fc.boolean(),
 }
 const requests = fc.record(

@@ -1,19 +1,9 @@
 import { given as givenEvents } from '@paylog/testing/givenWhenThen'
 import t, { type Test } from 'tap'
 import type { Fold } from '../messages.ts'
+import { type AtProvider, type Hashes, lateMs, type SyncGoal, syncEvolved } from './atProvider.ts'
 import type { ProductEvent, ProductSynced } from './events.ts'
-import {
-  type AtProvider,
-  endSync,
-  type Held,
-  lateMs,
-  mapLocally,
-  mustGoOn,
-  type Puts,
-  planSync,
-  startSync,
-  syncEvolved,
-} from './sync.ts'
+import { endSync, mapLocally, mustGoOn, planSync, startSync } from './sync.ts'
 
 const start = Date.parse('2026-01-01T00:00:00.000Z')
 const at = (ms: number) => new Date(start + ms).toISOString()
@@ -21,24 +11,24 @@ const product_id = '018f0000-0000-7000-8000-000000000001'
 const facts = { product_id, provider_id: 'stripe' }
 const factsAt = (ms: number) => ({ ...facts, occurred_at: at(ms) })
 const ids = { provider_product_id: product_id, provider_price_id: 'price_1', kept_fields: [] }
-const held = (content_hash: string, price_hash: string | null = 'p'): Held => ({ content_hash, price_hash })
-const put = (content_hash: string, price_hash: string | null = 'p'): Puts => ({
+const held = (content_hash: string, price_hash: string | null = 'p'): Hashes => ({ content_hash, price_hash })
+const put = (content_hash: string, price_hash: string | null = 'p'): SyncGoal => ({
   ...held(content_hash, price_hash),
   price: 'put',
 })
-const keep = (content_hash: string, price_hash: string | null = 'p'): Puts => ({
+const keep = (content_hash: string, price_hash: string | null = 'p'): SyncGoal => ({
   ...put(content_hash, price_hash),
   price: 'keep',
 })
 
 type SyncEvent = Parameters<typeof syncEvolved>[1]
-const begun = (sync: number, puts: Puts, ms = 0): SyncEvent => ({
+const begun = (sync: number, goal: SyncGoal, ms = 0): SyncEvent => ({
   type: 'ProductSyncStarted',
-  data: { ...factsAt(ms), sync, ...puts },
+  data: { ...factsAt(ms), sync, ...goal },
 })
 const done = (
   sync: number,
-  { content_hash, price_hash }: Held,
+  { content_hash, price_hash }: Hashes,
   more: Partial<ProductSynced['data']> = {},
 ): SyncEvent => ({
   type: 'ProductSynced',
@@ -64,7 +54,7 @@ const after = (...events: readonly SyncEvent[]): AtProvider => {
 const given = (t: Test, ...history: readonly SyncEvent[]) =>
   givenEvents<AtProvider | undefined, ProductEvent>(t, fold, history)
 
-const wish = (wanted: Held, more: { force?: boolean; updatePrices?: boolean } = {}) => ({
+const wish = (wanted: Hashes, more: { force?: boolean; updatePrices?: boolean } = {}) => ({
   wanted,
   force: false,
   updatePrices: false,
@@ -73,34 +63,34 @@ const wish = (wanted: Held, more: { force?: boolean; updatePrices?: boolean } = 
 const settled = [begun(1, put('a')), done(1, held('a'))]
 
 t.test('what was never there is created with its price', async (t) => {
-  t.same(planSync(undefined, wish(held('a'))), { status: 'created', puts: put('a'), price_differs: false })
+  t.same(planSync(undefined, wish(held('a'))), { status: 'created', goal: put('a'), price_differs: false })
   t.match(planSync(after(begun(1, put('a'))), wish(held('a'))), { status: 'created' }, 'also when somebody has begun')
-  t.match(planSync(after(begun(1, put('a')), failed(1)), wish(held('b'))), { status: 'created', puts: put('b') })
+  t.match(planSync(after(begun(1, put('a')), failed(1)), wish(held('b'))), { status: 'created', goal: put('b') })
 })
 
 t.test('what has not changed is skipped, unless it is forced', async (t) => {
   const state = after(...settled)
   t.match(planSync(state, wish(held('a'))), { status: 'skipped', price_differs: false })
-  t.same(planSync(state, wish(held('a'), { force: true })), { status: 'updated', puts: put('a'), price_differs: false })
+  t.same(planSync(state, wish(held('a'), { force: true })), { status: 'updated', goal: put('a'), price_differs: false })
 })
 
 t.test('another content is put, and the price is left alone', async (t) => {
-  t.same(planSync(after(...settled), wish(held('b'))), { status: 'updated', puts: keep('b'), price_differs: false })
+  t.same(planSync(after(...settled), wish(held('b'))), { status: 'updated', goal: keep('b'), price_differs: false })
 })
 
 t.test('another price is put only when that is asked for', async (t) => {
   const state = after(...settled)
   const other = held('a', 'q')
   t.match(planSync(state, wish(other)), { status: 'skipped', price_differs: true })
-  t.same(planSync(state, wish(held('b', 'q'))), { status: 'updated', puts: keep('b', 'p'), price_differs: true })
+  t.same(planSync(state, wish(held('b', 'q'))), { status: 'updated', goal: keep('b', 'p'), price_differs: true })
   t.same(planSync(state, wish(other, { force: true })), {
     status: 'updated',
-    puts: keep('a', 'p'),
+    goal: keep('a', 'p'),
     price_differs: true,
   })
   t.same(planSync(state, wish(other, { updatePrices: true })), {
     status: 'updated',
-    puts: put('a', 'q'),
+    goal: put('a', 'q'),
     price_differs: false,
   })
 })
@@ -111,15 +101,32 @@ t.test('a price that came to be, or to be gone, is another price', async (t) => 
   t.match(planSync(state, wish(held('a', 'p'))), { status: 'skipped', price_differs: true })
   t.match(planSync(after(...settled), wish(held('a', null))), { status: 'skipped', price_differs: true })
   const gone = planSync(after(...settled), wish(held('a', null), { updatePrices: true }))
-  t.match(gone, { status: 'updated', puts: put('a', null) })
+  t.match(gone, { status: 'updated', goal: put('a', null) })
 })
 
 t.test('after a sync that did not succeed nothing is skipped', async (t) => {
   for (const end of [[], [failed(2)], [failed(2, 'provider_outcome_unknown')]]) {
     const state = after(...settled, begun(2, put('b', 'q')), ...end)
-    t.match(planSync(state, wish(held('a'))), { status: 'updated', puts: put('a') }, 'the recorded price is put again')
-    t.match(planSync(state, wish(held('b', 'q'))), { status: 'updated', puts: keep('b', 'p'), price_differs: true })
+    t.match(planSync(state, wish(held('a'))), { status: 'updated', goal: put('a') }, 'the recorded price is put again')
+    t.match(planSync(state, wish(held('b', 'r'))), { status: 'updated', goal: keep('b', 'p'), price_differs: true })
   }
+})
+
+t.test('a price that was asked for and may be there is put again unasked, unless it was refused', async (t) => {
+  const asked = [...settled, begun(2, put('b', 'q'))]
+  const open = [[], [failed(2, 'provider_outcome_unknown')], [failed(2, 'provider_unavailable')]]
+  for (const end of open) {
+    const plan = planSync(after(...asked, ...end), wish(held('b', 'q')))
+    t.match(plan, { status: 'updated', goal: put('b', 'q'), price_differs: false })
+  }
+  for (const code of ['provider_rejected', 'currency_not_supported']) {
+    const plan = planSync(after(...asked, failed(2, code)), wish(held('b', 'q')))
+    t.match(plan, { status: 'updated', goal: keep('b', 'p'), price_differs: true }, code)
+  }
+  const keeping = after(...asked, failed(2, 'provider_outcome_unknown'), begun(3, keep('c')), failed(3))
+  t.match(planSync(keeping, wish(held('b', 'q'))), { goal: put('b', 'q') }, 'what was refused has put no price')
+  const other = after(...settled, begun(2, put('a', 'q')), done(2, held('a', 'q')))
+  t.match(planSync(other, wish(held('a', 'p'))), { status: 'skipped', price_differs: true }, 'but not a former one')
 })
 
 t.test('a sync that kept the price settles nothing about it', async (t) => {
@@ -127,7 +134,7 @@ t.test('a sync that kept the price settles nothing about it', async (t) => {
   t.match(planSync(state, wish(held('b', 'q'))), { status: 'skipped', price_differs: true })
   t.match(
     planSync(state, wish(held('b', 'p'))),
-    { status: 'updated', puts: put('b', 'p') },
+    { status: 'updated', goal: put('b', 'p') },
     'it may be q that is there',
   )
 })
@@ -135,7 +142,7 @@ t.test('a sync that kept the price settles nothing about it', async (t) => {
 t.test('a kept price that is gone is put again, and that is no change of price', async (t) => {
   const gone = { provider_price_id: null }
   const state = after(...settled, begun(2, keep('b')), done(2, held('b'), gone))
-  t.match(planSync(state, wish(held('b', 'q'))), { status: 'updated', puts: put('b', 'q'), price_differs: false })
+  t.match(planSync(state, wish(held('b', 'q'))), { status: 'updated', goal: put('b', 'q'), price_differs: false })
   t.ok(mustGoOn(state, { ...wish(held('b')), now: at(1) }), 'at once')
   const none = after(
     begun(1, put('a', null)),
@@ -217,10 +224,14 @@ t.test('two different prices at the same time are no price that is known, and a 
     done(2, held('a', 'q')),
     done(3, held('a', 'r')),
   )
-  t.match(planSync(prices, wish(held('a', 'r'), { updatePrices: true })), { status: 'updated', puts: put('a', 'r') })
-  t.match(planSync(prices, wish(held('a', 'p'))), { status: 'updated', puts: put('a', 'p') })
+  t.match(planSync(prices, wish(held('a', 'r'), { updatePrices: true })), { status: 'updated', goal: put('a', 'r') })
+  t.match(planSync(prices, wish(held('a', 'p'))), { status: 'updated', goal: put('a', 'p') })
   t.ok(mustGoOn(prices, { ...wish(held('a', 'r'), { updatePrices: true }), now: at(1) }))
-  t.notOk(mustGoOn(prices, { ...wish(held('a', 'r')), now: at(1) }), 'who keeps prices can do nothing about it')
+  t.ok(mustGoOn(prices, { ...wish(held('a', 'r')), now: at(1) }), 'it was asked for last')
+  t.notOk(
+    mustGoOn(prices, { ...wish(held('a', 'q')), now: at(1) }),
+    'who keeps prices can do nothing about another one',
+  )
   const kept = after(
     ...settled,
     begun(2, put('a', 'q')),
@@ -248,19 +259,19 @@ t.test('one that took so long that nobody reckoned with it says so at its end', 
   t.match(planSync(late, wish(held('b'))), { status: 'updated' })
   t.ok(mustGoOn(late, { ...wish(held('b')), now: at(lateMs) }))
   const failing = after(begun(1, put('a')), begun(2, put('b'), lateMs), done(2, held('b')), failed(1))
-  t.match(planSync(failing, wish(held('b'))), { status: 'updated', puts: put('b') }, 'also when it failed')
+  t.match(planSync(failing, wish(held('b'))), { status: 'updated', goal: put('b') }, 'also when it failed')
   t.ok(failing.content.is_unsettled)
   const keeping = after(...settled, begun(2, keep('a')), failed(2))
-  t.match(planSync(keeping, wish(held('a'))), { status: 'updated', puts: keep('a') }, 'but not of a price it kept')
+  t.match(planSync(keeping, wish(held('a'))), { status: 'updated', goal: keep('a') }, 'but not of a price it kept')
 })
 
 t.test('a price is told apart from the same one at another time', async (t) => {
-  const turnOf = (...events: readonly SyncEvent[]) => after(...events).price_turn.number
-  const first = turnOf(begun(1, put('a')))
-  t.equal(turnOf(begun(1, put('a')), begun(2, put('a'))), first, 'the same at the same time')
-  t.equal(turnOf(begun(1, put('a')), failed(1), begun(2, put('b'))), first, 'and when it is tried again')
+  const keyOf = (...events: readonly SyncEvent[]) => after(...events).price_key.number
+  const first = keyOf(begun(1, put('a')))
+  t.equal(keyOf(begun(1, put('a')), begun(2, put('a'))), first, 'the same at the same time')
+  t.equal(keyOf(begun(1, put('a')), failed(1), begun(2, put('b'))), first, 'and when it is tried again')
   const other = [...settled, begun(2, put('a', 'q')), failed(2)]
-  t.equal(turnOf(...other, begun(3, keep('b')), begun(4, put('b', 'q'))), turnOf(...other), 'whoever keeps another one')
-  t.not(turnOf(...settled, begun(2, put('a'))), first, 'another one after a success')
-  t.not(turnOf(begun(1, put('a')), begun(2, put('a', 'q')), begun(3, put('a'))), first, 'and after another price')
+  t.equal(keyOf(...other, begun(3, keep('b')), begun(4, put('b', 'q'))), keyOf(...other), 'whoever keeps another one')
+  t.not(keyOf(...settled, begun(2, put('a'))), first, 'another one after a success')
+  t.not(keyOf(begun(1, put('a')), begun(2, put('a', 'q')), begun(3, put('a'))), first, 'and after another price')
 })

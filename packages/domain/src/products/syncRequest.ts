@@ -21,19 +21,22 @@ export type SyncError = Static<typeof SyncError>
 
 /** How it went with one product; of a dry run, how it would go. */
 export const SyncResult = Type.Object({
-  /** As the client wrote it. */
-  product_id: Type.String(),
+  product_id: Type.String({ description: 'As it was written in the request' }),
   status: Type.Enum(['created', 'updated', 'skipped', 'failed']),
   provider_product_id: Nullable(Type.String()),
-  provider_price_id: Nullable(Type.String()),
-  /** On what failed. */
+  provider_price_id: Nullable(Type.String({ description: 'Of the price or the plan' })),
   error: Type.Optional(SyncError),
-  /** The provider has another price, which was left as it is. */
-  price_differs: Type.Optional(Type.Literal(true)),
-  /** The provider has no catalogue: our own id stands for the product there. */
-  mapped_locally: Type.Optional(Type.Literal(true)),
-  /** Fields that the provider does not let be changed, and which are different there. */
-  kept_fields: Type.Optional(Type.Array(Type.String())),
+  price_differs: Type.Optional(
+    Type.Literal(true, { description: 'The provider has another price, which was left as it is' }),
+  ),
+  mapped_locally: Type.Optional(
+    Type.Literal(true, { description: 'The provider has no catalogue: our own id stands for the product there' }),
+  ),
+  kept_fields: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Fields that the provider does not let be changed, and which are different there',
+    }),
+  ),
 })
 export type SyncResult = Static<typeof SyncResult>
 

@@ -1,8 +1,9 @@
 // Syncs that overlap, fail, die and come late, against a model of a catalogue that does what it is told when it is told.
 import fc from 'fast-check'
 import t from 'tap'
+import { type AtProvider, type Hashes, lateMs, syncEvolved } from './atProvider.ts'
 import type { ProductEvent } from './events.ts'
-import { type AtProvider, endSync, type Held, lateMs, mustGoOn, planSync, startSync, syncEvolved } from './sync.ts'
+import { endSync, mustGoOn, planSync, startSync } from './sync.ts'
 
 const facts = { product_id: '018f0000-0000-7000-8000-000000000001', provider_id: 'stripe' }
 const ids = { provider_product_id: facts.product_id, provider_price_id: 'price_1', kept_fields: [] }
@@ -42,7 +43,7 @@ function createWorld() {
   let now = Date.parse('2026-01-01T00:00:00.000Z')
   const processes: Process[] = []
   let late: Write[] = []
-  const wanted = (): Held => ({ content_hash: local.content, price_hash: local.price })
+  const wanted = (): Hashes => ({ content_hash: local.content, price_hash: local.price })
   const iso = () => new Date(now).toISOString()
 
   function record(events: readonly ProductEvent[]): void {
@@ -56,11 +57,11 @@ function createWorld() {
   function start(force: boolean, updatePrices: boolean): void {
     const plan = planSync(at, { wanted: wanted(), force, updatePrices })
     if (plan.status === 'skipped') return
-    const [event] = startSync({ ...facts, occurred_at: iso() }, plan.puts, at)
+    const [event] = startSync({ ...facts, occurred_at: iso() }, plan.goal, at)
     if (event?.type !== 'ProductSyncStarted') throw new Error('Nothing was started')
     record([event])
-    const left: Write[] = [{ part: 'content', value: plan.puts.content_hash, started_at: now }]
-    if (plan.puts.price === 'put') left.push({ part: 'price', value: plan.puts.price_hash, started_at: now })
+    const left: Write[] = [{ part: 'content', value: plan.goal.content_hash, started_at: now }]
+    if (plan.goal.price === 'put') left.push({ part: 'price', value: plan.goal.price_hash, started_at: now })
     processes.push({ started: event.data, updatePrices, left })
   }
   function succeed(process: Process): void {

@@ -1,11 +1,11 @@
-// The product catalog at PayPal.
+// The product catalogue at PayPal.
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import { createProduct, describeProduct, getProduct, type NewCatalogProduct } from './catalog.ts'
+import { createProduct, describeProduct, getProduct, type NewPaypalProduct } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
 
 const id = '0198f3a0-0000-7000-8000-0000000000b1'
-const product: NewCatalogProduct = { id, name: 'Ticket', description: null, type: 'DIGITAL' }
+const product: NewPaypalProduct = { id, name: 'Ticket', description: null, type: 'DIGITAL' }
 
 async function start(t: Test) {
   const fake = await startFakePaypal(t)

@@ -1,4 +1,4 @@
-// The products of PayPal's catalog. Prices are no part of them.
+// The single calls about products in PayPal's catalogue. Prices are no part of them.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
@@ -7,16 +7,16 @@ import type { PaypalClient } from './client.ts'
 import { refused } from './refusals.ts'
 import { keyOf } from './requestKeys.ts'
 
-const CatalogProduct = Type.Object({
+const PaypalProduct = Type.Object({
   id: Code,
   name: Type.String(),
   description: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
 })
-export type CatalogProduct = Static<typeof CatalogProduct>
-const catalogProduct = Compile(CatalogProduct)
+export type PaypalProduct = Static<typeof PaypalProduct>
+const paypalProduct = Compile(PaypalProduct)
 
-export type NewCatalogProduct = {
+export type NewPaypalProduct = {
   /** 6 to 50 characters; PayPal refuses a second product with the same id. */
   readonly id: string
   /** At most 127 characters, and fixed from then on. */
@@ -32,8 +32,8 @@ export type NewCatalogProduct = {
  */
 export async function createProduct(
   client: PaypalClient,
-  { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewCatalogProduct },
-): Promise<CatalogProduct | null> {
+  { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewPaypalProduct },
+): Promise<PaypalProduct | null> {
   const { description, ...rest } = product
   const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
   const call = { method: 'POST', path: '/v1/catalogs/products', key: keyOf(idempotency_key, body), body } as const
@@ -64,18 +64,18 @@ export async function describeProduct(
 }
 
 /** `null` when it has none. */
-export function descriptionOf({ description = '' }: CatalogProduct): string | null {
+export function descriptionOf({ description = '' }: PaypalProduct): string | null {
   return description === '' ? null : description
 }
 
 /** @returns `null` when there is no such product. @throws ProviderError */
-export async function getProduct(client: PaypalClient, productId: string): Promise<CatalogProduct | null> {
+export async function getProduct(client: PaypalClient, productId: string): Promise<PaypalProduct | null> {
   const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
   if (!found.refusal) return found.value
   if (found.refusal.status === 404) return null
   throw refused(found.refusal)
 }
 
-const readProduct = (answer: HttpAnswer): CatalogProduct => readAnswer(catalogProduct, answer)
+const readProduct = (answer: HttpAnswer): PaypalProduct => readAnswer(paypalProduct, answer)
 
 const productPath = (productId: string) => `/v1/catalogs/products/${encodeURIComponent(productId)}`

@@ -35,16 +35,16 @@ export function membershipAt(price: Partial<CatalogPrice>): CatalogProduct {
 }
 
 /** @param options `pausesMs` when PayPal is called too often */
-export async function startCatalog(
+export async function catalogUnderTest(
   t: Test,
   { timeoutMs = 5000, pausesMs = [] }: { readonly timeoutMs?: number; readonly pausesMs?: readonly number[] } = {},
 ) {
   const fake = await startFakePaypal(t)
-  return { fake, catalog: catalogFor(t, fake, { timeoutMs, pausesMs }) }
+  return { fake, catalog: catalogAt(t, fake, { timeoutMs, pausesMs }) }
 }
 
 /** A further one, as another process would have it. @param options `repeats`: calls whose answer was lost */
-export function catalogFor(
+export function catalogAt(
   t: Test,
   fake: FakePaypal,
   {

@@ -1,4 +1,4 @@
-// Billing plans: what PayPal charges again and again, and how much. A plan belongs to a product of the catalog.
+// Billing plans: what PayPal charges again and again, and how much. A plan belongs to a product of the catalogue.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'

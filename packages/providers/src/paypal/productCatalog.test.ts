@@ -1,15 +1,15 @@
-// A product comes to PayPal's catalog once, and is brought up to date there.
+// A product comes to PayPal's catalogue once, and is brought up to date there.
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import type { CatalogPrice } from '../provider.ts'
 import {
-  catalogFor,
+  catalogAt,
+  catalogUnderTest,
   membership,
   membershipAt,
   plansOf,
   productId,
   put,
-  startCatalog,
   ticket,
 } from './catalogUnderTest.ts'
 import { startPaypal } from './testPaypal.ts'
@@ -17,7 +17,7 @@ import { startPaypal } from './testPaypal.ts'
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 
 t.test('what is paid once is a product without a price', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   t.equal(catalog.keepsPrice(ticket), false)
   t.strictSame(await put(catalog, ticket), once)
   t.strictSame(
@@ -36,7 +36,7 @@ t.test('it is the catalogue of the provider', async (t) => {
 
 t.test('each of our types is one of PayPal’s', async (t) => {
   const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   for (const product_type of ['physical', 'digital', 'service', 'subscription'] as const) {
     const product_id = `a-${product_type}`
     await put(catalog, { ...ticket, product_id, product_type })
@@ -45,7 +45,7 @@ t.test('each of our types is one of PayPal’s', async (t) => {
 })
 
 t.test('a product that is there is made no second time, whatever the key is', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, ticket)
   const before = [...fake.catalog.products.values()]
   t.strictSame(await put(catalog, ticket), once, 'the same key')
@@ -58,7 +58,7 @@ t.test('a product that is there is made no second time, whatever the key is', as
 })
 
 t.test('the description is brought up to date, given, and taken away', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const described = () => fake.catalog.products.get(productId)?.description
   await put(catalog, { ...ticket, description: null })
   t.equal(described(), undefined)
@@ -69,7 +69,7 @@ t.test('the description is brought up to date, given, and taken away', async (t)
 })
 
 t.test('a name and a type that are others by now are kept, and said to be', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   await put(catalog, ticket)
   const renamed = { ...ticket, name: 'Seat', description: 'In the front' }
   t.strictSame(await put(catalog, renamed), { ...once, kept_fields: ['name'] })
@@ -84,13 +84,13 @@ t.test('a name and a type that are others by now are kept, and said to be', asyn
 })
 
 t.test('a product that is gone is made again', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   t.strictSame(await put(catalog, ticket, { known: once, price: 'keep' }), once)
   t.equal(fake.catalog.products.size, 1)
 })
 
 t.test('what PayPal could not take is refused before it is asked, with the field and its limit', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const at = (price: Partial<CatalogPrice>) => membershipAt(price)
   const trial = (trial_days: number) => at({ recurring: { interval: 'month', trial_days } })
   const taken = [
@@ -118,7 +118,7 @@ t.test('what PayPal could not take is refused before it is asked, with the field
 })
 
 t.test('PayPal has the last word about what may be too long', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const name = '🎟'.repeat(127)
   catalog.checkProduct({ ...ticket, name })
   await t.rejects(put(catalog, { ...ticket, name }), { kind: 'rejected', code: 'invalid_string_max_length' })
@@ -126,14 +126,14 @@ t.test('PayPal has the last word about what may be too long', async (t) => {
 })
 
 t.test('too many calls are made again later', async (t) => {
-  const { fake, catalog } = await startCatalog(t, { pausesMs: [100, 200, 400] })
+  const { fake, catalog } = await catalogUnderTest(t, { pausesMs: [100, 200, 400] })
   fake.catalog.limit.set({ perSecond: 10 })
   const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
   const put = products.map((product) =>
     catalog.putProduct({ idempotency_key: product.product_id, product, price: 'put', known: null }),
   )
   const made = await Promise.all(put)
-  t.ok(fake.catalog.limit.refused > 0, 'PayPal did refuse some')
+  t.ok(fake.catalog.limit.refused() > 0, 'PayPal did refuse some')
   t.strictSame(
     made.map(({ provider_product_id }) => provider_product_id),
     products.map(({ product_id }) => product_id),
@@ -147,18 +147,18 @@ t.test('too many calls are made again later', async (t) => {
 })
 
 t.test('a provider that goes on being called too often is unavailable, and says for how long', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   fake.catalog.limit.set({ perSecond: 0, retryAfter: '7' })
   const refused = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
   await t.rejects(put(catalog, ticket), refused)
   fake.catalog.limit.set({ perSecond: 0 })
-  await t.rejects(put(catalogFor(t, fake), ticket), { ...refused, rateLimit: { retryAfterMs: null } })
+  await t.rejects(put(catalogAt(t, fake), ticket), { ...refused, rateLimit: { retryAfterMs: null } })
   t.equal(fake.catalog.products.size, 0)
 })
 
 t.test('sixteen at once make one product', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
-  const other = catalogFor(t, fake)
+  const { fake, catalog } = await catalogUnderTest(t)
+  const other = catalogAt(t, fake)
   const keys = Array.from({ length: 16 }, (_, index) => `k${index % 4}`)
   const all = keys.map((key, index) => put(index % 2 ? catalog : other, ticket, { key }))
   t.strictSame(await Promise.all(all), Array(16).fill(once))

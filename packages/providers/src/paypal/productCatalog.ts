@@ -1,4 +1,4 @@
-// Brings products to PayPal: each is one of the catalog, and a recurring one has a billing plan.
+// Brings products to PayPal: each is one of the catalogue, and a recurring one has a billing plan.
 import type { Pace } from '../pacing.ts'
 import {
   type CatalogPrice,
@@ -9,13 +9,7 @@ import {
   type PutProduct,
 } from '../provider.ts'
 import { toMoney } from './amounts.ts'
-import {
-  createProduct,
-  describeProduct,
-  descriptionOf,
-  getProduct,
-  type CatalogProduct as ProductThere,
-} from './catalog.ts'
+import { createProduct, describeProduct, descriptionOf, getProduct, type PaypalProduct } from './catalog.ts'
 import type { PaypalClient } from './client.ts'
 import { maxTrialDays, type RecurringPrice } from './planPrice.ts'
 import { keepPlan, putPlan, withdrawPlans } from './productPlans.ts'
@@ -73,7 +67,7 @@ async function putProduct(client: PaypalClient, request: PutProduct): Promise<Pr
 async function productThere(
   client: PaypalClient,
   { idempotency_key, product, known }: PutProduct,
-): Promise<ProductThere> {
+): Promise<PaypalProduct> {
   const { product_id: id, name, description, product_type } = product
   const found = known === null ? null : await getProduct(client, id)
   if (found) return found

@@ -3,18 +3,18 @@
 import type { BillingInterval } from '@paylog/domain/products/events'
 import t from 'tap'
 import {
-  catalogFor,
+  catalogAt,
+  catalogUnderTest,
   membership,
   membershipAt,
   monthly,
   plansOf,
   productId,
   put,
-  startCatalog,
 } from './catalogUnderTest.ts'
 
 t.test('a recurring product has a plan, which can be subscribed to at once', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   t.equal(catalog.keepsPrice(membership), true)
   const { provider_price_id, ...rest } = await put(catalog, membership)
   t.strictSame(rest, { provider_product_id: productId, kept_fields: [] })
@@ -45,7 +45,7 @@ t.test('a recurring product has a plan, which can be subscribed to at once', asy
 })
 
 t.test('a trial comes first, and is free', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const product = membershipAt({ recurring: { interval: 'year', trial_days: 14 } })
   const { provider_price_id } = await put(catalog, product)
   const plan = fake.catalog.plans.get(provider_price_id ?? '')
@@ -70,7 +70,7 @@ t.test('a trial comes first, and is free', async (t) => {
 })
 
 t.test('intervals and currencies are PayPal’s, and are found again', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const units = { day: 'DAY', week: 'WEEK', month: 'MONTH', year: 'YEAR' } as const
   const intervals: readonly BillingInterval[] = ['day', 'week', 'month', 'year']
   const prices = [
@@ -91,7 +91,7 @@ t.test('intervals and currencies are PayPal’s, and are found again', async (t)
 })
 
 t.test('the price that is there is made no second time', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   t.strictSame(await put(catalog, membership), known, 'the same key')
   t.strictSame(await put(catalog, membership, { key: 'k2' }), known, 'another key')
@@ -103,7 +103,7 @@ t.test('the price that is there is made no second time', async (t) => {
 })
 
 t.test('another price is another plan, and the former one is sold no more', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const dearer = await put(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k2', known })
   t.not(dearer.provider_price_id, known.provider_price_id)
@@ -127,7 +127,7 @@ t.test('another price is another plan, and the former one is sold no more', asyn
 })
 
 t.test('a price that comes back finds its plan again', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const first = await put(catalog, membership, { key: 'a1' })
   const second = await put(catalog, membershipAt({ amount_cents: 1200 }), { key: 'b', known: first })
   t.strictSame(await put(catalog, membership, { key: 'a2', known: second }), first)
@@ -139,7 +139,7 @@ t.test('a price that comes back finds its plan again', async (t) => {
 })
 
 t.test('a price that is to be kept is kept, whatever the product says', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const changed = { ...membershipAt({ amount_cents: 1200 }), description: 'For all' }
   t.strictSame(await put(catalog, changed, { price: 'keep', known }), known)
@@ -151,7 +151,7 @@ t.test('a price that is to be kept is kept, whatever the product says', async (t
 })
 
 t.test('what is recurring no more is subscribed to no more', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const once = { ...membership, price: { ...monthly, recurring: null } }
   t.strictSame(await put(catalog, once, { key: 'k2', known }), { ...known, provider_price_id: null })
@@ -163,7 +163,7 @@ t.test('what is recurring no more is subscribed to no more', async (t) => {
 })
 
 t.test('a renamed product renames its plan, which PayPal allows', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const nameOf = () => fake.catalog.plans.get(known.provider_price_id ?? '')?.name
   const renamed = { ...known, kept_fields: ['name'] }
@@ -174,7 +174,7 @@ t.test('a renamed product renames its plan, which PayPal allows', async (t) => {
 })
 
 t.test('plans that the merchant made by hand are left alone', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
   const byHand = [
@@ -198,7 +198,7 @@ t.test('plans that the merchant made by hand are left alone', async (t) => {
 })
 
 t.test('a plan of another product is no plan of ours, whoever says so', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const other = await put(catalog, { ...membership, product_id: 'another-one' })
   const known = { ...other, provider_product_id: productId }
   const ours = await put(catalog, membershipAt({ amount_cents: 1200 }), { known })
@@ -208,7 +208,7 @@ t.test('a plan of another product is no plan of ours, whoever says so', async (t
 })
 
 t.test('of several plans of ours at the price the oldest one stays', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const first = await put(catalog, membership)
   const ours = fake.catalog.plans.get(first.provider_price_id ?? '')
   const older = fake.catalog.addPlan({ ...ours, payment_preferences: {} })
@@ -219,7 +219,7 @@ t.test('of several plans of ours at the price the oldest one stays', async (t) =
 })
 
 t.test('our plan stays ours when the merchant describes it', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   fake.catalog.changePlan(known.provider_price_id ?? '', { description: 'For friends of the house' })
   t.strictSame(await put(catalog, membership, { key: 'k2', known }), known)
@@ -228,7 +228,7 @@ t.test('our plan stays ours when the merchant describes it', async (t) => {
 })
 
 t.test('a plan that the merchant has switched off is switched on again', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   fake.catalog.changePlan(known.provider_price_id ?? '', { status: 'INACTIVE' })
   t.strictSame(await put(catalog, membership, { known }), known)
@@ -236,7 +236,7 @@ t.test('a plan that the merchant has switched off is switched on again', async (
 })
 
 t.test('all pages of the list are looked through', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
   for (let made = 1; made <= 44; made++)
@@ -249,7 +249,7 @@ t.test('all pages of the list are looked through', async (t) => {
 })
 
 t.test('pages that are not full are not the last ones, and plans that are not whole are asked for', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
   for (let made = 1; made <= 10; made++)
@@ -260,7 +260,7 @@ t.test('pages that are not full are not the last ones, and plans that are not wh
 })
 
 t.test('full pages end with an empty one', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   const known = await put(catalog, membership)
   const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
   for (let made = 1; made <= 19; made++)
@@ -269,8 +269,8 @@ t.test('full pages end with an empty one', async (t) => {
 })
 
 t.test('sixteen at once leave one plan that can be subscribed to', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
-  const other = catalogFor(t, fake)
+  const { fake, catalog } = await catalogUnderTest(t)
+  const other = catalogAt(t, fake)
   const all = Array.from({ length: 16 }, (_, index) => put(index % 2 ? catalog : other, membership))
   const [first, ...rest] = await Promise.all(all)
   for (const one of rest) t.strictSame(one, first)
@@ -278,8 +278,8 @@ t.test('sixteen at once leave one plan that can be subscribed to', async (t) => 
 })
 
 t.test('sixteen at once with different keys leave one as well', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
-  const other = catalogFor(t, fake)
+  const { fake, catalog } = await catalogUnderTest(t)
+  const other = catalogAt(t, fake)
   await Promise.all(
     Array.from({ length: 16 }, (_, index) => put(index % 2 ? catalog : other, membership, { key: `k${index}` })),
   )
@@ -290,7 +290,7 @@ t.test('sixteen at once with different keys leave one as well', async (t) => {
 })
 
 t.test('a list that is behind makes no second plan', async (t) => {
-  const { fake, catalog } = await startCatalog(t)
+  const { fake, catalog } = await catalogUnderTest(t)
   fake.catalog.distortList({ isBehind: true })
   const known = await put(catalog, membership)
   t.strictSame(await put(catalog, membership), known, 'for the key')

@@ -1,4 +1,4 @@
-// The keys of the calls that make something in the catalog.
+// The keys of the calls that make something in the catalogue.
 import { createHash } from 'node:crypto'
 
 /**

@@ -4,7 +4,7 @@ import { rateLimitIn, unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient, parseJson } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
-import { isBusyOrClosed, refusalOf } from './errors.ts'
+import { closedMessage, isBusyOrClosed, refusalOf } from './errors.ts'
 
 /** To be spread into the options of every request of one question. */
 export type TimeLeft = () => { readonly timeout: number }
@@ -84,7 +84,7 @@ function readable({ status, headers, text }: HttpAnswer): unknown {
   const parsed = parseJson(text)
   if (isObject(parsed) && ('error' in parsed ? isObject(parsed.error) : status < 300)) return parsed
   if (isBusyOrClosed(status))
-    throw new ProviderError('unavailable', `http_${status}`, 'The provider does not take requests at the moment', {
+    throw new ProviderError('unavailable', `http_${status}`, closedMessage(status), {
       rateLimit: status === 429 ? rateLimitIn(headers) : null,
     })
   throw unreadable('unreadable_answer')

@@ -24,7 +24,13 @@ export function refusalOf(error: unknown): unknown {
   if (notAnswered instanceof ProviderError) return notAnswered
   const kind = kindOf(error)
   const rateLimit = isTooMany(error) ? rateLimitIn({ 'retry-after': error.headers?.['retry-after'] }) : null
-  return new ProviderError(kind, codeOf(error), messages[kind], { cause: traceOf(error), rateLimit })
+  const message = kind === 'unavailable' ? closedMessage(error.statusCode) : messages[kind]
+  return new ProviderError(kind, codeOf(error), message, { cause: traceOf(error), rateLimit })
+}
+
+/** Waiting helps against one of the reasons, and only the operator against the other. */
+export function closedMessage(status: number | undefined): string {
+  return status === 401 || status === 403 ? 'The provider refuses our credentials' : messages.unavailable
 }
 
 /** Too many requests at once, or about one object: https://docs.stripe.com/rate-limits */

@@ -46,15 +46,15 @@ export const invalidClient = answer(401, () => ({
   error_description: 'Client Authentication failed',
 }))
 
-/** Too many requests. @param retryAfter the header, which PayPal does not promise */
-export function rateLimited(retryAfter?: string): Answer {
+/** Too many requests. @param headers perhaps with a `retry-after`, which PayPal does not promise */
+export function rateLimited(headers: Readonly<Record<string, string>>): Answer {
   const body = () => ({
     name: 'RATE_LIMIT_REACHED',
     message: 'Too many requests. Blocked due to rate limiting.',
     debug_id: debugId,
     links: [],
   })
-  return { status: 429, body, headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter } }
+  return { status: 429, body, headers }
 }
 
 export function send(response: ServerResponse, { status, body, headers }: Answer): void {

@@ -1,4 +1,4 @@
-// The product catalog that PayPal keeps.
+// The product catalogue that PayPal keeps.
 import { type Answer, answer, refusal } from './answers.ts'
 import { paypalId } from './ids.ts'
 import { at } from './json.ts'

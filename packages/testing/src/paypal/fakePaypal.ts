@@ -1,11 +1,11 @@
-// PayPal as a real HTTP server that keeps its state in memory: OAuth, orders, vault, catalog and signed notifications.
+// PayPal as a real HTTP server that keeps its state in memory: OAuth, orders, vault, catalogue and signed notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { type Charge, createFaultPlan, createLedger, type FaultPlan } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
+import { createRateLimit, type RateLimit } from '../rateLimit.ts'
 import { createIssuedTokens } from './accessTokens.ts'
 import { type Catalog, createCatalog } from './catalog.ts'
-import { type CatalogLimit, createCatalogLimit } from './catalogLimit.ts'
 import { type Delivery, deliver } from './deliver.ts'
 import type { PaypalEvent } from './events.ts'
 import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
@@ -53,7 +53,8 @@ export type FakeCatalog = Pick<Catalog, 'products'> & {
   readonly addPlan: Plans['add']
   readonly changePlan: Plans['change']
   readonly distortList: Plans['distortList']
-  readonly limit: Pick<CatalogLimit, 'set' | 'refused'>
+  /** Of its calls alone. */
+  readonly limit: Pick<RateLimit, 'set' | 'refused'>
 }
 
 export type FakePaypalOptions = {
@@ -89,7 +90,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     orders,
     vault: createFakeVault({ apiBase, made }),
     catalog,
-    catalogLimit: createCatalogLimit(),
+    catalogLimit: createRateLimit(),
     plans,
     tokens: createIssuedTokens({ clientId, clientSecret, lifetimeSeconds: tokenLifetimeSeconds }),
     requestIds: createRequestIds(),

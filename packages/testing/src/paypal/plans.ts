@@ -1,4 +1,4 @@
-// The billing plans that PayPal keeps of the products in its catalog.
+// The billing plans that PayPal keeps of the products in its catalogue.
 import { type Answer, answer, refusal } from './answers.ts'
 import { paypalId } from './ids.ts'
 import { at } from './json.ts'
@@ -37,7 +37,7 @@ export type ListDistortion = {
   readonly pageSize?: number
 }
 
-/** @param hasProduct whether the catalog has a product with this id */
+/** @param hasProduct whether the catalogue has a product with this id */
 export function createPlans(hasProduct: (id: string) => boolean): Plans {
   const all = new Map<string, Plan>()
   let listed: ReadonlySet<string> | undefined

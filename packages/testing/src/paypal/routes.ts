@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { FaultPlan } from '../fakeProvider.ts'
+import type { RateLimit } from '../rateLimit.ts'
 import type { IssuedTokens } from './accessTokens.ts'
-import { type Answer, invalidToken, refusal, send } from './answers.ts'
+import { type Answer, invalidToken, rateLimited, refusal, send } from './answers.ts'
 import type { Catalog } from './catalog.ts'
-import type { CatalogLimit } from './catalogLimit.ts'
 import { parseJson } from './json.ts'
 import type { Orders } from './orders.ts'
 import type { Plans } from './plans.ts'
@@ -33,7 +33,7 @@ export type Parts = {
   readonly orders: Orders
   readonly vault: Vault
   readonly catalog: Catalog
-  readonly catalogLimit: CatalogLimit
+  readonly catalogLimit: RateLimit
   readonly plans: Plans
   readonly tokens: IssuedTokens
   readonly requestIds: RequestIds
@@ -67,8 +67,8 @@ export function answerCall(parts: Parts, call: Call, response: ServerResponse): 
   if (!parts.tokens.isValid(authorization)) return Promise.resolve(write(invalidToken))
   if (path === '/v1/notifications/verify-webhook-signature')
     return parts.verificationFaults.play(response, () => parts.signatures.verify(call.bytes), write)
-  const limited = /^\/v1\/(catalogs|billing)\//.test(path) ? parts.catalogLimit.refuse() : undefined
-  if (limited) return Promise.resolve(write(limited))
+  const limited = /^\/v1\/(catalogs|billing)\//.test(path) ? parts.catalogLimit.take() : undefined
+  if (limited) return Promise.resolve(write(rateLimited(limited)))
   if (method === 'GET') return parts.readFaults.play(response, () => shown(parts, call), write)
   if (key !== undefined && key.length > 108) return Promise.resolve(write(refusal(400, 'INVALID_STRING_LENGTH')))
   const act = () => parts.requestIds.once(`${method} ${path}`, key, () => changed(parts, call))

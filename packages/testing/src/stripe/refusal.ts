@@ -40,3 +40,9 @@ export function invalid(code: string | undefined, message: string, param?: strin
     ...(param === undefined ? {} : { param }),
   })
 }
+
+/** https://docs.stripe.com/rate-limits */
+export function tooManyRequests(headers: Readonly<Record<string, string>>): StripeRefusal {
+  const message = 'Testmode request rate limit exceeded, the rate limits in testmode are lower than livemode.'
+  return new StripeRefusal(429, { type: 'invalid_request_error', code: 'rate_limit', message }, headers)
+}

@@ -2,14 +2,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createFaultPlan, type FaultPlan } from '../fakeProvider.ts'
+import { createRateLimit, type RateLimit } from '../rateLimit.ts'
 import { catalogPaths } from './catalogPaths.ts'
 import { checkParams, readForm } from './form.ts'
 import { createIdempotencyKeys, type Outcome } from './idempotency.ts'
 import { apiVersion, stripeId } from './ids.ts'
 import { intentPaths } from './intentPaths.ts'
 import type { Path } from './paths.ts'
-import { createRateLimit, type RateLimit } from './rateLimit.ts'
-import { invalid, type StripeErrorBody, StripeRefusal } from './refusal.ts'
+import { invalid, type StripeErrorBody, StripeRefusal, tooManyRequests } from './refusal.ts'
 import type { StripeState } from './state.ts'
 import { vaultPaths } from './vaultPaths.ts'
 
@@ -99,7 +99,8 @@ export function createStripeServer({
     try {
       const refusal = refusals.shift()
       if (refusal) throw refusal
-      rateLimit.take()
+      const tooMany = rateLimit.take()
+      if (tooMany) throw tooManyRequests(tooMany)
       checkHeaders(call, secretKey)
       const [found, id] = pathOf(call)
       if (method === 'POST') return await change(found, call, id, send, response)

@@ -1,5 +1,6 @@
 // Room: tests of projections, and query-api's measurements. A catalogue of any size, the same one every time.
 import type { ProductAdded, ProductEvent, ProductType } from '@paylog/domain/products/events'
+import type { ProductsQuestion } from './products/queries.ts'
 import type { ProjectedEvent } from './projection.ts'
 
 const syllables = 'ba re to mi lu san der kor vel pin gra ste on ar li no tex fa qui zu mo hel bro cas ö é'.split(' ')
@@ -7,6 +8,19 @@ const types: readonly ProductType[] = ['physical', 'digital', 'service', 'subscr
 const intervals = ['day', 'week', 'month', 'year'] as const
 const dayMs = 86_400_000
 const begin = Date.parse('2024-01-01T00:00:00.000Z')
+
+/** The question without any filter. */
+export const everything: ProductsQuestion = {
+  category_id: undefined,
+  product_type: undefined,
+  is_recurring: undefined,
+  is_active: undefined,
+  search: undefined,
+  offset: 0,
+  limit: 100,
+  orderBy: 'created_at',
+  orderDir: 'desc',
+}
 
 /** A few words in nearly every text, many in hardly any, like those of a language. The first is the most common one. */
 export const vocabulary = words()
@@ -16,7 +30,7 @@ export const vocabulary = words()
  * categories of uneven size, with all types, mostly active. Some were changed since.
  * @param idOf tells a product's id by its number
  */
-export function* catalogue(count: number, idOf: (number: number) => string): Generator<ProjectedEvent & ProductEvent> {
+export function* catalog(count: number, idOf: (number: number) => string): Generator<ProjectedEvent & ProductEvent> {
   const random = createRandom()
   for (let number = 1; number <= count; number += 1) {
     const product_id = idOf(number)
