@@ -60,12 +60,13 @@ async function runBeside(command: Command, args: readonly string[], print: (line
 
 /** The answer to no command, to an unknown one, and to a cry for help. */
 function explain(args: readonly string[]): number {
-  const wantsHelp = args.length === 0 || ['--help', '-h', 'help'].includes(args[0] ?? '')
+  const wantsHelp = args.length === 0 || args[0] === 'help' || args.some((arg) => ['--help', '-h'].includes(arg))
   const help = [
     `Usage: ${call} COMMAND`,
     '',
     ...commands.flatMap(({ name, usage: rest, summary }) => [`  ${name} ${rest}`, `      ${summary}`]),
     '',
+    'COMMAND --help says more of some.',
     'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
     'elsewhere it takes the same environment as the apps.',
   ].join('\n')
@@ -76,6 +77,15 @@ function explain(args: readonly string[]): number {
 }
 
 const usage = ({ name, usage: rest }: Command) => `Usage: ${call} ${name} ${rest}`
+
+/** Whoever reads the output may leave, as `head` does: what is under way goes on without it. */
+function outliveReaders(): void {
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
 
 const complain = (text: string) => void process.stderr.write(`${text}\n`)
 
@@ -88,4 +98,5 @@ function messageOf(error: unknown): string {
   return isMistake ? (reason.stack ?? reason.message) : reason.message
 }
 
+outliveReaders()
 process.exitCode = await run(process.argv.slice(2))

@@ -36,7 +36,8 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
 })
 
 t.test('help is an answer, not a mistake', async (t) => {
-  t.match(await runOps(['--help']), { code: 0, stdout: /streams read STREAM/, stderr: '' })
+  for (const args of [['--help'], ['-h'], ['help'], ['products', '--help'], ['products', 'none', '-h']])
+    t.match(await runOps(args), { code: 0, stdout: /streams read STREAM/, stderr: '' }, args.join(' '))
   t.match(await runOps(['migrate', '--help']), { code: 0, stdout: 'Usage: npm run -s ops -- migrate [--json]\n' })
 })
 

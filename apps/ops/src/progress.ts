@@ -66,8 +66,8 @@ export function createProgress<State extends { readonly phase: string }>(
   }
 }
 
-/** @param part of the whole, from 0 to 1 */
-export function bar(part: number): string {
-  const filled = Math.round(Math.min(part, 1) * barWidth)
-  return `[${'='.repeat(filled).padEnd(barWidth)}]`
+/** Draws a bar in front of what is said of a part of the whole, from 0 to 1: on a terminal, and nothing elsewhere. */
+export function barOn(output: ProgressOutput): (part: number) => string {
+  if (output.isTTY !== true) return () => ''
+  return (part) => `[${'='.repeat(Math.round(Math.min(part, 1) * barWidth)).padEnd(barWidth)}] `
 }

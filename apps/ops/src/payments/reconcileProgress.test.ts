@@ -1,33 +1,15 @@
 // What an operator sees of a reconciliation that runs.
 import t from 'tap'
+import { progressUnderTest } from '../testing/progressUnderTest.ts'
 import { createReconcileProgress } from './reconcileProgress.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
-  let written = ''
-  let time = 0
-  const output = {
-    isTTY,
-    write(text: string) {
-      written += text
-    },
-  }
-  const progress = createReconcileProgress(output, () => time)
+  const { show, ...rest } = progressUnderTest(createReconcileProgress, { isTTY })
   return {
-    read(atMs: number, position: bigint) {
-      time = atMs
-      progress.show({ phase: 'reading', events: Number(position), payments: 7, position, head: 1_000n })
-    },
-    ask(atMs: number, answered: number) {
-      time = atMs
-      progress.show({ phase: 'asking', answered, of: 40 })
-    },
-    clear: progress.clear,
-    end: progress.end,
-    takeWritten() {
-      const text = written
-      written = ''
-      return text
-    },
+    ...rest,
+    read: (atMs: number, position: bigint) =>
+      show(atMs, { phase: 'reading', events: Number(position), payments: 7, position, head: 1_000n }),
+    ask: (atMs: number, answered: number) => show(atMs, { phase: 'asking', answered, of: 40 }),
   }
 }
 

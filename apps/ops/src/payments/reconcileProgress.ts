@@ -1,5 +1,5 @@
 // How far a reconciliation is, in words.
-import { bar, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
 
 export type ReconcileProgress =
   | {
@@ -14,17 +14,17 @@ export type ReconcileProgress =
   | { readonly phase: 'asking'; readonly answered: number; readonly of: number }
 
 export function createReconcileProgress(output: ProgressOutput, now?: () => number): Progress<ReconcileProgress> {
-  const lead = output.isTTY === true ? (part: number) => `${bar(part)} ` : () => ''
-  return createProgress<ReconcileProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, lead), now)
+  const bar = barOn(output)
+  return createProgress<ReconcileProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
 }
 
-function inWords(progress: ReconcileProgress, elapsedMs: number, lead: (part: number) => string): string {
+function inWords(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
   const perSecond = (done: number) => (elapsedMs > 0 ? `, ${Math.round((done * 1_000) / elapsedMs)}/s` : '')
   if (progress.phase === 'asking') {
     const { answered, of } = progress
-    return `Asking: ${lead(answered / of)}${answered} of ${of} payments${perSecond(answered)}`
+    return `Asking: ${bar(answered / of)}${answered} of ${of} payments${perSecond(answered)}`
   }
   const { events, payments, position, head } = progress
   const part = Number((position * 1_000n) / head) / 1_000
-  return `Reading: ${lead(part)}${events} events${perSecond(events)}, ${payments} payments to ask about`
+  return `Reading: ${bar(part)}${events} events${perSecond(events)}, ${payments} payments to ask about`
 }

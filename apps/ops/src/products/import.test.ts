@@ -6,13 +6,14 @@ import { runOps } from '../testing/runOps.ts'
 
 const { env, file, run, events, history, product } = await startImportRig(t)
 
-const counts = (added: number, changed: number, unchanged: number, rejected: number) => ({
+const counts = (added: number, changed: number, unchanged: number, rejected: number, empty = 0) => ({
   complete: true,
-  lines: added + changed + unchanged + rejected,
+  lines: added + changed + unchanged + rejected + empty,
   added,
   changed,
   unchanged,
   rejected,
+  empty,
 })
 
 const plan = {
@@ -106,7 +107,7 @@ t.test('lines with one id take effect in their order', async (t) => {
   const lines = Array.from({ length: 100 }, (_, number) =>
     someLine({ id: number % 3 ? ids[0] : ids[1]?.toUpperCase(), name: `Mug ${number}` }),
   )
-  t.match(importReport(await run(lines, '--json')), [counts(2, 98, 0, 0)])
+  t.match(importReport(await run(lines, '--json')).at(-1), { ...counts(2, 98, 0, 0), repeated_ids: 98 })
   const told = (await events()).flatMap((event) => {
     if (event.type === 'ProductAdded' && ids.includes(event.data.product_id)) return [event.data.name]
     return event.type === 'ProductChanged' && ids.includes(event.data.product_id) ? [event.data.changes.name] : []
@@ -140,7 +141,7 @@ t.test('what is wrong with a line is reported with its number, and the others ar
     'line 4: currency is not an ISO 4217 currency code',
     'line 6: name must be string; tax_cents must be integer or null',
     'line 8: The line holds a card number',
-    '6 lines: 2 added, 0 changed, 0 unchanged, 4 rejected.',
+    '8 lines: 2 added, 0 changed, 0 unchanged, 4 rejected, 2 empty.',
     '',
   ])
   t.match(ended.stderr, /\n4 lines were rejected\. Mend what is wrong and import it again\.\n$/)
@@ -149,11 +150,57 @@ t.test('what is wrong with a line is reported with its number, and the others ar
 
   const again = await runOps(['products', 'import', path, '--json'], env)
   t.equal(again.code, 2)
-  t.match(importReport(again).at(-1), { ...counts(0, 0, 2, 4), last_line: 8 })
+  t.match(importReport(again).at(-1), { ...counts(0, 0, 2, 4, 2), last_line: 8 })
   t.match(importReport(again).slice(0, -1), [
     { line: 3, error: { code: 'invalid_request', message: 'The line is not valid JSON' } },
-    { line: 4, error: { fields: [{ field: 'currency', message: 'is not an ISO 4217 currency code' }] } },
-    { line: 6, error: { code: 'invalid_request', fields: [{ field: 'name' }, { field: 'tax_cents' }] } },
+    { line: 4, error: { details: { fields: [{ field: 'currency', message: 'is not an ISO 4217 currency code' }] } } },
+    { line: 6, error: { code: 'invalid_request', details: { fields: [{ field: 'name' }, { field: 'tax_cents' }] } } },
     { line: 8, error: { code: 'card_number_rejected' } },
+  ])
+})
+
+t.test('fields that no product has are left out, and told', async (t) => {
+  const id = randomUUID()
+  const lines = [
+    someLine({ id, discount: 50, catgory_id: 'cups' }),
+    someLine({ name: undefined, nme: 'Mug' }),
+    someLine({ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }),
+  ]
+  const ended = await run(lines)
+  t.match(ended, { code: 2 })
+  t.same(ended.stdout.split('\n'), [
+    'line 1: unknown fields, left out: discount, catgory_id',
+    'line 2: name is required',
+    'line 2: unknown fields, left out: nme',
+    '3 lines: 2 added, 0 changed, 0 unchanged, 1 rejected; 2 with unknown fields.',
+    '',
+  ])
+  t.match(await product(id), { total_cents: 1250, discount_cents: 0, category_id: null })
+  const known = await run(lines.slice(0, 1), '--json')
+  t.equal(known.code, 0)
+  t.same(importReport(known), [
+    { line: 1, warning: { code: 'unknown_fields', fields: ['discount', 'catgory_id'] } },
+    { ...counts(0, 0, 1, 0), last_line: 1, unknown_fields: 1, repeated_ids: 0 },
+  ])
+})
+
+t.test('a line that changes what an earlier line of the file says is told', async (t) => {
+  const id = randomUUID()
+  const lines = [
+    someLine({ id }),
+    someLine(),
+    someLine({ id: id.toUpperCase(), name: 'Cup' }),
+    someLine({ id, name: 'Cup' }),
+  ]
+  t.match(await run(lines), {
+    code: 0,
+    stdout:
+      'line 3: the same id as line 1, with another content\n' +
+      '4 lines: 2 added, 1 changed, 1 unchanged, 0 rejected; 1 with the id of an earlier line.\n',
+  })
+  const again = await run(lines, '--json')
+  t.match(importReport(again), [
+    { line: 3, warning: { code: 'repeated_id', earlier_line: 1 } },
+    { ...counts(0, 2, 2, 0), unknown_fields: 0, repeated_ids: 1 },
   ])
 })

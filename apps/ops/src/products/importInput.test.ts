@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { importReport, someLine, startImportRig } from '../testing/importRig.ts'
@@ -12,7 +13,7 @@ const { log, env, file, start, history } = await startImportRig(t)
 
 t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
   const filled = (bytes: number) => {
-    const line = someLine({ ignored: '' })
+    const line = someLine({ filler: '' })
     return `${line.slice(0, -2)}${'\u00e9'.repeat((bytes - line.length) >> 1)}${'x'.repeat((bytes - line.length) % 2)}"}`
   }
   const content = Buffer.concat([
@@ -21,20 +22,42 @@ t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
     Buffer.from(filled(maxLineBytes + 1)),
   ])
   const ended = await runOps(['products', 'import', file(content)], env)
-  t.same(ended.stdout.split('\n').slice(0, 4), [
+  t.same(ended.stdout.split('\n').slice(0, 6), [
+    'line 1: unknown fields, left out: filler',
     'line 2: The line is longer than 262144 bytes',
+    'line 3: unknown fields, left out: filler',
     'line 4: The line is not valid UTF-8',
     'line 5: The line is longer than 262144 bytes',
-    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected.',
+    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected; 2 with unknown fields.',
   ])
 })
 
 t.test('a file without a product is no mistake', async (t) => {
-  for (const content of ['', '\n', '\ufeff', '\r\n \n'])
-    t.match(await runOps(['products', 'import', file(content)], env), {
-      code: 0,
-      stdout: '0 lines: 0 added, 0 changed, 0 unchanged, 0 rejected.\n',
-    })
+  const told = [
+    ['', '0 lines: 0 added, 0 changed, 0 unchanged, 0 rejected.\n'],
+    ['\ufeff', '1 line: 0 added, 0 changed, 0 unchanged, 0 rejected, 1 empty.\n'],
+    ['\r\n \n', '2 lines: 0 added, 0 changed, 0 unchanged, 0 rejected, 2 empty.\n'],
+  ] as const
+  for (const [content, stdout] of told)
+    t.match(await runOps(['products', 'import', file(content)], env), { code: 0, stdout })
+})
+
+t.test('a file that is no list of objects is refused as a whole', async (t) => {
+  const id = randomUUID()
+  const array = await runOps(['products', 'import', file(`\ufeff\n \n [\n${someLine({ id })}\n]\n`)], env)
+  t.match(array, {
+    code: 2,
+    stdout:
+      'line 3: It begins a JSON array: one JSON object per line is needed\n' +
+      '3 lines: 0 added, 0 changed, 0 unchanged, 1 rejected, 2 empty.\n',
+    stderr: /\nThe file is refused as a whole: nothing of it is in\.\n$/,
+  })
+  t.same(await history(id), [])
+  const packed = gzipSync(`${someLine({ id })}\n`)
+  const report = importReport(await runOps(['products', 'import', file(packed), '--json'], env))
+  t.match(report[0], { line: 1, error: { code: 'invalid_request', message: /compressed.*: one JSON object per line/ } })
+  t.match(report[1], { complete: false, lines: 1, rejected: 1 })
+  t.equal(report.length, 2)
 })
 
 t.test('standard input is imported as it comes', async (t) => {
@@ -71,8 +94,9 @@ t.test('a file that cannot be read is told in one line', async (t) => {
     code: 1,
     stderr: /^Importing: 0 lines.*\n\/proc\/self\/mem cannot be read: EIO.*\. No line is known to be in\. Import/,
   })
-  const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
-  t.same(importReport(broken), [{ ...nothing, complete: false, last_line: 0 }])
+  const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
+  const unwarned = { unknown_fields: 0, repeated_ids: 0 }
+  t.same(importReport(broken), [{ ...nothing, ...unwarned, complete: false, last_line: 0 }])
 })
 
 t.test('a command that makes no sense is not begun', async (t) => {

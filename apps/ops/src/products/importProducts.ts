@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { OpsError } from '../command.ts'
 import type { ImportFile } from './importFile.ts'
-import { importLines, type Log } from './importing.ts'
+import { importLines, type Log, type Settled } from './importing.ts'
 import type { ImportProgress } from './importProgress.ts'
 import { createImportTally, type ImportTally, rejectionJson, rejectionText } from './importReport.ts'
+import { createWatch, warningJson, warningText } from './importWarnings.ts'
 import { readLines } from './lines.ts'
+import { objectsOnly, WrongForm } from './objectsOnly.ts'
 import { maxLineBytes } from './productLine.ts'
 
 const exitRejected = 2
@@ -23,23 +25,25 @@ export type ImportRun = {
 }
 
 /**
- * Reports every line that is rejected, and in the end how many there were of each kind, also when it cannot go on.
+ * Reports every line that is rejected or doubtful, and in the end how many there were of each kind, also when it cannot go on.
  * @throws OpsError when a line is not in; UnreadableEventError; DomainError `event_store_unavailable` before the first line
  */
 export async function importProducts(log: Log, run: ImportRun): Promise<void> {
   // A store that is down says so at once, and not as the fate of the first lines.
   await log.store.head()
   const tally = createImportTally()
-  let isComplete = false
+  let end: Ending | undefined
   try {
-    isComplete = await importFile(log, tally, run)
+    end = await importFile(log, tally, run)
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof OpsError)) throw error
     throw new OpsError(stopped(tally, error.message), { cause: error })
   } finally {
-    run.conclude(run.isJson ? JSON.stringify(tally.json(isComplete)) : tally.text())
+    run.conclude(run.isJson ? JSON.stringify(tally.json(end === 'whole')) : tally.text())
   }
-  if (!isComplete) throw new OpsError(stopped(tally, 'Interrupted'))
+  if (end === 'refused')
+    throw new OpsError('The file is refused as a whole: nothing of it is in.', { exitCode: exitRejected })
+  if (end === 'interrupted') throw new OpsError(stopped(tally, 'Interrupted'))
   const rejected = tally.rejected()
   if (rejected === 0) return
   const lines = rejected === 1 ? '1 line was' : `${rejected} lines were`
@@ -52,22 +56,37 @@ function stopped(tally: ImportTally, reason: string): string {
   return `${reason}. ${known}. Import the file again: nothing is added twice.`
 }
 
-/** @returns whether the end of the file was reached */
-async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise<boolean> {
+/** How an import ended that nothing stopped; `refused` is a file of the wrong form, before anything of it was read. */
+type Ending = 'whole' | 'interrupted' | 'refused'
+
+async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise<Ending> {
   const { file, isJson, say, onProgress, signal } = run
   const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
   let isWhole = false
   async function* lines() {
-    yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
+    yield* readLines(objectsOnly(file.bytes(signal)), { maxBytes: maxLineBytes, signal, onSkipped: show })
     isWhole = !signal.aborted
   }
   const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
-  show(0)
-  for await (const settled of importLines(log, lines(), metadata)) {
-    tally.add(settled)
+  const watch = createWatch()
+  function report(settled: Settled): void {
+    const { line } = settled
+    const warnings = watch(settled)
+    tally.add(settled, warnings)
     show(settled.end)
     if (settled.outcome === 'rejected') say(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
+    for (const warning of warnings)
+      say(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
+  }
+  show(0)
+  try {
+    for await (const settled of importLines(log, lines(), metadata)) report(settled)
+  } catch (cause) {
+    if (!(cause instanceof WrongForm)) throw cause
+    const error = new DomainError('invalid_request', cause.message, undefined, { cause })
+    report({ line: cause.line, end: 0, outcome: 'rejected', error, unknown: undefined })
+    return 'refused'
   }
   if (isWhole) show(file.size ?? 0)
-  return isWhole
+  return isWhole ? 'whole' : 'interrupted'
 }

@@ -1,29 +1,13 @@
 // What an operator sees of an import that runs.
 import t from 'tap'
+import { progressUnderTest } from '../testing/progressUnderTest.ts'
 import { createImportProgress } from './importProgress.ts'
 
 function started({ isTTY, of }: { isTTY: boolean; of: number | undefined }) {
-  let written = ''
-  let time = 0
-  const output = {
-    isTTY,
-    write(text: string) {
-      written += text
-    },
-  }
-  const progress = createImportProgress(output, () => time)
+  const { show, ...rest } = progressUnderTest(createImportProgress, { isTTY })
   return {
-    show(atMs: number, lines: number, bytes: number) {
-      time = atMs
-      progress.show({ phase: 'importing', lines, bytes, of })
-    },
-    clear: progress.clear,
-    end: progress.end,
-    takeWritten() {
-      const text = written
-      written = ''
-      return text
-    },
+    ...rest,
+    show: (atMs: number, lines: number, bytes: number) => show(atMs, { phase: 'importing', lines, bytes, of }),
   }
 }
 

@@ -1,5 +1,5 @@
 // How far an import is, in words.
-import { bar, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
 
 export type ImportProgress = {
   readonly phase: 'importing'
@@ -12,16 +12,16 @@ export type ImportProgress = {
 }
 
 export function createImportProgress(output: ProgressOutput, now?: () => number): Progress<ImportProgress> {
-  const lead = output.isTTY === true ? (part: number) => `${bar(part)} ` : () => ''
-  return createProgress<ImportProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, lead), now)
+  const bar = barOn(output)
+  return createProgress<ImportProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
 }
 
-function inWords(progress: ImportProgress, elapsedMs: number, lead: (part: number) => string): string {
+function inWords(progress: ImportProgress, elapsedMs: number, bar: (part: number) => string): string {
   const { lines, bytes, of } = progress
   // A file may grow while it is read.
   const part = of === undefined ? undefined : Math.min(bytes / of, 1)
   return [
-    `Importing: ${part === undefined ? '' : `${lead(part)}${Math.floor(part * 100)} %, `}${lines} lines`,
+    `Importing: ${part === undefined ? '' : `${bar(part)}${Math.floor(part * 100)} %, `}${lines} lines`,
     ...(elapsedMs > 0 ? [`${Math.round((lines * 1_000) / elapsedMs)}/s`] : []),
     ...(part && part < 1 && elapsedMs > 0 ? [`${timeText((elapsedMs * (1 - part)) / part)} left`] : []),
   ].join(', ')

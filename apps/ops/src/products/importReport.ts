@@ -3,8 +3,9 @@ import type { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Settled } from './importing.ts'
+import type { Warning } from './importWarnings.ts'
 
-type Rejected = Extract<Settled, { outcome: 'rejected' }>
+type Rejected = Pick<Extract<Settled, { outcome: 'rejected' }>, 'line' | 'error'>
 
 const Fields = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))
 
@@ -23,16 +24,21 @@ function reasonOf(error: DomainError): string {
 }
 
 /** One line for a line, with all that is wrong with it. */
-export const rejectionText = ({ line, error }: Rejected) => `line ${line}: ${reasonOf(error)}`
+export function rejectionText({ line, error }: Rejected): string {
+  // The details of this one are amounts, those that follow from others as well.
+  const amounts = error.code === 'amount_inconsistent' ? Object.entries(error.details ?? {}) : []
+  const told = amounts.length === 0 ? '' : ` (${amounts.map(([name, amount]) => `${name} ${amount}`).join(', ')})`
+  return `line ${line}: ${reasonOf(error)}${told}`
+}
 
-/** The same as machines read it. */
+/** The same as machines read it, with the details that the HTTP API would give. */
 export function rejectionJson({ line, error }: Rejected) {
-  const fields = fieldsOf(error)
-  return { line, error: { code: error.code, message: reasonOf(error), ...(fields && { fields }) } }
+  const { code, details } = error
+  return { line, error: { code, message: reasonOf(error), ...(details && { details }) } }
 }
 
 export type ImportTally = {
-  add(settled: Settled): void
+  add(settled: Settled, warnings: readonly Warning[]): void
   lines(): number
   rejected(): number
   /** The number of the last line that counts; 0 before the first. */
@@ -44,22 +50,37 @@ export type ImportTally = {
 
 /** Counts the lines. */
 export function createImportTally(): ImportTally {
-  const counts = { added: 0, changed: 0, unchanged: 0, rejected: 0 }
+  const counts = { added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
+  const warned = { unknown_fields: 0, repeated_id: 0 }
+  let lines = 0
   let lastLine = 0
-  const lines = () => counts.added + counts.changed + counts.unchanged + counts.rejected
   return {
-    add({ line, outcome }) {
+    add({ line, outcome }, warnings) {
       counts[outcome]++
+      for (const { code } of warnings) warned[code]++
+      lines++
       lastLine = line
     },
-    lines,
+    lines: () => lines,
     rejected: () => counts.rejected,
     lastLine: () => lastLine,
     text() {
-      const { added, changed, unchanged, rejected } = counts
-      const parts = `${added} added, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected`
-      return `${lines()} ${lines() === 1 ? 'line' : 'lines'}: ${parts}.`
+      const { added, changed, unchanged, rejected, empty } = counts
+      const parts = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`, `${rejected} rejected`]
+      if (empty > 0) parts.push(`${empty} empty`)
+      const remarks: string[] = []
+      if (warned.unknown_fields > 0) remarks.push(`${warned.unknown_fields} with unknown fields`)
+      if (warned.repeated_id > 0) remarks.push(`${warned.repeated_id} with the id of an earlier line`)
+      const also = remarks.length > 0 ? `; ${remarks.join(', ')}` : ''
+      return `${lines} ${lines === 1 ? 'line' : 'lines'}: ${parts.join(', ')}${also}.`
     },
-    json: (isComplete) => ({ complete: isComplete, last_line: lastLine, lines: lines(), ...counts }),
+    json: (isComplete) => ({
+      complete: isComplete,
+      last_line: lastLine,
+      lines,
+      ...counts,
+      unknown_fields: warned.unknown_fields,
+      repeated_ids: warned.repeated_id,
+    }),
   }
 }

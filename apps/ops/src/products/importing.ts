@@ -6,21 +6,29 @@ import { addProduct, type ProductState, productFold, recordContent } from '@payl
 import { newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { pMapIterable, pMapSkip } from 'p-map'
+import { pMapIterable } from 'p-map'
 import type { Line } from './lines.ts'
-import { type ProductLine, readProductLine } from './productLine.ts'
+import { type ProductLine, parseLine, readProduct } from './productLine.ts'
+import { type UnknownFields, unknownFields } from './unknownFields.ts'
 
 export type Settled = { readonly line: number; readonly end: number } & (
-  | { readonly outcome: 'added' | 'changed' | 'unchanged' }
-  | { readonly outcome: 'rejected'; readonly error: DomainError }
+  | { readonly outcome: 'empty' }
+  | (Told & {
+      readonly outcome: 'added' | 'changed' | 'unchanged'
+      /** As the line names it. */
+      readonly id: string | undefined
+    })
+  | (Told & { readonly outcome: 'rejected'; readonly error: DomainError })
 )
+
+type Told = { readonly unknown: UnknownFields | undefined }
 
 export type Log = Pick<Workflow, 'store' | 'now'>
 
 const atOnce = 16
 
 /**
- * @returns one answer per line that is not empty, in their order
+ * @returns one answer per line, in their order
  * @throws DomainError `event_store_unavailable`, UnreadableEventError, and what reading the lines throws: all lines up to
  *   the last answer are settled then, the next few may or may not be
  */
@@ -36,14 +44,19 @@ export function importLines(log: Log, lines: AsyncIterable<Line>, metadata: Even
   }
   return pMapIterable(
     lines,
-    async ({ number, bytes, end }): Promise<Settled | typeof pMapSkip> => {
+    async ({ number, bytes, end }): Promise<Settled> => {
+      const at = { line: number, end }
+      let unknown: UnknownFields | undefined
       try {
-        const line = readProductLine(bytes)
-        if (line === null) return pMapSkip
-        return { line: number, end, outcome: await inTurn(line.product_id, () => bringIn(line)) }
+        const value = parseLine(bytes)
+        if (value === null) return { ...at, outcome: 'empty' }
+        unknown = unknownFields(value)
+        const line = readProduct(value)
+        const id = line.is_named ? line.product_id : undefined
+        return { ...at, unknown, id, outcome: await inTurn(line.product_id, () => bringIn(line)) }
       } catch (error) {
         if (!(error instanceof DomainError) || error.code === 'event_store_unavailable') throw error
-        return { line: number, end, outcome: 'rejected', error }
+        return { ...at, unknown, outcome: 'rejected', error }
       }
     },
     { concurrency: atOnce },

@@ -1,7 +1,7 @@
 // One line of an import: the product that it tells of, or why it tells of none.
 import { holdsCardNumber } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
-import { Id } from '@paylog/domain/fields'
+import { Id, Nullable } from '@paylog/domain/fields'
 import { NewProduct, newContent } from '@paylog/domain/products/content'
 import { contentOf, type ProductContent } from '@paylog/domain/products/events'
 import { parseStrictJson } from '@paylog/runtime/strictJson'
@@ -24,17 +24,16 @@ export const maxLineBytes = 256 * 1024
 /** Names the ids that are derived; a changed value would add everything that was imported once more. */
 const namespace = '3e5b0a52-7c1d-5b8e-8f43-90c2a6d7e514'
 
-const readBody = bodyReader(Type.Object({ ...NewProduct.properties, id: Type.Optional(Id) }))
+const readBody = bodyReader(Type.Object({ ...NewProduct.properties, id: Type.Optional(Nullable(Id)) }))
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * @param bytes `null` for a line that is too long
  * @returns `null` for an empty line
- * @throws DomainError `invalid_request` with `details.fields` where they are known, `amount_inconsistent`,
- *   `card_number_rejected`, `body_too_large`; no message repeats what the line says
+ * @throws DomainError `invalid_request`, `card_number_rejected`, `body_too_large`; no message repeats what the line says
  */
-export function readProductLine(bytes: Buffer | null): ProductLine | null {
+export function parseLine(bytes: Buffer | null): object | null {
   if (bytes === null) throw new DomainError('body_too_large', `The line is longer than ${maxLineBytes} bytes`)
   const text = decode(bytes)
   if (/^[\t\r ]*$/.test(text)) return null
@@ -42,9 +41,17 @@ export function readProductLine(bytes: Buffer | null): ProductLine | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DomainError('invalid_request', 'The line is not a JSON object')
   if (holdsCardNumber(value)) throw new DomainError('card_number_rejected', 'The line holds a card number')
-  const { id, is_active, ...said } = readBody(value)
+  return value
+}
+
+/**
+ * @throws DomainError `invalid_request` with `details.fields`, `amount_inconsistent` with the amounts as its details; no
+ *   message repeats what the line says
+ */
+export function readProduct(value: object): ProductLine {
+  const { id = null, is_active, ...said } = readBody(value)
   const content = newContent(said)
-  return { product_id: id?.toLowerCase() ?? derivedId(content), is_named: id !== undefined, content, is_active }
+  return { product_id: id?.toLowerCase() ?? derivedId(content), is_named: id !== null, content, is_active }
 }
 
 function decode(bytes: Buffer): string {

@@ -1,38 +1,16 @@
 // What an operator sees of a copy that runs.
 import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
 import t from 'tap'
+import { progressUnderTest } from '../testing/progressUnderTest.ts'
 import { createCopyProgress } from './copyProgress.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
-  let written = ''
-  let time = 0
-  const progress = createCopyProgress(
-    {
-      isTTY,
-      write(text: string) {
-        written += text
-      },
-    },
-    () => time,
-  )
-  const state = (phase: CopyProgress['phase'], events: number): CopyProgress => {
-    return {
-      phase,
-      events,
-      of: phase === 'survey' ? undefined : 100,
-      position: { commit: BigInt(events), prepare: 0n },
-    }
-  }
+  const { show, ...rest } = progressUnderTest(createCopyProgress, { isTTY })
   return {
+    ...rest,
     show(atMs: number, phase: CopyProgress['phase'], events: number) {
-      time = atMs
-      progress.show(state(phase, events))
-    },
-    end: progress.end,
-    takeWritten() {
-      const text = written
-      written = ''
-      return text
+      const of = phase === 'survey' ? undefined : 100
+      show(atMs, { phase, events, of, position: { commit: BigInt(events), prepare: 0n } })
     },
   }
 }

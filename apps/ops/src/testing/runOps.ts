@@ -14,6 +14,8 @@ export type RunningCommand = {
   /** And to standard error. */
   errors(): string
   signal(name: NodeJS.Signals): void
+  /** Reads no more of what it writes. */
+  hangUp(...outputs: ('stdout' | 'stderr')[]): void
   readonly ended: Promise<Ended>
 }
 
@@ -43,6 +45,9 @@ export function startOps(args: readonly string[], env: Environment = {}, input?:
     output: () => stdout,
     errors: () => stderr,
     signal: (name) => void child.kill(name),
+    hangUp(...outputs) {
+      for (const output of outputs) child[output].destroy()
+    },
     ended,
   }
 }

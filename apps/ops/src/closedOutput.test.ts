@@ -1,0 +1,57 @@
+// Commands whose output nobody reads to its end: `… | head -1`.
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { someLine, startImportRig } from './testing/importRig.ts'
+import { startOps } from './testing/runOps.ts'
+
+const { env, start, history } = await startImportRig(t)
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const reported = { timeoutMs: 30_000, what: 'the first line of the report' }
+
+t.test('an import goes on when nobody reads its report any more, and ends with its own exit code', async (t) => {
+  const id = randomUUID()
+  const input = new PassThrough()
+  const running = start('-', input)
+  input.write('{\n')
+  await waitFor(() => running.output().includes('line 1: '), reported)
+  running.hangUp('stdout', 'stderr')
+  for (let line = 2; line < 40; line++) input.write('{\n')
+  input.end(`${someLine({ id })}\n`)
+  t.match(await running.ended, { code: 2 })
+  t.same(await history(id), ['ProductAdded'])
+})
+
+t.test('standard error stays when only the reader of the answer is gone, and shows no stack', async (t) => {
+  const id = randomUUID()
+  const input = new PassThrough()
+  const running = start('-', input)
+  input.write('{\n')
+  await waitFor(() => running.output().includes('line 1: '), reported)
+  running.hangUp('stdout')
+  for (let line = 2; line < 40; line++) input.write('{\n')
+  input.end(`${someLine({ id })}\n`)
+  t.match(await running.ended, {
+    code: 2,
+    stderr: /^Importing: 40 lines, \d+\/s\n39 lines were rejected\. Mend what is wrong and import it again\.\n$/,
+  })
+
+  const reading = startOps(['streams', 'read', `product-${id}`, '--json'], env)
+  reading.hangUp('stdout')
+  t.match(await reading.ended, { code: 0, stdout: '', stderr: /^$/ })
+})
+
+t.test('an output that fails in another way is an error', async (t) => {
+  const full = openSync('/dev/full', 'w')
+  t.teardown(() => closeSync(full))
+  const { status, stderr } = spawnSync(process.execPath, [main, '--help'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  t.equal(status, 1)
+  t.match(stderr, 'ENOSPC')
+})

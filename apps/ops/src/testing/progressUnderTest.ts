@@ -1,0 +1,31 @@
+// What a command shows of its progress, and when: a terminal or none, and a clock that a test moves.
+import type { Progress, ProgressOutput } from '../progress.ts'
+
+export function progressUnderTest<State>(
+  create: (output: ProgressOutput, now: () => number) => Progress<State>,
+  { isTTY }: { readonly isTTY: boolean },
+) {
+  let written = ''
+  let time = 0
+  const output = {
+    isTTY,
+    write(text: string) {
+      written += text
+    },
+  }
+  const { show, clear, end } = create(output, () => time)
+  return {
+    show(atMs: number, state: State) {
+      time = atMs
+      show(state)
+    },
+    clear,
+    end,
+    /** What was written since it was taken last. */
+    takeWritten() {
+      const text = written
+      written = ''
+      return text
+    },
+  }
+}
