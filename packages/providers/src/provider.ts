@@ -4,8 +4,8 @@ import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/moneyBack'
 import type { StatementSource } from '@paylog/domain/payments/statement'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import type { BillingInterval, ProductType } from '@paylog/domain/products/events'
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
+import type { ProviderCatalog } from './providerCatalog.ts'
 
 /**
  * A capability that a provider lacks is `null`. Unless said otherwise every call throws ProviderError, takes no longer
@@ -154,57 +154,6 @@ export type MethodRef = { readonly provider_method_id: string; readonly provider
 export type ReadMethod = MethodDetails & { readonly provider_method_id: string }
 
 export type AttachedMethod = MethodDetails & MethodRef
-
-export type ProviderCatalog = {
-  /** Whether the provider keeps a price of such a product. */
-  keepsPrice(product: CatalogProduct): boolean
-  /**
-   * Whether the provider could take the product, as far as that is known without asking.
-   * @throws ProviderError `rejected`, `currency`
-   */
-  checkProduct(product: CatalogProduct): void
-  /**
-   * Sees to it that the catalogue holds the product, and with a price this one, ready to be sold at and no other of ours.
-   * It looks at what is there, so that it may be called again whatever became of an earlier call, with any key, and by
-   * several at once: nothing is there twice.
-   * @throws ProviderError
-   */
-  putProduct(request: PutProduct): Promise<ProviderProduct>
-}
-
-export type CatalogProduct = {
-  readonly product_id: string
-  readonly name: string
-  readonly description: string | null
-  readonly product_type: ProductType
-  readonly price: CatalogPrice
-}
-
-export type CatalogPrice = {
-  /** In ISO 4217's minor units; 0 is allowed. */
-  readonly amount_cents: number
-  /** Upper case. */
-  readonly currency: string
-  /** `null` for what is paid once. */
-  readonly recurring: { readonly interval: BillingInterval; readonly trial_days: number } | null
-}
-
-export type PutProduct = {
-  /** For what gets an id of the provider's own. Another price has another key, and so has the same one when it comes back. */
-  readonly idempotency_key: string
-  readonly product: CatalogProduct
-  /** `keep`: the price that is there stays as it is, whatever the product says. */
-  readonly price: 'put' | 'keep'
-  /** What an earlier call has answered. It may be gone by now. */
-  readonly known: ProviderProductIds | null
-}
-
-export type ProviderProductIds = { readonly provider_product_id: string; readonly provider_price_id: string | null }
-
-export type ProviderProduct = ProviderProductIds & {
-  /** Fields of a CatalogProduct that the provider does not let be changed, and which are different there. */
-  readonly kept_fields: readonly ('name' | 'description' | 'product_type')[]
-}
 
 /** The code of a ProviderError: another customer has to be made. */
 export const customerMissing = 'customer_missing'

@@ -1,6 +1,7 @@
 import { hasCardNumber } from '@paylog/domain/cardNumber'
 import t from 'tap'
-import type { CatalogPrice, ProviderCatalog, ProviderError, ProviderMethods } from './provider.ts'
+import type { ProviderError, ProviderMethods } from './provider.ts'
+import type { CatalogPrice, ProviderCatalog } from './providerCatalog.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './sandboxSignature.ts'
 

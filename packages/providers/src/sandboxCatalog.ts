@@ -1,5 +1,5 @@
 // The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
-import type { ProviderCatalog } from './provider.ts'
+import type { ProviderCatalog } from './providerCatalog.ts'
 import { derivedId } from './sandboxIds.ts'
 
 export const sandboxCatalog: ProviderCatalog = {

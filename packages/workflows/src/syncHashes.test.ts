@@ -1,4 +1,4 @@
-import type { CatalogProduct } from '@paylog/providers/provider'
+import type { CatalogProduct } from '@paylog/providers/providerCatalog'
 import t from 'tap'
 import { catalogProduct, hashesAt } from './syncHashes.ts'
 import { createStagedCatalog } from './testing/stagedCatalog.ts'

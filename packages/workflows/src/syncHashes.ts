@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductContent } from '@paylog/domain/products/events'
-import type { CatalogProduct, ProviderCatalog } from '@paylog/providers/provider'
+import type { CatalogProduct, ProviderCatalog } from '@paylog/providers/providerCatalog'
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
   const { product_id, name, description, product_type, billing_interval: interval, trial_days } = product

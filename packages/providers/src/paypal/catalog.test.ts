@@ -1,52 +1,166 @@
-// The product catalogue at PayPal.
-import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
-import t, { type Test } from 'tap'
-import { createProduct, describeProduct, getProduct, type NewPaypalProduct } from './catalog.ts'
-import { createPaypalClient } from './client.ts'
+// A product comes to PayPal's catalogue once, and is brought up to date there.
+import { matchList } from '@paylog/testing/matchList'
+import t from 'tap'
+import type { CatalogPrice } from '../providerCatalog.ts'
+import {
+  catalogAt,
+  catalogUnderTest,
+  membership,
+  membershipAt,
+  plansOf,
+  productId,
+  put,
+  ticket,
+} from './catalogUnderTest.ts'
+import { startPaypal } from './testPaypal.ts'
 
-const id = '0198f3a0-0000-7000-8000-0000000000b1'
-const product: NewPaypalProduct = { id, name: 'Ticket', description: null, type: 'DIGITAL' }
+const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 
-async function start(t: Test) {
-  const fake = await startFakePaypal(t)
-  const client = createPaypalClient({ ...fake, timeoutMs: 5000 })
-  t.teardown(() => client.close())
-  return { fake, client }
-}
+t.test('what is paid once is a product without a price', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  t.equal(catalog.keepsPrice(ticket), false)
+  t.strictSame(await put(catalog, ticket), once)
+  t.strictSame(
+    [...fake.catalog.products.values()],
+    [{ id: productId, name: 'Ticket', description: 'For one evening', type: 'DIGITAL' }],
+  )
+  t.equal(fake.catalog.plans.size, 0)
+})
 
-t.test('a product is made under our id, once', async (t) => {
-  const { fake, client } = await start(t)
-  fake.faults.next({ kind: 'drop', commits: true })
-  t.match(await createProduct(client, { idempotency_key: 'p1', product }), { id, name: 'Ticket', type: 'DIGITAL' })
-  const [first, second] = fake.callsTo(/catalogs/)
-  t.match(first, { method: 'POST', path: '/v1/catalogs/products', key: /^[0-9a-f]{64}$/ })
-  t.equal(second?.key, first?.key)
+t.test('it is the catalogue of the provider', async (t) => {
+  const { fake, paypal } = await startPaypal(t)
+  const put = paypal.catalog?.putProduct({ idempotency_key: 'k1', product: ticket, price: 'put', known: null })
+  t.strictSame(await put, once)
   t.equal(fake.catalog.products.size, 1)
-  t.equal(await createProduct(client, { idempotency_key: 'p2', product }), null)
+})
+
+t.test('each of our types is one of PayPal’s', async (t) => {
+  const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
+  const { fake, catalog } = await catalogUnderTest(t)
+  for (const product_type of ['physical', 'digital', 'service', 'subscription'] as const) {
+    const product_id = `a-${product_type}`
+    await put(catalog, { ...ticket, product_id, product_type })
+    t.equal(fake.catalog.products.get(product_id)?.type, types[product_type])
+  }
+})
+
+t.test('a product that is there is made no second time, whatever the key is', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  const known = await put(catalog, ticket)
+  const before = [...fake.catalog.products.values()]
+  t.strictSame(await put(catalog, ticket), once, 'the same key')
+  t.strictSame(await put(catalog, ticket, { key: 'k2' }), once, 'another key')
+  t.strictSame(await put(catalog, ticket, { key: 'k3', known }), once, 'known')
+  fake.forgetRequestIds()
+  t.strictSame(await put(catalog, ticket), once, 'a forgotten key')
+  t.strictSame([...fake.catalog.products.values()], before)
+  t.equal(fake.callsTo(/catalogs/).filter(({ method }) => method === 'PATCH').length, 0)
+})
+
+t.test('the description is brought up to date, given, and taken away', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  const described = () => fake.catalog.products.get(productId)?.description
+  await put(catalog, { ...ticket, description: null })
+  t.equal(described(), undefined)
+  for (const description of ['For one evening', 'For two', null, 'Again', '']) {
+    t.strictSame(await put(catalog, { ...ticket, description }), once)
+    t.equal(described(), description === '' ? undefined : (description ?? undefined))
+  }
+})
+
+t.test('a name and a type that are others by now are kept, and said to be', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  await put(catalog, ticket)
+  const renamed = { ...ticket, name: 'Seat', description: 'In the front' }
+  t.strictSame(await put(catalog, renamed), { ...once, kept_fields: ['name'] })
+  const changed = { ...renamed, product_type: 'physical' } as const
+  t.strictSame(await put(catalog, changed, { known: once }), { ...once, kept_fields: ['name', 'product_type'] })
+  t.strictSame(await put(catalog, { ...ticket, product_type: 'service' }), { ...once, kept_fields: ['product_type'] })
+  t.match(fake.catalog.products.get(productId), { name: 'Ticket', type: 'DIGITAL' })
+  const service = { ...ticket, product_id: 'a-service', product_type: 'service' } as const
+  await put(catalog, service)
+  const subscription = await put(catalog, { ...service, product_type: 'subscription' })
+  t.strictSame(subscription.kept_fields, [], 'both are the same to PayPal')
+})
+
+t.test('a product that is gone is made again', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  t.strictSame(await put(catalog, ticket, { known: once, price: 'keep' }), once)
   t.equal(fake.catalog.products.size, 1)
 })
 
-t.test('a product can be described, and described anew', async (t) => {
-  const { client } = await start(t)
-  await createProduct(client, { idempotency_key: 'p1', product })
-  await describeProduct(client, id, 'For one evening')
-  t.match(await getProduct(client, id), { id, description: 'For one evening' })
-  await describeProduct(client, id, 'For two')
-  t.match(await getProduct(client, id), { id, name: 'Ticket', description: 'For two' })
+t.test('what PayPal could not take is refused before it is asked, with the field and its limit', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  const at = (price: Partial<CatalogPrice>) => membershipAt(price)
+  const trial = (trial_days: number) => at({ recurring: { interval: 'month', trial_days } })
+  const taken = [
+    { ...ticket, name: 'x'.repeat(127), description: '🎟'.repeat(256) },
+    { ...ticket, price: { amount_cents: 1000, currency: 'KWD', recurring: null } },
+    { ...ticket, price: { amount_cents: 0, currency: 'EUR', recurring: null } },
+    at({ amount_cents: 150_000, currency: 'HUF' }),
+    at({ amount_cents: 1500, currency: 'JPY' }),
+    trial(365),
+  ]
+  for (const product of taken) t.doesNotThrow(() => catalog.checkProduct(product), JSON.stringify(product))
+  const refused = [
+    [{ ...ticket, name: 'x'.repeat(128) }, 'rejected', 'name_too_long', /name of at most 127/],
+    [{ ...ticket, description: 'x'.repeat(257) }, 'rejected', 'description_too_long', /description of at most 256/],
+    [trial(366), 'rejected', 'trial_too_long', /trial_days of at most 365/],
+    [at({ amount_cents: 0 }), 'rejected', 'free_plan', /total_cents of 0/],
+    [at({ currency: 'KWD' }), 'currency', 'currency_not_supported', /currency/],
+    [at({ currency: 'KRW' }), 'currency', 'currency_not_supported', /currency/],
+    [at({ amount_cents: 1050, currency: 'HUF' }), 'currency', 'currency_not_supported', /amount/],
+    [at({ amount_cents: 1050, currency: 'TWD' }), 'currency', 'currency_not_supported', /amount/],
+  ] as const
+  for (const [product, kind, code, message] of refused)
+    t.throws(() => catalog.checkProduct(product), { name: 'ProviderError', kind, code, message }, code)
+  t.same(fake.calls, [])
 })
 
-t.test('a description can be removed, also by a call whose answer is lost', async (t) => {
-  const { fake, client } = await start(t)
-  await createProduct(client, { idempotency_key: 'p1', product: { ...product, description: 'For one evening' } })
-  fake.faults.next({ kind: 'drop', commits: true })
-  await describeProduct(client, id, null)
-  t.strictSame(fake.catalog.products.get(id), { id, name: 'Ticket', type: 'DIGITAL' })
-  await describeProduct(client, id, null)
-  t.strictSame(await getProduct(client, id), { id, name: 'Ticket', type: 'DIGITAL', links: [] })
+t.test('PayPal has the last word about what may be too long', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  const name = '🎟'.repeat(127)
+  catalog.checkProduct({ ...ticket, name })
+  await t.rejects(put(catalog, { ...ticket, name }), { kind: 'rejected', code: 'invalid_string_max_length' })
+  t.equal(fake.catalog.products.size, 0)
 })
 
-t.test('a product that is not there', async (t) => {
-  const { client } = await start(t)
-  t.equal(await getProduct(client, 'PROD-none'), null)
-  await t.rejects(describeProduct(client, 'PROD-none', 'x'), { kind: 'rejected', code: 'invalid_resource_id' })
+t.test('too many calls are made again later', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t, { pausesMs: [100, 200, 400] })
+  fake.catalog.limit.set({ perSecond: 10 })
+  const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
+  const put = products.map((product) =>
+    catalog.putProduct({ idempotency_key: product.product_id, product, price: 'put', known: null }),
+  )
+  const made = await Promise.all(put)
+  t.ok(fake.catalog.limit.refused() > 0, 'PayPal did refuse some')
+  t.strictSame(
+    made.map(({ provider_product_id }) => provider_product_id),
+    products.map(({ product_id }) => product_id),
+  )
+  t.same(plansOf(fake), Array(6).fill('ACTIVE 9.00'))
+  matchList(
+    t,
+    [...fake.catalog.products.keys()].toSorted(),
+    products.map(({ product_id }) => product_id),
+  )
+})
+
+t.test('a provider that goes on being called too often is unavailable, and says for how long', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  fake.catalog.limit.set({ perSecond: 0, retryAfter: '7' })
+  const refused = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
+  await t.rejects(put(catalog, ticket), refused)
+  fake.catalog.limit.set({ perSecond: 0 })
+  await t.rejects(put(catalogAt(t, fake), ticket), { ...refused, rateLimit: { retryAfterMs: null } })
+  t.equal(fake.catalog.products.size, 0)
+})
+
+t.test('sixteen at once make one product', async (t) => {
+  const { fake, catalog } = await catalogUnderTest(t)
+  const other = catalogAt(t, fake)
+  const keys = Array.from({ length: 16 }, (_, index) => `k${index % 4}`)
+  const all = keys.map((key, index) => put(index % 2 ? catalog : other, ticket, { key }))
+  t.strictSame(await Promise.all(all), Array(16).fill(once))
+  t.equal(fake.catalog.products.size, 1)
 })

@@ -1,81 +1,91 @@
-// The single calls about products in PayPal's catalogue. Prices are no part of them.
-import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { Code } from '../fields.ts'
-import { type HttpAnswer, readAnswer } from '../http.ts'
+// Brings products to PayPal: each is one of the catalogue, and a recurring one has a billing plan.
+import type { Pace } from '../pacing.ts'
+import { ProviderError } from '../provider.ts'
+import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../providerCatalog.ts'
+import { toMoney } from './amounts.ts'
 import type { PaypalClient } from './client.ts'
-import { refused } from './refusals.ts'
-import { keyOf } from './requestKeys.ts'
+import { maxTrialDays, type RecurringPrice } from './planPrice.ts'
+import { keepPlan, putPlan, withdrawPlans } from './productPlans.ts'
+import { createProduct, describeProduct, descriptionOf, getProduct, type PaypalProduct } from './products.ts'
 
-const PaypalProduct = Type.Object({
-  id: Code,
-  name: Type.String(),
-  description: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
-})
-export type PaypalProduct = Static<typeof PaypalProduct>
-const paypalProduct = Compile(PaypalProduct)
+const maxNameLength = 127
+const maxDescriptionLength = 256
 
-export type NewPaypalProduct = {
-  /** 6 to 50 characters; PayPal refuses a second product with the same id. */
-  readonly id: string
-  /** At most 127 characters, and fixed from then on. */
-  readonly name: string
-  /** At most 256 characters. */
-  readonly description: string | null
-  readonly type: 'PHYSICAL' | 'DIGITAL' | 'SERVICE'
+const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
+
+/** @param pace of every single call. The limit of time is that of a single call too, from when it is its turn. */
+export function createCatalog(client: PaypalClient, pace: Pace): ProviderCatalog {
+  const paced: PaypalClient = { ...client, call: (...args) => pace(() => client.call(...args)) }
+  return {
+    // PayPal asks for the price of what is paid once with each order.
+    keepsPrice: ({ price }) => price.recurring !== null,
+    checkProduct,
+    putProduct: (request) => putProduct(paced, request),
+  }
 }
 
-/**
- * @returns `null` when there is a product with this id already; the same key gets the product that it made, as it is now
- * @throws ProviderError
- */
-export async function createProduct(
+/** A length is reckoned in characters, and PayPal may reckon some as several: it has the last word. */
+function checkProduct({ name, description, price }: CatalogProduct): void {
+  if ([...name].length > maxNameLength)
+    throw rejected('name_too_long', `PayPal takes a name of at most ${maxNameLength} characters`)
+  if ([...(description ?? '')].length > maxDescriptionLength)
+    throw rejected('description_too_long', `PayPal takes a description of at most ${maxDescriptionLength} characters`)
+  if (!isRecurring(price)) return
+  toMoney(price.amount_cents, price.currency)
+  // PayPal documents free trials and refuses free tiers; of a regular cycle that is free it says nothing.
+  if (price.amount_cents === 0) throw rejected('free_plan', 'PayPal takes no recurring product with a total_cents of 0')
+  if (price.recurring.trial_days > maxTrialDays)
+    throw rejected('trial_too_long', `PayPal takes trial_days of at most ${maxTrialDays}`)
+}
+
+async function putProduct(client: PaypalClient, request: PutProduct): Promise<ProviderProduct> {
+  const { product, price, known } = request
+  const { product_id, name, product_type } = product
+  const there = await productThere(client, request)
+  const description = product.description === '' ? null : product.description
+  if (descriptionOf(there) !== description) await describeProduct(client, product_id, description)
+  const knownId = known?.provider_price_id ?? null
+  const provider_price_id =
+    price === 'put' ? await putPrice(client, request) : await keepPlan(client, { product_id, knownId, name })
+  return {
+    provider_product_id: product_id,
+    provider_price_id,
+    kept_fields: [
+      ...(there.name === name ? [] : (['name'] as const)),
+      ...(there.type === undefined || there.type === types[product_type] ? [] : (['product_type'] as const)),
+    ],
+  }
+}
+
+/** Our id is the product's, so that there is never a second one, whatever became of earlier calls. */
+async function productThere(
   client: PaypalClient,
-  { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewPaypalProduct },
-): Promise<PaypalProduct | null> {
-  const { description, ...rest } = product
-  const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
-  const call = { method: 'POST', path: '/v1/catalogs/products', key: keyOf(idempotency_key, body), body } as const
-  const created = await client.call(call, readProduct)
-  if (!created.refusal) return created.value
-  if (created.refusal.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
-  throw refused(created.refusal)
+  { idempotency_key, product, known }: PutProduct,
+): Promise<PaypalProduct> {
+  const { product_id: id, name, description, product_type } = product
+  const found = known === null ? null : await getProduct(client, id)
+  if (found) return found
+  const fresh = { id, name, description: description === '' ? null : description, type: types[product_type] }
+  const created = await createProduct(client, { idempotency_key, product: fresh })
+  // It was there already: by another call, or by one whose answer was lost.
+  const there = created ?? (await getProduct(client, id))
+  if (there) return there
+  throw new ProviderError('unknown', 'duplicate_resource_identifier', 'PayPal hides the product that it has')
 }
 
-/**
- * Gives a product another description, the only part of ours that PayPal lets be changed.
- * @param description `null`: none any more
- * @throws ProviderError
- */
-export async function describeProduct(
-  client: PaypalClient,
-  productId: string,
-  description: string | null,
-): Promise<void> {
-  const path = '/description'
-  // `add` also replaces what is there.
-  const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
-  const { refusal } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
-  if (!refusal) return
-  // What somebody has removed meanwhile, or we ourselves in a call whose answer was lost, cannot be removed again.
-  const there = await getProduct(client, productId)
-  if (there === null || descriptionOf(there) !== description) throw refused(refusal)
+/** @returns the id of the plan; `null` for a product that has none any more */
+async function putPrice(client: PaypalClient, { idempotency_key, product, known }: PutProduct): Promise<string | null> {
+  const { product_id, price } = product
+  const knownId = known?.provider_price_id ?? null
+  if (isRecurring(price)) return putPlan(client, { idempotency_key, product: { ...product, price }, knownId })
+  await withdrawPlans(client, { product_id, knownId })
+  return null
 }
 
-/** `null` when it has none. */
-export function descriptionOf({ description = '' }: PaypalProduct): string | null {
-  return description === '' ? null : description
+function isRecurring(price: CatalogPrice): price is RecurringPrice {
+  return price.recurring !== null
 }
 
-/** @returns `null` when there is no such product. @throws ProviderError */
-export async function getProduct(client: PaypalClient, productId: string): Promise<PaypalProduct | null> {
-  const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
-  if (!found.refusal) return found.value
-  if (found.refusal.status === 404) return null
-  throw refused(found.refusal)
+function rejected(code: string, message: string): ProviderError {
+  return new ProviderError('rejected', code, message)
 }
-
-const readProduct = (answer: HttpAnswer): PaypalProduct => readAnswer(paypalProduct, answer)
-
-const productPath = (productId: string) => `/v1/catalogs/products/${encodeURIComponent(productId)}`

@@ -2,7 +2,7 @@
 import type { Fault } from '@paylog/testing/fakeProvider'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import type { CatalogProduct, ProviderCatalog, ProviderProductIds } from '../provider.ts'
+import type { CatalogProduct, ProviderCatalog, ProviderProductIds } from '../providerCatalog.ts'
 import {
   catalogAt,
   catalogUnderTest,

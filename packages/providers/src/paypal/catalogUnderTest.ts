@@ -3,9 +3,9 @@ import { type FakePaypal, startFakePaypal } from '@paylog/testing/paypal/fakePay
 import type { Plan } from '@paylog/testing/paypal/plans'
 import type { Test } from 'tap'
 import { createPace } from '../pacing.ts'
-import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProductIds } from '../provider.ts'
+import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProductIds } from '../providerCatalog.ts'
+import { createCatalog } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
-import { createProductCatalog } from './productCatalog.ts'
 
 export const productId = '0198f3a0-0000-7000-8000-0000000000b1'
 
@@ -56,7 +56,7 @@ export function catalogAt(
   const { clientId, clientSecret, apiBase } = fake
   const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, repeats })
   t.teardown(() => client.close())
-  return createProductCatalog(client, createPace({ perSecond: 1000, concurrency: 50, pausesMs }))
+  return createCatalog(client, createPace({ perSecond: 1000, concurrency: 50, pausesMs }))
 }
 
 export type Put = {

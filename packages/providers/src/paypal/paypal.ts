@@ -2,10 +2,10 @@
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { checkAmount } from './amounts.ts'
+import { createCatalog } from './catalog.ts'
 import { createPaypalClient } from './client.ts'
 import { readNotification } from './notifications.ts'
 import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
-import { createProductCatalog } from './productCatalog.ts'
 import { createVault } from './vault.ts'
 import { createVerifier } from './verification.ts'
 
@@ -39,7 +39,7 @@ export function createPaypal(options: {
 
     createSetupIntent: null,
     methods: createVault(client),
-    catalog: createProductCatalog(client, createPace(catalogPace)),
+    catalog: createCatalog(client, createPace(catalogPace)),
 
     verifyNotification: verifier.verify,
     readNotification,

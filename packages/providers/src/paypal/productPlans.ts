@@ -1,5 +1,6 @@
 // The plan that a recurring product of ours is sold by.
-import { type CatalogProduct, ProviderError } from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import type { CatalogProduct } from '../providerCatalog.ts'
 import type { PaypalClient } from './client.ts'
 import { billingCyclesOf, isAtPrice, type RecurringPrice } from './planPrice.ts'
 import {

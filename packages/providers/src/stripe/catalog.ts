@@ -1,12 +1,7 @@
 // Products and their prices at Stripe. https://docs.stripe.com/api/products
 import { createPace, type Pace } from '../pacing.ts'
-import {
-  type CatalogProduct,
-  type ProviderCatalog,
-  ProviderError,
-  type ProviderProduct,
-  type PutProduct,
-} from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import type { CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../providerCatalog.ts'
 import { toStripeAmount } from './amounts.ts'
 import type { StripeApi } from './api.ts'
 import { createPrice, isPriceOf, listPrices, settlePrice } from './catalogPrices.ts'

@@ -6,7 +6,7 @@ import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createPace } from '../pacing.ts'
-import type { PutProduct } from '../provider.ts'
+import type { PutProduct } from '../providerCatalog.ts'
 import {
   callsOf,
   catalogAt,

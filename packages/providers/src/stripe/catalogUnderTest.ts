@@ -2,7 +2,7 @@
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import { createPace, type Pace } from '../pacing.ts'
-import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../provider.ts'
+import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../providerCatalog.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
 
