@@ -126,7 +126,7 @@ t.test('PayPal has the last word about what may be too long', async (t) => {
 })
 
 t.test('too many calls are made again later', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t, { pausesMs: [100, 200, 400] })
+  const { fake, catalog } = await catalogUnderTest(t, { pausesMs: [300, 600, 1_200] })
   fake.catalog.limit.set({ perSecond: 10 })
   const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
   const put = products.map((product) =>
