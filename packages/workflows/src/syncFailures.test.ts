@@ -18,7 +18,7 @@ t.test('one bad product does not stop the others', async (t) => {
     product_id: bad,
     status: 'failed',
     provider_product_id: null,
-    error: { code: 'provider_rejected', message: 'This one is no good' },
+    error: { code: 'provider_rejected', message: 'This one is no good (bad_product)' },
   })
   t.same(await historyOf(bad), ['ProductSyncStarted', 'ProductSyncFailed'])
   stage.refused.clear()

@@ -49,7 +49,7 @@ t.test('a failed product is no failed request', async (t) => {
   stage.refused.add(id)
   const { status, answer } = await sync({ product_ids: [id], provider_id: 'shop' })
   t.equal(status, 200)
-  const error = { code: 'provider_rejected', message: 'This one is no good' }
+  const error = { code: 'provider_rejected', message: 'This one is no good (bad_product)' }
   const results = [{ product_id: id, status: 'failed', provider_product_id: null, provider_price_id: null, error }]
   const summary = { created: 0, updated: 0, skipped: 0, failed: 1 }
   t.same(answer, { success: true, data: { total: 1, successful: 0, failed: 1, results, summary } })
