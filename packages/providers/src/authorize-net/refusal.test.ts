@@ -10,7 +10,7 @@ t.test('what the gateway said is read by us, and is not in what is logged of the
   // What a serialiser of errors goes through, inherited members included.
   const members: string[] = []
   for (const name in error) members.push(name)
-  t.same(members.toSorted(), ['code', 'kind', 'name'])
+  t.same(members.toSorted(), ['code', 'kind', 'name', 'rateLimit'])
   for (const written of [JSON.stringify(error), JSON.stringify(Object.entries(error)), inspect(error)]) {
     t.match(written, 'E00053')
     t.notMatch(written, 'jane')
