@@ -19,8 +19,7 @@ export const productsImport: Command = {
   -        reads from standard input
   --json   one object per line that is rejected or doubtful, and a last one with the counts
 
-Each line is one product, a JSON object in UTF-8 of at most 256 KiB. Empty lines are skipped. A file whose first line
-that is not empty does not begin with { (an array, CSV, something compressed) is refused as a whole.
+Each line is one product, a JSON object in UTF-8 of at most 256 KiB. Empty lines are skipped.
   {"name":"Mug","product_type":"physical","currency":"EUR","total_cents":1250}
   {"id":"0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6","name":"Backup","product_type":"subscription","currency":"EUR",\
 "subtotal_cents":1000,"tax_cents":190,"is_recurring":true,"billing_interval":"month","trial_days":14}
@@ -40,8 +39,8 @@ stays as it is. A line that says anything else, a corrected one too, adds anothe
 ids.
 
 It may be interrupted and repeated at any time: nothing is added twice. It goes on when nobody reads its report any more.
-Exits with 0 when all lines are in, doubtful ones as well; with 2 when lines were rejected and the others are in, or the
-file was refused; with 1 when it could not go on to the end of the file.`,
+Exits with 0 when all lines are in, doubtful ones as well; with 2 when lines were rejected and the others are in; with
+1 when it could not go on to the end of the file.`,
   async run(args, { environment, print }) {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const { EVENTSTORE_URL } = loadConfig(Config, environment)

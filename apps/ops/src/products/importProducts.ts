@@ -8,7 +8,6 @@ import type { ImportProgress } from './importProgress.ts'
 import { createImportTally, type ImportTally, rejectionJson, rejectionText } from './importReport.ts'
 import { createWatch, warningJson, warningText } from './importWarnings.ts'
 import { readLines } from './lines.ts'
-import { objectsOnly, WrongForm } from './objectsOnly.ts'
 import { maxLineBytes } from './productLine.ts'
 
 const exitRejected = 2
@@ -32,18 +31,16 @@ export async function importProducts(log: Log, run: ImportRun): Promise<void> {
   // A store that is down says so at once, and not as the fate of the first lines.
   await log.store.head()
   const tally = createImportTally()
-  let end: Ending | undefined
+  let isWhole = false
   try {
-    end = await importFile(log, tally, run)
+    isWhole = await importFile(log, tally, run)
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof OpsError)) throw error
     throw new OpsError(stopped(tally, error.message), { cause: error })
   } finally {
-    run.conclude(run.isJson ? JSON.stringify(tally.json(end === 'whole')) : tally.text())
+    run.conclude(run.isJson ? JSON.stringify(tally.json(isWhole)) : tally.text())
   }
-  if (end === 'refused')
-    throw new OpsError('The file is refused as a whole: nothing of it is in.', { exitCode: exitRejected })
-  if (end === 'interrupted') throw new OpsError(stopped(tally, 'Interrupted'))
+  if (!isWhole) throw new OpsError(stopped(tally, 'Interrupted'))
   const rejected = tally.rejected()
   if (rejected === 0) return
   const lines = rejected === 1 ? '1 line was' : `${rejected} lines were`
@@ -56,15 +53,13 @@ function stopped(tally: ImportTally, reason: string): string {
   return `${reason}. ${known}. Import the file again: nothing is added twice.`
 }
 
-/** How an import ended that nothing stopped; `refused` is a file of the wrong form, before anything of it was read. */
-type Ending = 'whole' | 'interrupted' | 'refused'
-
-async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise<Ending> {
+/** @returns whether it came to the end of the file, because it was not interrupted */
+async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise<boolean> {
   const { file, isJson, say, onProgress, signal } = run
   const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
   let isWhole = false
   async function* lines() {
-    yield* readLines(objectsOnly(file.bytes(signal)), { maxBytes: maxLineBytes, signal, onSkipped: show })
+    yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
     isWhole = !signal.aborted
   }
   const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
@@ -79,14 +74,7 @@ async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise
       say(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
   }
   show(0)
-  try {
-    for await (const settled of importLines(log, lines(), metadata)) report(settled)
-  } catch (cause) {
-    if (!(cause instanceof WrongForm)) throw cause
-    const error = new DomainError('invalid_request', cause.message, undefined, { cause })
-    report({ line: cause.line, end: 0, outcome: 'rejected', error, unknown: undefined })
-    return 'refused'
-  }
+  for await (const settled of importLines(log, lines(), metadata)) report(settled)
   if (isWhole) show(file.size ?? 0)
-  return isWhole ? 'whole' : 'interrupted'
+  return isWhole
 }
