@@ -66,6 +66,22 @@ export function createProgress<State extends { readonly phase: string }>(
   }
 }
 
+/** Writes a command's report between the lines of its progress. @param print writes one line of the answer */
+export function reportBeside(progress: Pick<Progress<never>, 'clear' | 'end'>, print: (line: string) => void) {
+  return {
+    /** Writes a line of the report. */
+    say(line: string): void {
+      progress.clear()
+      print(line)
+    },
+    /** Writes its end. */
+    conclude(text: string): void {
+      progress.end()
+      print(text)
+    },
+  }
+}
+
 /** Draws a bar in front of what is said of a part of the whole, from 0 to 1: on a terminal, and nothing elsewhere. */
 export function barOn(output: ProgressOutput): (part: number) => string {
   if (output.isTTY !== true) return () => ''

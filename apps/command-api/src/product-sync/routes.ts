@@ -51,7 +51,7 @@ export const productSyncRoutes =
         })
         // A dry run, and one that finds nothing to do, leave nothing to wait for.
         if (position) markAnswer(reply, { position, replayed })
-        warnOfProvider(request, report)
+        if (!replayed) warnOfProvider(request, report)
         return { success: true as const, data: report }
       },
     )

@@ -6,6 +6,7 @@ import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from '../command.ts'
+import { reportBeside } from '../progress.ts'
 import { readSince } from '../since.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { answerJson, answerText, isRemarkable } from './answerLine.ts'
@@ -54,14 +55,7 @@ export const paymentsReconcile: Command = {
       await withInterrupt((signal) =>
         reconcile(workflow, {
           selection: createSelection({ since, all: values.all === true }),
-          say: (line) => {
-            progress.clear()
-            print(line)
-          },
-          conclude: (text) => {
-            progress.end()
-            print(text)
-          },
+          ...reportBeside(progress, print),
           isJson: values.json === true,
           onProgress: progress.show,
           signal,

@@ -3,6 +3,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, readArguments } from '../command.ts'
+import { reportBeside } from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { openImportFile } from './importFile.ts'
 import { importProducts } from './importProducts.ts'
@@ -53,14 +54,7 @@ Exits with 0 when all lines are in, doubtful ones as well; with 2 when lines wer
         importProducts(log, {
           file,
           isJson: values.json === true,
-          say: (line) => {
-            progress.clear()
-            print(line)
-          },
-          conclude: (text) => {
-            progress.end()
-            print(text)
-          },
+          ...reportBeside(progress, print),
           onProgress: progress.show,
           signal,
         }),
