@@ -17,6 +17,7 @@ import {
 } from './provider-events/events.ts'
 import { recordedEvents } from './recordedEvents.ts'
 import { setupIntentEvents, setupIntentFold } from './setup-intents/events.ts'
+import { webhookTestEvents } from './webhook-tests/events.ts'
 
 const occurred_at = '2026-01-01T00:00:00.000Z'
 const notification = {
@@ -42,6 +43,7 @@ t.test('every category has its place in the log, and no two share the name of an
     defaultChoiceEvents,
     productEvents,
     productSyncRequestEvents,
+    webhookTestEvents,
   ]
   t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())
 })

@@ -10,6 +10,7 @@ import { productSyncRequestEvents } from './products/syncRequest.ts'
 import { providerCustomerEvents } from './provider-customers/events.ts'
 import { providerIntentEvents, providerNotificationEvents } from './provider-events/events.ts'
 import { setupIntentEvents } from './setup-intents/events.ts'
+import { webhookTestEvents } from './webhook-tests/events.ts'
 
 export const recordedEvents = {
   ...paymentEvents,
@@ -24,5 +25,6 @@ export const recordedEvents = {
   ...defaultChoiceEvents,
   ...productEvents,
   ...productSyncRequestEvents,
+  ...webhookTestEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>

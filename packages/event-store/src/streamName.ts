@@ -15,6 +15,7 @@ type Category =
   | 'providerCustomer'
   | 'setupIntent'
   | 'guestToken'
+  | 'webhookTest'
 
 /** A stream's name. */
 export type StreamName = string
@@ -53,6 +54,9 @@ export const setupIntentStream = (setupIntentId: string) => streamName('setupInt
 
 /** @param tokenHash SHA-256 of the token in hex; the token itself never reaches the log. */
 export const guestTokenStream = (tokenHash: string) => streamName('guestToken', tokenHash)
+
+/** @param testId of a test or a simulation of outgoing webhooks */
+export const webhookTestStream = (testId: string) => streamName('webhookTest', testId)
 
 /** Percent-encoded, so that a stream's name is ASCII whatever a provider sends, half a surrogate pair included. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())

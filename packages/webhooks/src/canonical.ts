@@ -3,6 +3,7 @@ import type { Payer } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import { unmatchedMessages } from './unmatched.ts'
+import { webhookTestMessages } from './webhookTests.ts'
 
 export type CanonicalName =
   | 'payment.created'
@@ -35,8 +36,10 @@ export type CanonicalMessage = {
   readonly customer_id?: string
   /** Until when a subscription is paid for, ISO 8601. */
   readonly current_period_end?: string
-  /** The user of ours that this is about; a provider's customer is none. */
+  /** The user who may see it in the log: whom it is about, or who asked for a test. A provider's customer is none. */
   readonly owner: string | null
+  /** Somebody tries his endpoints out: nothing has happened. */
+  readonly is_test?: true
 }
 
 type Schemas = typeof recordedEvents
@@ -106,6 +109,8 @@ const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
   ProductSyncFailed: null,
   ProductSyncRequested: null,
   ProductSyncAnswered: null,
+  WebhookTestRequested: ({ data }) => webhookTestMessages(data),
+  WebhookSimulationRequested: ({ data }) => webhookTestMessages(data),
 }
 
 /** What a recorded event means in canonical messages; often nothing, sometimes two. */

@@ -1,10 +1,12 @@
 // The endpoints that an operator configured, decoded from the environment.
 import { parseDurationMs } from '@paylog/domain/duration'
+import type { WebhookFormat } from './chat/chatServices.ts'
 import { isPattern } from './patterns.ts'
 import { signingKey } from './signing.ts'
 
 export const eventModes = ['raw', 'canonical', 'both'] as const
-export type EventMode = (typeof eventModes)[number]
+/** What a node is told: `legacy` is that of the single list of endpoints. */
+export type EventMode = (typeof eventModes)[number] | 'legacy'
 
 /** One configured endpoint. Its name is part of the ids of everything that is sent to it. */
 export type WebhookNode = {
@@ -12,6 +14,7 @@ export type WebhookNode = {
   readonly url: string
   readonly patterns: readonly string[]
   readonly mode: EventMode
+  readonly format: WebhookFormat
   /** Signing secrets, several during a rotation; none means unsigned. */
   readonly secrets: readonly string[]
   /** The pause before each further attempt; its length is the number of retries. */
@@ -71,6 +74,7 @@ function readNode(
     url: read.endpoint(variable('URL')),
     patterns: read.list(variable('EVENTS'), ['all'], (text) => (isPattern(text) ? text : undefined), 'event patterns'),
     mode: read.oneOf(variable('EVENT_MODE'), eventModes, 'canonical'),
+    format: 'json',
     secrets: read.list(
       variable('SECRET'),
       [],

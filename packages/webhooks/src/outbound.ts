@@ -1,6 +1,7 @@
 // From one recorded event to the messages that each node gets of it: the only exit for events.
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { PlannedDelivery } from '@paylog/domain/webhook-tests/events'
 import { v5 as uuidv5 } from 'uuid'
 import { canonicalBody, canonicalMessages } from './canonical.ts'
 import type { WebhookNode } from './nodes.ts'
@@ -21,7 +22,7 @@ export type Outbound = {
   readonly id: string
   readonly node: string
   readonly event: string
-  readonly mode: 'raw' | 'canonical'
+  readonly mode: 'raw' | 'canonical' | 'legacy'
   readonly provider: string
   /** The exact text that is signed and sent. JSON that is well-formed Unicode, so it holds no NUL either. */
   readonly body: string
@@ -33,9 +34,10 @@ export type Outbound = {
   readonly payment_id: string | null
   /** The user who may see it in the log; `null` leaves it to administrators. */
   readonly user_id: string | null
+  readonly is_test: boolean
 }
 
-type Message = Pick<Outbound, 'event' | 'mode' | 'provider' | 'payment_id' | 'user_id'> & {
+type Message = Pick<Outbound, 'event' | 'mode' | 'provider' | 'payment_id' | 'user_id' | 'is_test'> & {
   readonly names: MessageNames
   readonly body: () => string
 }
@@ -59,12 +61,21 @@ export function outboundMessages(
   })
 }
 
+/** Which nodes would be told of an event, and by which names. Pure, as the mapping itself. */
+export function plannedDeliveries(event: RecordedDomainEvent, nodes: readonly WebhookNode[]): PlannedDelivery[] {
+  return messagesOf(event, '').flatMap((message) =>
+    nodes.filter((node) => wants(node, message)).map(({ name }) => ({ node: name, ...nameOf(message) })),
+  )
+}
+
+const nameOf = ({ event, mode }: Message) => ({ event, mode })
+
 function wants(node: WebhookNode, { mode, names }: Message): boolean {
   if (node.mode !== 'both' && node.mode !== mode) return false
   return node.patterns.some((pattern) => matchesPattern(pattern, names))
 }
 
-function messagesOf(event: SourceEvent, projectId: string): Message[] {
+function messagesOf(event: RecordedDomainEvent, projectId: string): Message[] {
   const canonical = canonicalMessages(event).map(
     (message): Message => ({
       event: message.name,
@@ -72,6 +83,7 @@ function messagesOf(event: SourceEvent, projectId: string): Message[] {
       provider: message.provider,
       payment_id: message.payment_id,
       user_id: message.owner,
+      is_test: message.is_test === true,
       names: { plain: message.name, prefixed: null },
       body: () => canonicalBody(message, projectId),
     }),
@@ -84,6 +96,7 @@ function messagesOf(event: SourceEvent, projectId: string): Message[] {
     provider: data.provider_id,
     payment_id: null,
     user_id: null,
+    is_test: false,
     names: { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) },
     body: () => rawBody(data),
   }
@@ -91,7 +104,7 @@ function messagesOf(event: SourceEvent, projectId: string): Message[] {
 }
 
 function outbound(source: SourceEvent, message: Message, node: string, body: string): Outbound {
-  const { event, mode, provider, payment_id, user_id } = message
+  const { event, mode, provider, payment_id, user_id, is_test } = message
   return {
     id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, node]), namespace),
     node,
@@ -106,5 +119,6 @@ function outbound(source: SourceEvent, message: Message, node: string, body: str
     causation_id: source.metadata.causationId,
     payment_id,
     user_id,
+    is_test,
   }
 }

@@ -74,8 +74,9 @@ t.test('an attempt is recorded once, whoever comes late', async (t) => {
   const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
   if (found === undefined) throw new Error('no delivery')
   const at = new Date()
-  const failure = { ...found, at, ms: 5, httpStatus: 500, error: 'unexpected_status', responseBody: 'a\0b' }
-  const success = { ...found, at, ms: 9, httpStatus: 200, error: null, responseBody: 'ok' }
+  const common = { ...found, at, disablesNode: false }
+  const failure = { ...common, ms: 5, httpStatus: 500, error: 'unexpected_status', responseBody: 'a\0b' }
+  const success = { ...common, ms: 9, httpStatus: 200, error: null, responseBody: 'ok' }
   t.ok(await rig.deliveries.due(found))
   t.ok(await rig.deliveries.finish({ ...failure, status: 'pending', nextAttemptAt: at }))
   t.notOk(await rig.deliveries.finish({ ...success, status: 'succeeded', nextAttemptAt: null }))
@@ -107,6 +108,7 @@ t.test('a row is overdue only some time after its next attempt, so a sweep keeps
       error: 'unexpected_status',
       responseBody: null,
       status: 'pending',
+      disablesNode: false,
     } as const
     t.ok(await rig.deliveries.finish({ ...found, ...failure, attempt, at, nextAttemptAt }))
     const overdueFrom = new Date(nextAttemptAt.getTime() + graceMs)

@@ -36,12 +36,12 @@ const recordSql = `
 with moved as (${moveCheckpointSql}
 ), inserted as (
   insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-    source_event_id, correlation_id, causation_id, payment_id, user_id, next_attempt_at, sweep_at, created_at)
+    source_event_id, correlation_id, causation_id, payment_id, user_id, is_test, next_attempt_at, sweep_at, created_at)
   select m.id, m.node, m.event, m.mode, m.provider, m.body, m.source_stream, m.source_revision,
-    m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, $6, $7, $6
+    m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, m.is_test, $6, $7, $6
   from moved, json_to_recordset($8::json) as m (id uuid, node text, event text, mode text, provider text, body text,
     source_stream text, source_revision bigint, source_event_id uuid, correlation_id text, causation_id text,
-    payment_id text, user_id text)
+    payment_id text, user_id text, is_test boolean)
   on conflict (id) do nothing
   returning id
 )

@@ -31,10 +31,20 @@ export function createSender(deps: {
     const result = await postWebhook({ agent, url, headers, body: due.body, timeoutMs, successStatus, signal })
     const finishedAt = now()
     const ms = finishedAt.getTime() - at.getTime()
-    const pauseMs = result.error === null ? undefined : nextPauseMs(node.retryScheduleMs, attempt, random())
+    const pauseMs =
+      result.error === null ? undefined : nextPauseMs(node.retryScheduleMs, attempt - due.series_start, random())
     const status = result.error === null ? 'succeeded' : pauseMs === undefined ? 'failed' : 'pending'
     const nextAttemptAt = pauseMs === undefined ? null : new Date(finishedAt.getTime() + pauseMs)
-    const first = await deliveries.finish({ deliveryId, attempt, at, ms, ...result, status, nextAttemptAt })
+    const first = await deliveries.finish({
+      deliveryId,
+      attempt,
+      at,
+      ms,
+      ...result,
+      status,
+      nextAttemptAt,
+      disablesNode: false,
+    })
     // The URL stays out of the log: it may carry a secret.
     const about = { deliveryId, node: node.name, event: due.event, attempt, ms, httpStatus: result.httpStatus }
     if (result.error === null) log.debug(about, 'webhook delivered')

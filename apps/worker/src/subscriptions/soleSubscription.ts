@@ -6,7 +6,7 @@ import type { Logger } from '@paylog/runtime/log'
 import { holdLock } from '@paylog/runtime/postgres'
 
 /** What the worker reads of the log. */
-const streamPrefixes = ['payment-', 'providerEvent-']
+const streamPrefixes = ['payment-', 'providerEvent-', 'webhookTest-']
 /** Bodies are up to 1 MiB each, and the next batch gathers while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000

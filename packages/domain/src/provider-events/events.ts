@@ -17,7 +17,7 @@ const facts = {
 }
 
 /** The object that the notification is about, as far as it says so. */
-const subject = {
+export const subject = {
   object_id: Nullable(Type.String()),
   amount_cents: Nullable(Type.Integer()),
   currency: Nullable(Type.String()),
