@@ -5,7 +5,7 @@ import { createStagedProvider, type StagedIntent } from './testing/stagedProvide
 import { metadata, workflowUnderTest } from './testing/workflowUnderTest.ts'
 
 const { provider, stage } = createStagedProvider(t, { captures: true })
-const { workflow, open, tell, typesOf } = await workflowUnderTest(t, provider)
+const { workflow, open, tell, tellAt, typesOf } = await workflowUnderTest(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
@@ -90,6 +90,47 @@ t.test('a payer who approves anew is charged by a capture with a key of its own'
     'PaymentSucceeded',
   ])
 })
+
+/** Times of a statement that do not tell whether it came after another one. */
+const unclear = {
+  'in the same second': (time: string) => `${time.slice(0, 19)}.000Z`,
+  'by a clock that is slow': (time: string) => new Date(Date.parse(time) - 2_000).toISOString(),
+}
+for (const [when, at] of Object.entries(unclear)) {
+  t.test(`an approval that is told after the decline, ${when}, is tried once`, async (t) => {
+    for (const declinesAgain of [false, true]) {
+      const { id, intent } = await approved()
+      await tell(intent, 'processing')
+      stage.declines = true
+      const { payment } = await reconcile(id)
+      await tellAt(intent, 'processing', at(payment.evidence_time ?? ''))
+      stage.declines = declinesAgain
+      const status = declinesAgain ? 'failed' : 'succeeded'
+      t.match(await reconcile(id), { finding: 'late', payment: { status, failures: declinesAgain ? 2 : 1 } })
+      t.match(await reconcile(id), { finding: declinesAgain ? 'approval_waits' : 'same' })
+      t.same(
+        captures().filter((call) => call.includes(intent.id)),
+        [1, 2].map((attempt) => `capture ${intent.id}-capture-${attempt}`),
+      )
+      t.same(await historyOf(id), [
+        'PaymentProcessingStarted',
+        'PaymentAttemptFailed',
+        'ProviderEventIgnored',
+        'PaymentProcessingStarted',
+        declinesAgain ? 'PaymentAttemptFailed' : 'PaymentSucceeded',
+      ])
+    }
+  })
+
+  t.test(`the approval that was declined, when it is told late and ${when}, is not tried again`, async (t) => {
+    const { id, intent } = await approved()
+    stage.declines = true
+    const { payment } = await reconcile(id)
+    await tellAt(intent, 'processing', at(payment.evidence_time ?? ''))
+    t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
+    t.equal(captures().length, 1)
+  })
+}
 
 t.test('a decline of which the provider tells first is one decline, and not captured again at once', async (t) => {
   const { id, intent } = await approved()

@@ -3,7 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
-import { existing, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { isAbsorbing } from '@paylog/domain/payments/status'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
@@ -47,14 +47,16 @@ export async function askProvider(question: Question, known: Loaded<PaymentState
 
 /**
  * Whether the approval that waits is, as far as anybody knows, the one whose capture was declined: providers leave it as it
- * is. Taking it once more would be declined again, each time for another payment.failed. A payer who approves anew is told
- * of by a notification, and the payment is not failed then.
+ * is. Taking it once more would be declined again, each time for another payment.failed.
+ *
+ * A payer who approves anew is told of by a notification. Its time may not tell whether it came after the decline, and the
+ * provider, asked, shows both approvals alike; but when more of them were told than have failed, one was not tried yet.
  */
 export function isDeclinedApproval(
   { awaits_capture }: IntentSnapshot,
-  { status }: { readonly status: string },
+  { status, failures, approvals_told }: Pick<Payment, 'status' | 'failures' | 'approvals_told'>,
 ): boolean {
-  return awaits_capture && status === 'failed'
+  return awaits_capture && status === 'failed' && approvals_told <= failures
 }
 
 function refOf({ state }: Loaded<PaymentState>) {

@@ -63,7 +63,7 @@ export async function reconcilePayment(
       return { ...unasked, payment: now, finding: isLate ? 'late' : 'same' }
     const { loaded, snapshot } = await askProvider({ workflow, provider, metadata }, called)
     const known = existing(loaded.state)
-    const finding = findingOf(now.status, known, snapshot)
+    const finding = findingOf(now, known, snapshot)
     return { ...unasked, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
@@ -73,13 +73,14 @@ export async function reconcilePayment(
   }
 }
 
-function findingOf(before: PaymentStatus, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {
+function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {
   if (!snapshot) return 'missing'
   const { evidence, awaits_capture } = snapshot
   if ((evidence.status === 'succeeded' || awaits_capture) && !amountMatches(evidence, payment)) return 'amount_differs'
-  if (isDeclinedApproval(snapshot, payment)) return payment.status === before ? 'approval_waits' : 'late'
+  const isAsBefore = payment.status === before.status && payment.failures === before.failures
+  if (isDeclinedApproval(snapshot, payment)) return isAsBefore ? 'approval_waits' : 'late'
   if (payment.status !== evidence.status || isChargedTwice(snapshot, payment)) return 'conflict'
-  return payment.status === before ? 'same' : 'late'
+  return isAsBefore ? 'same' : 'late'
 }
 
 function isChargedTwice({ evidence, further_charges }: IntentSnapshot, payment: Payment): boolean {

@@ -40,24 +40,34 @@ t.test('a capture whose answer is lost takes the money once', async (t) => {
   }
 })
 
-t.test('a declined capture is one failed attempt until the payer approves anew', async (t) => {
-  const { id, intent } = await open()
-  fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' })
-  await tell(fake.approve(intent))
-  t.match(await reconcile(id), { finding: 'late', payment: { status: 'failed' } })
-  for (let n = 0; n < 3; n++) t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
-  t.equal(captures(intent), 1, 'the order is still approved, but not once more')
-  await tell(fake.approve(intent))
-  t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
-  const keys = fake.callsTo(new RegExp(`/${intent}/capture$`)).map(({ key }) => key)
-  t.same(keys, [`${intent}-capture-1`, `${intent}-capture-2`])
-  t.same(await historyOf(id), [
-    'PaymentProcessingStarted',
-    'PaymentAttemptFailed',
-    'PaymentProcessingStarted',
-    'PaymentSucceeded',
-  ])
-})
+/** What PayPal's clock may say of an approval that comes after a decline: its answers tell their time in whole seconds. */
+const approvedAnew = {
+  'a second after it': { at: (decline: number) => decline + 1_000, ignored: [] },
+  'in its second': { at: (decline: number) => decline - (decline % 1_000), ignored: ['ProviderEventIgnored'] },
+}
+for (const [when, { at, ignored }] of Object.entries(approvedAnew))
+  t.test(`a declined capture is one failed attempt until the payer approves anew, ${when}`, async (t) => {
+    const { id, intent } = await open()
+    fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' })
+    await tell(fake.approve(intent))
+    const declined = await reconcile(id)
+    t.match(declined, { finding: 'late', payment: { status: 'failed' } })
+    const waits = { finding: 'approval_waits', payment: { status: 'failed' } }
+    for (let n = 0; n < 3; n++) t.match(await reconcile(id), waits)
+    t.equal(captures(intent), 1, 'the order is still approved, but not once more')
+    const decline = Date.parse(declined.payment.evidence_time ?? '')
+    await tell(fake.approve(intent, new Date(at(decline)).toISOString()))
+    t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
+    const keys = fake.callsTo(new RegExp(`/${intent}/capture$`)).map(({ key }) => key)
+    t.same(keys, [`${intent}-capture-1`, `${intent}-capture-2`])
+    t.same(await historyOf(id), [
+      'PaymentProcessingStarted',
+      'PaymentAttemptFailed',
+      ...ignored,
+      'PaymentProcessingStarted',
+      'PaymentSucceeded',
+    ])
+  })
 
 t.test('an order over another amount is not captured', async (t) => {
   const { id, intent } = await open()

@@ -43,6 +43,7 @@ const payment: Payment = {
   noticed: [],
   failures: 0,
   failed_charges: [],
+  approvals_told: 0,
 }
 
 type Said = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }

@@ -50,6 +50,8 @@ export type Payment = Amounts & {
   readonly failures: number
   /** The charges that these attempts were, as far as they had one: a failure that is told twice is one failure. */
   readonly failed_charges: readonly string[]
+  /** How often the provider has told by itself, early or late, that a payer has approved. */
+  readonly approvals_told: number
 }
 
 /** How the call that creates the intent at the provider ended, as far as is known. */
@@ -82,6 +84,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     noticed: [],
     failures: 0,
     failed_charges: [],
+    approvals_told: 0,
   }
 }
 
@@ -89,6 +92,8 @@ type EvidenceEvent = Exclude<
   PaymentEvent,
   { type: 'PaymentInitiated' | 'ProviderIntentCreated' | 'ProviderOutcomeUnknown' | 'PaymentAttemptStarted' }
 >
+
+type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
 /** Takes over what every piece of evidence brings, and the status that it leads to. */
 function withEvidence(payment: Payment, { data }: EvidenceEvent, status: PaymentStatus = payment.status): Payment {
@@ -121,6 +126,14 @@ function noted(payment: Payment, event: Notice): Payment {
 const seen = (payment: Payment, eventId: string | null) =>
   eventId === null ? payment.seen_provider_events : [...payment.seen_provider_events, eventId]
 
+function withIgnored(payment: Payment, { data }: Ignored): Payment {
+  const { reason, reported_status, provider_time } = data
+  // What it says is not taken over, but it is the newest that the provider has said: older statements are stale.
+  if (reason === 'regression') return { ...payment, evidence_time: provider_time }
+  const isApproval = reported_status === 'processing' && (reason === 'tie' || reason === 'stale')
+  return isApproval ? withApproval(payment, data) : payment
+}
+
 /** An attempt to pay that the provider reported as failed. */
 function withFailure(payment: Payment, charge: string | null): Payment {
   const { failures, failed_charges } = payment
@@ -129,6 +142,12 @@ function withFailure(payment: Payment, charge: string | null): Payment {
     failures: failures + 1,
     failed_charges: charge === null ? failed_charges : [...failed_charges, charge],
   }
+}
+
+/** What was told of the payer's approval; of what follows it, a charge is told as well. */
+function withApproval(payment: Payment, { provider_event_id, provider_payment_id }: EvidenceEvent['data']): Payment {
+  if (provider_event_id === null || provider_payment_id !== null) return payment
+  return { ...payment, approvals_told: payment.approvals_told + 1 }
 }
 
 /** The status that each event of evidence leads to; the decider only records what the status machine allows. */
@@ -157,7 +176,7 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
     case 'PaymentProcessingStarted':
-      return withEvidence(payment, event, 'processing')
+      return withApproval(withEvidence(payment, event, 'processing'), event.data)
     case 'PaymentSucceeded':
       return withEvidence(payment, event, 'succeeded')
     case 'PaymentCanceled':
@@ -170,10 +189,7 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'refused', refusal, message } }
     }
     case 'ProviderEventIgnored':
-      // What it says is not taken over, but it is the newest that the provider has said: older statements are stale.
-      return event.data.reason === 'regression'
-        ? { ...noted(payment, event), evidence_time: event.data.provider_time }
-        : noted(payment, event)
+      return withIgnored(noted(payment, event), event)
     case 'PaymentAmountMismatch':
     case 'PaymentConflictDetected':
     case 'PaymentRefundRecorded':

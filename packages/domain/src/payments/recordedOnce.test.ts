@@ -135,3 +135,17 @@ t.test('failures without a charge are told apart by their time', async (t) => {
   matchList(t, says('failed', 11, askable)(failed), [{ type: 'PaymentAttemptFailed' }])
   t.same(failuresOf(tell(failed, says('failed', 11, askable))), [2, []])
 })
+
+t.test('an approval is counted once, whether it counts or comes too late, and a charge is none', async (t) => {
+  const first = says('processing', 10, askable)
+  const approved = tell(tell(created(), first), first)
+  t.equal(approved.approvals_told, 1)
+  const failed = tell(approved, says('failed', 20, askable))
+  for (const seconds of [15, 20, 25]) t.equal(tell(failed, says('processing', seconds, askable)).approvals_told, 2)
+  const others = [
+    { ...askable, ...ch_1 },
+    { ...askable, provider_intent_id: 'pi_other' },
+  ]
+  for (const other of others) t.equal(tell(failed, says('processing', 20, other)).approvals_told, 1)
+  t.equal(tell(failed, shows('processing', 25)).approvals_told, 1, 'nor is what is there when the provider is asked')
+})

@@ -152,6 +152,7 @@ t.test('a payment of the first version is folded as it was then', async (t) => {
     was_unknown: true,
     evidence_time: at('13'),
     failures: 2,
+    approvals_told: 1,
   })
   t.same(payment.failed_charges, ['ch_1', 'ch_1'])
   t.equal(payment.seen_provider_events.length, 11)

@@ -31,9 +31,9 @@ export function event(
   return { id, event_type, body: JSON.stringify(said).replaceAll('/', '\\/') }
 }
 
-export function orderApproved(order: Order, apiBase: string): PaypalEvent {
+export function orderApproved(order: Order, apiBase: string, at?: string): PaypalEvent {
   const resource = representation(order, apiBase)
-  return event('CHECKOUT.ORDER.APPROVED', { resource_type: 'checkout-order', resource_version: '2.0', resource })
+  return event('CHECKOUT.ORDER.APPROVED', { resource_type: 'checkout-order', resource_version: '2.0', resource }, at)
 }
 
 export function orderCompleted(order: Order, apiBase: string): PaypalEvent {

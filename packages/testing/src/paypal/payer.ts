@@ -12,8 +12,8 @@ import { paypalId } from './ids.ts'
 import type { Capture, Order, OrderStatus, Orders } from './orders.ts'
 
 export type PayerSide = {
-  /** The payer approves the order at PayPal's page. */
-  approve(orderId: string): PaypalEvent
+  /** The payer approves the order at PayPal's page. @param at when it was, in PayPal's words; now when left out */
+  approve(orderId: string, at?: string): PaypalEvent
   /** What was approved and not captured goes back to the payer. */
   reverseApproval(orderId: string): PaypalEvent
   /** A capture that was pending ends. */
@@ -39,10 +39,10 @@ export function createPayerSide(options: {
 }): PayerSide {
   const { orders, made, apiBase } = options
   return {
-    approve(orderId) {
+    approve(orderId, at) {
       const order = orders.get(orderId)
       order.status = 'APPROVED'
-      return made(orderApproved(order, apiBase()))
+      return made(orderApproved(order, apiBase(), at))
     },
     reverseApproval(orderId) {
       const order = orders.get(orderId)

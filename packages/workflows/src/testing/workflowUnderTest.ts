@@ -1,6 +1,6 @@
 // Workflows as a test sees them: a real log, a provider on a stage, and a clock that can be moved.
 import { randomUUIDv7 } from 'node:crypto'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
@@ -32,7 +32,11 @@ export async function workflowUnderTest(t: Test, provider: Provider) {
     typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
     eventsOf: (paymentId: string) => store.readStream(paymentStream(paymentId)),
     /** The provider tells us something by itself. */
-    tell: (intent: StagedIntent, status: PaymentStatus, charge?: string) => tell(store, intent, { status, charge }),
+    tell: (intent: StagedIntent, status: PaymentStatus, charge?: string) =>
+      tell(store, intent, { status, provider_payment_id: charge ?? null }),
+    /** A provider that can be asked tells us at what time it has said something. */
+    tellAt: (intent: StagedIntent, status: PaymentStatus, provider_time: string) =>
+      tell(store, intent, { status, provider_time, source: 'askable_notification' }),
     later(ms: number) {
       time.now = () => new Date(Date.now() + ms)
     },
@@ -64,19 +68,17 @@ async function open(
   return payment
 }
 
-type Told = { readonly status: PaymentStatus; readonly charge: string | undefined }
-
-function tell(store: EventStore, intent: StagedIntent, { status, charge }: Told) {
+function tell(store: EventStore, intent: StagedIntent, told: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>) {
   const at = new Date().toISOString()
   const said = {
-    status,
     occurred_at: at,
     provider_time: at,
     provider_event_id: `evt_${randomUUIDv7()}`,
     provider_intent_id: intent.id,
-    provider_payment_id: charge ?? null,
+    provider_payment_id: null,
     amount_cents: intent.amount_cents,
     currency: intent.currency,
+    ...told,
   }
   return store.handle({
     stream: paymentStream(intent.payment_id),
