@@ -7,7 +7,7 @@ import { lockDirectory } from './lock.ts'
 import { type Address, type InternalPort, internalPorts, type PlannedPart, planParts } from './plan.ts'
 import { freePorts, requireFreePort } from './ports.ts'
 import { endOfPredecessor } from './predecessor.ts'
-import type { Settings } from './settings.ts'
+import { type Settings, webhookVariables } from './settings.ts'
 
 export type Preparation = {
   readonly directory: string
@@ -19,17 +19,21 @@ export type Preparation = {
   readonly unlock: () => void
 }
 
-/** @throws StartError when the data directory or the port is taken, or a directory cannot be used */
-export async function prepare(settings: Settings): Promise<Preparation> {
+/**
+ * @param given the environment that the settings were read from
+ * @throws StartError when the data directory or the port is taken, or a directory cannot be used
+ */
+export async function prepare(settings: Settings, given: NodeJS.ProcessEnv): Promise<Preparation> {
   const directory = openDataDirectory(settings.DATA_DIR)
   const unlock = lockDirectory(directory)
   try {
     await endOfPredecessor(directory)
-    const ports = await freePorts([...internalPorts, 'api'])
+    const free = await freePorts([...internalPorts, 'api'])
+    const ports = { ...free, worker: settings.HEALTH_PORT || free.worker }
     const api = { host: settings.HOST, port: settings.PORT || ports.api }
     await requireFreePort(api.host, api.port)
     const plan = planParts({ api, ports, external: settings, postgresDirectory: join(directory, 'postgres') })
-    const environment = sharedEnvironment(settings, directory, api, ports)
+    const environment = { ...webhookVariables(given), ...sharedEnvironment(settings, directory, api, ports) }
     return { directory, baseUrl: reachableUrl(api.host, api.port), plan, environment, unlock }
   } catch (error) {
     unlock()
@@ -52,6 +56,7 @@ function sharedEnvironment(
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     AUTH_URL: settings.AUTH_URL ?? `http://127.0.0.1:${ports.identity}`,
     AUTH_SERVICE: settings.AUTH_SERVICE,
+    PROJECT_ID: settings.PROJECT_ID,
     SANDBOX_PROVIDER: String(settings.SANDBOX_PROVIDER),
     SANDBOX_WEBHOOK_SECRET: settings.SANDBOX_WEBHOOK_SECRET ?? sandboxWebhookSecret(directory),
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: settings.WEBHOOK_ALLOWED_PRIVATE_CIDRS.join(','),

@@ -62,8 +62,16 @@ function problemsOf(load: () => unknown): readonly string[] {
   }
 }
 
+/** The variables of the webhook nodes, which have no fixed list. */
+export function webhookVariables(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const given = Object.entries(environment).filter(([name]) => isWebhookVariable(name))
+  return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
+}
+
+const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
+
 /** An environment without anything that sets up a system: what a private one inherits from its surroundings. */
 export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isSetting = (name: string) => name in AllVariables.properties || /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
+  const isSetting = (name: string) => name in AllVariables.properties || isWebhookVariable(name)
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !isSetting(name)))
 }

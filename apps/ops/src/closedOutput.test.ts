@@ -16,7 +16,7 @@ const reported = { timeoutMs: 30_000, what: 'the first line of the report' }
 t.test('an import goes on when nobody reads its report any more, and ends with its own exit code', async (t) => {
   const id = randomUUID()
   const input = new PassThrough()
-  const running = start('-', input)
+  const running = start('-', { input })
   input.write('{\n')
   await waitFor(() => running.output().includes('line 1: '), reported)
   running.hangUp('stdout', 'stderr')
@@ -29,7 +29,7 @@ t.test('an import goes on when nobody reads its report any more, and ends with i
 t.test('standard error stays when only the reader of the answer is gone, and shows no stack', async (t) => {
   const id = randomUUID()
   const input = new PassThrough()
-  const running = start('-', input)
+  const running = start('-', { input })
   input.write('{\n')
   await waitFor(() => running.output().includes('line 1: '), reported)
   running.hangUp('stdout')

@@ -1,11 +1,12 @@
 // What a command is, and how its arguments are read.
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { Print } from './printTo.ts'
 
 export type Context = {
   /** The operator's environment, completed by a local system that runs beside. */
   readonly environment: NodeJS.ProcessEnv
   /** Writes one line of the answer. */
-  readonly print: (line: string) => void
+  readonly print: Print
 }
 
 export type Command = {
@@ -55,6 +56,14 @@ export function readArguments<const Names extends readonly string[], const Given
   const extra = parsed.positionals[positionals.length]
   if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}`)
   return { values: parsed.values, positionals: parsed.positionals as { [Name in keyof Names]: string } }
+}
+
+/**
+ * Reads a command's options and any number of positional arguments.
+ * @throws UsageError
+ */
+export function readList<const Given extends Options>(args: readonly string[], options: Given) {
+  return parse(args, options)
 }
 
 function parse<const Given extends Options>(args: readonly string[], options: Given) {

@@ -3,11 +3,16 @@ import { ConfigError } from '@paylog/runtime/config'
 import { type Command, OpsError, UsageError } from './command.ts'
 import { migrateTables } from './migrate.ts'
 import { paymentsReconcile } from './payments/reconcile.ts'
+import { type Print, printTo } from './printTo.ts'
 import { productsImport } from './products/import.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { sandboxSettle } from './sandbox/settle.ts'
 import { streamsCopy } from './streams/copy.ts'
 import { streamsRead } from './streams/read.ts'
+import { webhooksBackfill } from './webhooks/backfill.ts'
+import { webhooksEnable } from './webhooks/enable.ts'
+import { webhooksList } from './webhooks/list.ts'
+import { webhooksRedeliver } from './webhooks/redeliver.ts'
 
 // biome-ignore lint/style/noProcessEnv: a running system completes it before it is decoded.
 const given = process.env
@@ -18,6 +23,10 @@ const commands: readonly Command[] = [
   paymentsReconcile,
   productsImport,
   sandboxSettle,
+  webhooksList,
+  webhooksRedeliver,
+  webhooksBackfill,
+  webhooksEnable,
   migrateTables,
 ]
 
@@ -27,10 +36,10 @@ const exitUsage = 2
 async function run(args: readonly string[]): Promise<number> {
   const command = commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
   if (command === undefined) return explain(args)
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const print = printTo(process.stdout)
   const rest = args.slice(command.name.split(' ').length)
   if (rest.includes('--help') || rest.includes('-h')) {
-    print([usage(command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
+    await print([usage(command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
     return 0
   }
   try {
@@ -45,7 +54,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-async function runBeside(command: Command, args: readonly string[], print: (line: string) => void): Promise<void> {
+async function runBeside(command: Command, args: readonly string[], print: Print): Promise<void> {
   const { directory, runtime } = findRunningSystem(given)
   try {
     await command.run(args, { environment: completeEnvironment(given, runtime), print })

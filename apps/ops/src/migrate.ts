@@ -19,8 +19,8 @@ export const migrateTables: Command = {
     try {
       const read_models = await migrate(pool, readModelMigrations)
       const webhooks = await migrateWebhooks(pool)
-      if (values.json) print(JSON.stringify({ read_models, webhooks }))
-      else print(applied([...read_models, ...webhooks]))
+      if (values.json) await print(JSON.stringify({ read_models, webhooks }))
+      else await print(applied([...read_models, ...webhooks]))
     } finally {
       await pool.end()
     }

@@ -1,4 +1,5 @@
 // How far a long command is: one line that changes on a terminal, a line every few seconds elsewhere.
+import type { Print } from './printTo.ts'
 
 const onTerminalMs = 200
 const elsewhereMs = 5_000
@@ -66,18 +67,24 @@ export function createProgress<State extends { readonly phase: string }>(
   }
 }
 
+/** A command's report. What writes it ends when there is room for more. */
+export type Report = {
+  /** Writes a line. */
+  readonly say: Print
+  /** Writes its end. */
+  readonly conclude: Print
+}
+
 /** Writes a command's report between the lines of its progress. @param print writes one line of the answer */
-export function reportBeside(progress: Pick<Progress<never>, 'clear' | 'end'>, print: (line: string) => void) {
+export function reportBeside(progress: Pick<Progress<never>, 'clear' | 'end'>, print: Print): Report {
   return {
-    /** Writes a line of the report. */
-    say(line: string): void {
+    say(line) {
       progress.clear()
-      print(line)
+      return print(line)
     },
-    /** Writes its end. */
-    conclude(text: string): void {
+    conclude(text) {
       progress.end()
-      print(text)
+      return print(text)
     },
   }
 }

@@ -8,7 +8,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { appendUntilAnswered, type Revision } from './appending.ts'
 import { encode, type LogPosition, type Recorded } from './codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection.ts'
-import { type ReadRange, readDue, readHead, readPassed, readStream } from './reading.ts'
+import { type ReadRange, readBefore, readDue, readHead, readPassed, readStream } from './reading.ts'
 import { type LogRange, readLog } from './readLog.ts'
 import type { StreamName } from './streamName.ts'
 import { defaultTiming, type EventStoreTiming } from './timing.ts'
@@ -73,6 +73,8 @@ export type EventStore = {
   readLog(range: LogRange): AsyncGenerator<Recorded>
   /** The position of the last event in the log. */
   head(): Promise<LogPosition | undefined>
+  /** The position of the last event before this position; `readLog` from there begins with the event at this position. */
+  before(position: LogPosition): Promise<LogPosition | undefined>
   /** Fails what is still under way (an append may or may not be recorded then) and ends the subscriptions. */
   close(): Promise<void>
 }
@@ -155,6 +157,7 @@ export function createEventStore(options: {
     readStream: (stream, range = {}) => readStream(reads, stream, range),
     readLog: (range) => readLog({ line: reads, connect: () => connect(connectionString) }, range),
     head: () => readHead(reads),
+    before: (position) => readBefore(reads, position),
     async close() {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])

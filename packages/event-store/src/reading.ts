@@ -66,6 +66,21 @@ export function readHead(line: Line): Promise<LogPosition | undefined> {
 }
 
 /**
+ * The position of the last event before this one, whatever it is; what is read from there begins with the event at
+ * `position`. Only positions of events are known to be safe to read from.
+ */
+export function readBefore(line: Line, position: LogPosition): Promise<LogPosition | undefined> {
+  const open = (client: EventStoreDBClient) =>
+    client.readAll({ direction: BACKWARDS, fromPosition: position, maxCount: 2 })
+  return patiently(line, async () => {
+    for await (const event of eventsOf(line, 'Read of the log', open)) {
+      if (isAfter(position, event.position)) return event.position
+    }
+    return undefined
+  })
+}
+
+/**
  * How far a subscription to these prefixes must have got that is healthy and waits for more at `reached`: to the first
  * event after it that matches, or that comes after so many others that there must have been a checkpoint.
  */

@@ -6,7 +6,7 @@ import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from '../command.ts'
-import { reportBeside } from '../progress.ts'
+import { type Report, reportBeside } from '../progress.ts'
 import { readSince } from '../since.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { answerJson, answerText, isRemarkable } from './answerLine.ts'
@@ -69,12 +69,8 @@ export const paymentsReconcile: Command = {
   },
 }
 
-type Run = {
+type Run = Report & {
   readonly selection: Selection
-  /** Writes a line of the report. */
-  readonly say: (line: string) => void
-  /** Writes its end. */
-  readonly conclude: (text: string) => void
   readonly isJson: boolean
   readonly onProgress: (progress: ReconcileProgress) => void
   readonly signal: AbortSignal
@@ -96,12 +92,12 @@ export async function reconcile(workflow: Workflow, run: Run): Promise<void> {
       tally.add(answer)
       onProgress({ phase: 'asking', answered: tally.answered(), of: payments.size })
       if (!isRemarkable(answer)) continue
-      say(isJson ? JSON.stringify(answerJson(answer)) : answerText(answer))
+      await say(isJson ? JSON.stringify(answerJson(answer)) : answerText(answer))
       lines++
     }
   } finally {
     const [gap, summary] = [lines > 0 ? '\n' : '', inWords(tally, payments.size)]
-    conclude(isJson ? JSON.stringify(tally.json(payments.size)) : `${gap}${summary}`)
+    await conclude(isJson ? JSON.stringify(tally.json(payments.size)) : `${gap}${summary}`)
   }
   if (tally.answered() < payments.size)
     throw new OpsError(`Interrupted: ${tally.answered()} of ${payments.size} payments were asked about.`)

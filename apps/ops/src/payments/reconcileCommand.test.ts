@@ -123,8 +123,8 @@ t.test('whoever interrupts it while it reads is told that nothing was asked', as
     { store: payments.store, providers: new Map([[stripe.id, stripe]]), now: () => new Date() },
     {
       selection: createSelection({ since: undefined, all: false }),
-      say: (line) => void said.push(line),
-      conclude: (text) => void said.push(text),
+      say: async (line) => void said.push(line),
+      conclude: async (text) => void said.push(text),
       isJson: false,
       onProgress: () => {},
       signal: AbortSignal.abort(),
@@ -152,8 +152,8 @@ t.test('a run that fails tells what it had found', async (t) => {
     { store: payments.store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
     {
       selection: createSelection({ since: undefined, all: false }),
-      say: (line) => void said.push(line),
-      conclude: (text) => void said.push(text),
+      say: async (line) => void said.push(line),
+      conclude: async (text) => void said.push(text),
       isJson: false,
       onProgress: () => {},
       signal: new AbortController().signal,

@@ -66,7 +66,7 @@ t.test('standard input is imported as it comes', async (t) => {
   t.same(await history(id), ['ProductAdded'])
 
   const open = new PassThrough()
-  const waiting = start('-', open)
+  const waiting = start('-', { input: open })
   open.write(`${someLine()}\n{\n${someLine().slice(0, -1)}`)
   await waitFor(() => waiting.output().includes('line 2'), { what: 'the report', timeoutMs: 30_000 })
   waiting.signal('SIGINT')
@@ -106,7 +106,7 @@ t.test('a command that makes no sense is not begun', async (t) => {
 
 t.test('an input that goes on for ever does not keep it when the store goes away', async (t) => {
   const input = new PassThrough()
-  const running = start('-', input)
+  const running = start('-', { input })
   input.write(`${someLine()}\n{\n`)
   await waitFor(() => running.output().includes('line 2'), { what: 'the report', timeoutMs: 30_000 })
   await log.kill()

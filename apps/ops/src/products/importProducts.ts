@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { OpsError } from '../command.ts'
+import type { Report } from '../progress.ts'
 import type { ImportFile } from './importFile.ts'
 import { importLines, type Log, type Settled } from './importing.ts'
 import type { ImportProgress } from './importProgress.ts'
@@ -12,13 +13,9 @@ import { maxLineBytes } from './productLine.ts'
 
 const exitRejected = 2
 
-export type ImportRun = {
+export type ImportRun = Report & {
   readonly file: ImportFile
   readonly isJson: boolean
-  /** Writes a line of the report. */
-  readonly say: (line: string) => void
-  /** Writes its end. */
-  readonly conclude: (text: string) => void
   readonly onProgress: (progress: ImportProgress) => void
   readonly signal: AbortSignal
 }
@@ -38,7 +35,7 @@ export async function importProducts(log: Log, run: ImportRun): Promise<void> {
     if (!(error instanceof DomainError || error instanceof OpsError)) throw error
     throw new OpsError(stopped(tally, error.message), { cause: error })
   } finally {
-    run.conclude(run.isJson ? JSON.stringify(tally.json(isWhole)) : tally.text())
+    await run.conclude(run.isJson ? JSON.stringify(tally.json(isWhole)) : tally.text())
   }
   if (!isWhole) throw new OpsError(stopped(tally, 'Interrupted'))
   const rejected = tally.rejected()
@@ -64,17 +61,18 @@ async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise
   }
   const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
   const watch = createWatch()
-  function report(settled: Settled): void {
+  async function report(settled: Settled): Promise<void> {
     const { line } = settled
     const warnings = watch(settled)
     tally.add(settled, warnings)
     show(settled.end)
-    if (settled.outcome === 'rejected') say(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
+    if (settled.outcome === 'rejected')
+      await say(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
     for (const warning of warnings)
-      say(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
+      await say(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
   }
   show(0)
-  for await (const settled of importLines(log, lines(), metadata)) report(settled)
+  for await (const settled of importLines(log, lines(), metadata)) await report(settled)
   if (isWhole) show(file.size ?? 0)
   return isWhole
 }

@@ -1,5 +1,6 @@
 // How far an import is, in words.
 import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { timeLeft } from '../timeLeft.ts'
 
 export type ImportProgress = {
   readonly phase: 'importing'
@@ -20,17 +21,10 @@ function inWords(progress: ImportProgress, elapsedMs: number, bar: (part: number
   const { lines, bytes, of } = progress
   // A file may grow while it is read.
   const part = of === undefined ? undefined : Math.min(bytes / of, 1)
+  const left = timeLeft(part ?? 0, elapsedMs)
   return [
     `Importing: ${part === undefined ? '' : `${bar(part)}${Math.floor(part * 100)} %, `}${lines} lines`,
     ...(elapsedMs > 0 ? [`${Math.round((lines * 1_000) / elapsedMs)}/s`] : []),
-    ...(part && part < 1 && elapsedMs > 0 ? [`${timeText((elapsedMs * (1 - part)) / part)} left`] : []),
+    ...(left === undefined ? [] : [left]),
   ].join(', ')
-}
-
-/** Roughly: it is a guess in any case. */
-function timeText(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000)
-  if (seconds < 120) return `${seconds} s`
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
 }

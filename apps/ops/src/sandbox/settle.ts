@@ -29,8 +29,8 @@ export const sandboxSettle: Command = {
       const secret = config.SANDBOX_WEBHOOK_SECRET[0] ?? ''
       const { event_id, payment } = await settlePayment({ store, baseUrl, secret, paymentId, outcome })
       const { status } = payment
-      if (values.json) print(JSON.stringify({ payment_id: paymentId, status, event_id }))
-      else print(`Payment ${paymentId} is ${status}.`)
+      if (values.json) await print(JSON.stringify({ payment_id: paymentId, status, event_id }))
+      else await print(`Payment ${paymentId} is ${status}.`)
       if (status !== outcome) throw new OpsError(`The report of "${outcome}" is recorded, but does not lead there.`)
     } finally {
       await store.close()

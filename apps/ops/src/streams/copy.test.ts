@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
+import { compileCache } from '@paylog/testing/compileCache'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
@@ -20,7 +21,8 @@ type Run = {
 }
 
 function copy(t: Test, args: readonly string[]): Run {
-  const child = spawn(process.execPath, [main, 'streams', 'copy', ...args], { env: { PATH: process.env.PATH } })
+  const env = { PATH: process.env.PATH, ...compileCache }
+  const child = spawn(process.execPath, [main, 'streams', 'copy', ...args], { env })
   t.teardown(() => child.kill('SIGKILL'))
   let stdout = ''
   let stderr = ''

@@ -31,7 +31,7 @@ export const streamsCopy: Command = {
       progress.end()
       const isWhole = result.recordedSince === 0
       const moves = isWhole ? await checkpoints?.move(result.positions) : undefined
-      print(values.json ? JSON.stringify(summary(result, moves)) : inWords(result, moves))
+      await print(values.json ? JSON.stringify(summary(result, moves)) : inWords(result, moves))
       if (!isWhole) throw new OpsError(laterEvents(result))
     } finally {
       progress.end()

@@ -26,7 +26,7 @@ export const streamsRead: Command = {
     try {
       let shown = 0
       for await (const event of eventsOf(store, stream, BigInt(from), limit)) {
-        print(values.json ? JSON.stringify(eventJson(event)) : eventText(event))
+        await print(values.json ? JSON.stringify(eventJson(event)) : eventText(event))
         shown++
       }
       if (shown === 0)

@@ -44,9 +44,11 @@ export async function startImportRig(t: Test) {
   }
   return {
     log,
+    store,
     env,
     file,
-    start: (path: string, input?: Readable) => startOps(['products', 'import', path], env, input),
+    start: (path: string, { input, nodeOptions = '' }: { input?: Readable; nodeOptions?: string } = {}) =>
+      startOps(['products', 'import', path], { ...env, NODE_OPTIONS: nodeOptions }, input),
     run: (lines: readonly string[], ...flags: string[]) =>
       runOps(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags], env),
     /** Of all products, in the order of the log. */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from '@paylog/testing/compileCache'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
@@ -22,11 +23,11 @@ export type RunningCommand = {
 type Environment = Readonly<Record<string, string>>
 
 /**
- * @param env the command's whole environment
+ * @param env the command's whole environment, aside from what makes it start sooner
  * @param input what it gets as standard input; nothing when left out
  */
 export function startOps(args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: 'pipe' })
+  const child = spawn(process.execPath, [main, ...args], { env: { ...compileCache, ...env }, stdio: 'pipe' })
   // Whether it reads all of it is the command's affair.
   child.stdin.on('error', () => {})
   if (input === undefined) child.stdin.end()

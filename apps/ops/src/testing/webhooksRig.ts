@@ -1,0 +1,155 @@
+// What the webhook commands need around them: a log, a database, a real worker, and the command line.
+import { randomUUID } from 'node:crypto'
+import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain/provider-events/events'
+import { type WebhookTestEvent, type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhook-tests/events'
+import type { Recorded } from '@paylog/event-store/codec'
+import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { startProcess } from '@paylog/testing/processes'
+import { decodeNodes } from '@paylog/webhooks/nodes'
+import { outboundMessages } from '@paylog/webhooks/outbound'
+import { migrateWebhooks } from '@paylog/worker/migrate'
+import type { Test } from 'tap'
+import { startPaymentsOnLog } from './paymentsOnLog.ts'
+import { runOps, startOps } from './runOps.ts'
+
+const worker = new URL('../../../worker/src/main.ts', import.meta.url)
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
+
+export type Variables = Readonly<Record<string, string>>
+
+export type DeliveryRow = {
+  readonly id: string
+  readonly node: string
+  readonly event: string
+  readonly body: string
+  readonly status: string
+  readonly attempts: number
+  readonly series_start: number
+  readonly next_attempt_at: Date | null
+  readonly is_test: boolean
+}
+
+/** The variables of a node. @param more by what follows the number: `EVENT_MODE` */
+export function node(name: string, url: string, more: Variables = {}): Record<string, string> {
+  const variables = { ENABLED: 'true', URL: url, RETRY_SCHEDULE: '50ms', ...more }
+  return Object.fromEntries(Object.entries(variables).map(([suffix, value]) => [`WEBHOOK_${name}_${suffix}`, value]))
+}
+
+export async function startWebhooksRig(t: Test) {
+  const [payments, { databaseUrl }] = await Promise.all([startPaymentsOnLog(t), createTestDatabase(t)])
+  const pool = createPool({
+    databaseUrl,
+    applicationName: 'test',
+    max: 3,
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  t.teardown(() => pool.end())
+  await migrateWebhooks(pool)
+  const { store } = payments
+  const env = {
+    DATABASE_URL: databaseUrl,
+    EVENTSTORE_URL: payments.connectionString,
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    DATA_DIR: t.testdir({}),
+  }
+
+  async function events(): Promise<Recorded[]> {
+    const all: Recorded[] = []
+    for await (const event of store.readLog({ prefixes: ['payment-', 'providerEvent-'] })) all.push(event)
+    return all
+  }
+
+  return {
+    pool,
+    store,
+    env,
+    events,
+    /** A real worker with these nodes. */
+    startWorker: (nodes: Variables) => startProcess(t, { script: worker, env: { ...env, ...nodes } }),
+    run: (args: readonly string[], nodes: Variables = {}) => runOps(['webhooks', ...args], { ...env, ...nodes }),
+    start: (args: readonly string[], nodes: Variables = {}) => startOps(['webhooks', ...args], { ...env, ...nodes }),
+
+    /** Of one node, in the order of their creation. */
+    async rows(name: string): Promise<DeliveryRow[]> {
+      const { rows } = await pool.query<DeliveryRow>(
+        'select * from webhooks.deliveries where node = $1 order by created_at, source_stream, source_revision, id',
+        [name],
+      )
+      return rows
+    },
+
+    /** What the worker would give a node of the whole log: ids, in order. */
+    async idsOf(name: string, nodes: Variables): Promise<string[]> {
+      const wanted = decodeNodes(nodes).nodes.filter((configured) => configured.name === name)
+      return (await events()).flatMap((event) =>
+        outboundMessages(event, wanted, { projectId: 'default' }).map(({ id }) => id),
+      )
+    },
+
+    /** Records payments whose intents are made: each is one canonical message. */
+    async pay(count: number): Promise<string[]> {
+      return await Promise.all(Array.from({ length: count }, () => payments.record('sandbox', randomUUID())))
+    },
+
+    /** Records many notifications at once: each is one raw message. */
+    async notify(count: number): Promise<void> {
+      const id = randomUUID()
+      await store.handle<typeof notificationFold.initialState, ProviderNotificationEvent>({
+        stream: providerEventStream('sandbox', id),
+        fold: notificationFold,
+        decide: () => Array.from({ length: count }, (_, index) => received(`${id}-${index}`)),
+        metadata,
+      })
+    },
+
+    /** Records a test and a simulation, as asked for by a user. */
+    async ask(): Promise<void> {
+      for (const type of ['WebhookTestRequested', 'WebhookSimulationRequested'] as const) {
+        const webhook_test_id = randomUUID()
+        await store.handle<WebhookTestFacts | null, WebhookTestEvent>({
+          stream: webhookTestStream(webhook_test_id),
+          fold: webhookTestFold,
+          decide: () => [{ type, data: { ...asked, webhook_test_id } }],
+          metadata,
+        })
+      }
+    },
+  }
+}
+
+function received(provider_event_id: string): ProviderNotificationEvent {
+  const time = '2026-01-02T03:04:05.000Z'
+  return {
+    type: 'ProviderEventReceived',
+    data: {
+      provider_id: 'sandbox',
+      provider_event_id,
+      provider_type: 'invoice.created',
+      generic_type: 'invoice.created',
+      occurred_at: time,
+      received_at: time,
+      body: JSON.stringify({ id: provider_event_id, type: 'invoice.created' }),
+    },
+  }
+}
+
+const asked: Omit<WebhookTestFacts, 'webhook_test_id'> = {
+  occurred_at: '2026-01-02T03:04:05.000Z',
+  requested_by: { id: 'user-1', type: 'customer', email: null },
+  provider_id: 'sandbox',
+  canonical_name: 'payment.created',
+  provider_type: null,
+  generic_type: null,
+  body: null,
+  object_id: 'object-1',
+  amount_cents: 2200,
+  currency: 'USD',
+  status: 'pending',
+  customer_id: 'customer-1',
+  customer_email: null,
+  request_fingerprint: null,
+  plan: { canonical_events: ['payment.created'], deliveries: [] },
+}

@@ -1,0 +1,14 @@
+// How long the rest of some work will take, in words.
+
+/**
+ * Roughly: it is a guess in any case.
+ * @param part of the work that is done, from 0 to 1
+ * @returns nothing where nothing can be said
+ */
+export function timeLeft(part: number, elapsedMs: number): string | undefined {
+  if (part <= 0 || part >= 1 || elapsedMs <= 0) return undefined
+  const seconds = Math.ceil((elapsedMs * (1 - part)) / part / 1_000)
+  if (seconds < 120) return `${seconds} s left`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 120 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`
+}

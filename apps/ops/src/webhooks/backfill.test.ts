@@ -1,0 +1,62 @@
+// Backfills of a node from a real log.
+import t from 'tap'
+import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+
+const nowhere = 'http://127.0.0.1:9'
+
+t.test('it begins with the event at the position', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const one = node('1', nowhere)
+  await rig.pay(3)
+  const events = await rig.events()
+  const from = events[3]
+  if (from === undefined) throw new Error('there are six events')
+  const ended = await rig.run(['backfill', '--node', '1', '--from', String(from.position.commit), '--json'], one)
+  const last = events.at(-1)?.position.commit.toString()
+  t.same(JSON.parse(ended.stdout), {
+    complete: true,
+    dry_run: false,
+    events: 3,
+    too_old: 0,
+    missing: 2,
+    present: 0,
+    position: last,
+  })
+  const end = ['--from', `${last}`]
+  t.match(JSON.parse((await rig.run(['backfill', '--node', '1', ...end, '--json'], one)).stdout), { events: 1 })
+})
+
+t.test('events that are older than what is kept are left out', async (t) => {
+  const rig = await startWebhooksRig(t)
+  await rig.pay(1)
+  const backfill = async (WEBHOOK_LOG_RETENTION: string) => {
+    const variables = { ...node('1', nowhere), WEBHOOK_LOG_RETENTION }
+    return (await rig.run(['backfill', '--node', '1', '--from', '0'], variables)).stdout
+  }
+  t.equal(await backfill('1ms'), '2 events (2 older than WEBHOOK_LOG_RETENTION): 0 deliveries made, 0 there before.\n')
+  t.equal(await backfill('0'), '2 events: 1 delivery made, 0 there before.\n')
+})
+
+t.test('a command that makes no sense changes nothing and says why', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const one = node('1', nowhere)
+  t.match(await rig.run(['backfill', '--node', '2', '--from', '0'], one), {
+    code: 1,
+    stderr: 'Node 2 is not configured here. Configured: 1. Give this command the variables that the worker has.\n',
+  })
+  t.match(await rig.run(['backfill', '--node', '2', '--from', '0']), {
+    code: 1,
+    stderr: 'Node 2 is not configured here. No node is. Give this command the variables that the worker has.\n',
+  })
+  t.match(await rig.run(['backfill', '--node', '1', '--from', '0'], { ...one, WEBHOOK_1_URL: 'ftp://secret' }), {
+    code: 1,
+    stderr: /^Bad configuration: WEBHOOK_1_URL must be [^\n]*\n$/,
+  })
+  t.match(await rig.run(['backfill', '--node', '1'], one), { code: 2, stderr: /^--from is missing\n/ })
+  t.match(await rig.run(['backfill', '--from', '0'], one), { code: 2, stderr: /^--node is missing\n/ })
+  t.match(await rig.run(['backfill', '--node', '1', '--from', '-1'], one), { code: 2 })
+  t.match(await rig.run(['backfill', '--node', '1', '--from', '0'], one), {
+    code: 0,
+    stdout: '0 events: 0 deliveries made, 0 there before.\n',
+  })
+})

@@ -1,0 +1,113 @@
+// `webhooks backfill`: makes the deliveries that a node should have got and never had.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { loadConfig } from '@paylog/runtime/config'
+import { decodeNodes, type WebhookNode } from '@paylog/webhooks/nodes'
+import { workerVariables } from '@paylog/worker/config'
+import { type Backfilled, backfill } from '@paylog/worker/operations/backfill'
+import { Type } from 'typebox'
+import { type Command, OpsError, readArguments, readCount, UsageError } from '../command.ts'
+import { reportBeside } from '../progress.ts'
+import { withInterrupt } from '../withInterrupt.ts'
+import { createBackfillProgress } from './backfillProgress.ts'
+import { deliveries, withDatabase } from './database.ts'
+
+const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, WEBHOOK_LOG_RETENTION } = workerVariables
+const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, WEBHOOK_LOG_RETENTION })
+
+export const webhooksBackfill: Command = {
+  name: 'webhooks backfill',
+  usage: '--node N --from POSITION [--dry-run] [--json]',
+  summary: 'Send a node what it should have got and never had, from a position of the log on',
+  details: [
+    '  --node N         one that is configured here as the worker has it (WEBHOOK_n_…, EXTERNAL_WEBHOOK_…)',
+    '  --from POSITION  of the first event, as `streams read --json` shows it; 0 is the beginning of the log',
+    '  --dry-run        only says how many are missing',
+    '',
+    'The log is read up to its present end and mapped with the configuration of today. Only what is missing is made, with',
+    'the ids that the worker would have given, so that what was sent before is not sent again, at whatever address the',
+    'node was. Tests and simulations are left out, and events older than WEBHOOK_LOG_RETENTION: their deliveries may have',
+    'been removed, and would be sent again.',
+    '',
+    'It may run beside the worker, which sends what is made, and be interrupted and repeated at any time. Exits with 1',
+    'when it was interrupted.',
+  ].join('\n'),
+  async run(args, { environment, print }) {
+    const { values } = readArguments(args, [], {
+      node: { type: 'string' },
+      from: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    if (values.node === undefined) throw new UsageError('--node is missing')
+    const first = readCount('--from', values.from, 0)
+    if (first === undefined) throw new UsageError('--from is missing')
+    const { nodes, problems } = decodeNodes(environment)
+    const config = loadConfig(Config, environment, problems)
+    const node = configuredNode(nodes, values.node)
+    const isDryRun = values['dry-run'] === true
+    const progress = createBackfillProgress(process.stderr)
+    const { conclude } = reportBeside(progress, print)
+    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+    try {
+      const from = BigInt(first)
+      const head = (await store.head())?.commit ?? 0n
+      const keepMs = config.WEBHOOK_LOG_RETENTION
+      const isWhole = await withInterrupt(async (signal) => {
+        const done = await withDatabase(config.DATABASE_URL, (pool) =>
+          backfill(
+            { pool, store },
+            {
+              node,
+              projectId: config.PROJECT_ID,
+              from: from === 0n ? undefined : { commit: from, prepare: from },
+              notBefore: keepMs === 0 ? undefined : new Date(Date.now() - keepMs),
+              isDryRun,
+              now: () => new Date(),
+              signal,
+              onProgress: ({ events, missing, position }) =>
+                progress.show({
+                  phase: 'backfilling',
+                  events,
+                  missing,
+                  from,
+                  position: position?.commit ?? from,
+                  head,
+                }),
+            },
+          ),
+        )
+        const complete = !signal.aborted
+        await conclude(values.json ? json(done, { complete, isDryRun }) : inWords(done, isDryRun))
+        return complete
+      })
+      if (!isWhole) throw new OpsError('Interrupted. Run it again for the rest: nothing is made twice.')
+    } finally {
+      progress.end()
+      await store.close()
+    }
+  },
+}
+
+function configuredNode(nodes: readonly WebhookNode[], name: string): WebhookNode {
+  const node = nodes.find((configured) => configured.name === name)
+  if (node !== undefined) return node
+  const others = nodes.map((configured) => configured.name).join(', ')
+  throw new OpsError(
+    `Node ${name} is not configured here. ${others === '' ? 'No node is.' : `Configured: ${others}.`} ` +
+      'Give this command the variables that the worker has.',
+  )
+}
+
+function json(done: Backfilled, { complete, isDryRun }: { readonly complete: boolean; readonly isDryRun: boolean }) {
+  const { events, tooOld, missing, present, position } = done
+  const counts = { events, too_old: tooOld, missing, present, position: position?.commit.toString() ?? null }
+  return JSON.stringify({ complete, dry_run: isDryRun, ...counts })
+}
+
+function inWords({ events, tooOld, missing, present }: Backfilled, isDryRun: boolean): string {
+  const read = events === 1 ? '1 event' : `${events} events`
+  const age = tooOld === 0 ? '' : ` (${tooOld} older than WEBHOOK_LOG_RETENTION)`
+  const are = missing === 1 ? 'is' : 'are'
+  const made = isDryRun ? `${deliveries(missing)} ${are} missing` : `${deliveries(missing)} made`
+  return `${read}${age}: ${made}, ${present} there before.`
+}

@@ -1,0 +1,22 @@
+// The database in which deliveries stand.
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+
+type Pool = ReturnType<typeof createPool>
+
+/** Does work on it. @throws what the work throws, and the database's errors */
+export async function withDatabase<Result>(
+  databaseUrl: string,
+  work: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
+  const log = createLog({ app: 'ops', level: 'warn' }, process.stderr)
+  const pool = createPool({ databaseUrl, applicationName: 'paylog ops', max: 2, log })
+  try {
+    return await work(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+/** "1 delivery", "2 deliveries". */
+export const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)

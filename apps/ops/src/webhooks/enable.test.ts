@@ -1,0 +1,50 @@
+// A node that said that it is gone, and is enabled again.
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+
+const patient = { timeoutMs: 30_000 }
+
+t.test('what was held is sent once the node is enabled, and is seen meanwhile', async (t) => {
+  const rig = await startWebhooksRig(t)
+  let isGone = true
+  const endpoint = await createEndpoint(t, (response) => {
+    response.statusCode = isGone ? 410 : 200
+    response.end('ok')
+  })
+  await rig.startWorker(node('1', endpoint.url))
+  await rig.pay(1)
+  const listed = async () => JSON.parse((await rig.run(['list', '--json'])).stdout)
+  const disabled = async () => {
+    const { rows } = await rig.pool.query('select from webhooks.nodes where disabled_at is not null')
+    return rows.length === 1
+  }
+  await waitFor(disabled, { what: 'the end of the node', ...patient })
+  await rig.pay(2)
+  await waitFor(async () => (await rig.rows('1')).length === 3, { what: 'the deliveries that are held', ...patient })
+  t.match(await listed(), {
+    nodes: [{ node: '1', is_configured: true, disabled_at: /^20/, pending: 3, failed: 0 }],
+    deliveries: [{ status: 'held' }, { status: 'held' }, { status: 'held', attempts: 1, last_http_status: 410 }],
+  })
+  const [held] = (await listed()).deliveries
+  t.match(await rig.run(['redeliver', held.id]), {
+    code: 0,
+    stdout: '1 delivery will be sent again, 1 of them once their node is enabled (webhooks enable).\n',
+  })
+  t.equal(endpoint.received.length, 1, 'nothing is sent meanwhile')
+
+  isGone = false
+  t.match(await rig.run(['enable', '1']), {
+    code: 0,
+    stdout: /^Node 1 is enabled: 3 deliveries held since 20\S+Z\.\n$/,
+  })
+  const sent = async () => (await rig.rows('1')).every(({ status }) => status === 'succeeded')
+  await waitFor(sent, { what: 'what was held', ...patient })
+  t.equal(endpoint.received.length, 4)
+  t.same(new Set(endpoint.received.map(({ id }) => id)), new Set((await rig.rows('1')).map(({ id }) => id)))
+
+  t.same(await rig.run(['enable', '1']), { code: 0, stdout: 'Node 1 is not disabled.\n', stderr: '' })
+  t.same(JSON.parse((await rig.run(['enable', '1', '--json'])).stdout), { node: '1', disabled_at: null, held: 0 })
+  t.same(await rig.run(['enable', '7']), { code: 1, stdout: '', stderr: 'There is no node 7. There are 1.\n' })
+})

@@ -1,0 +1,100 @@
+// `webhooks list`: how the nodes stand, and the newest deliveries.
+import { loadConfig, url } from '@paylog/runtime/config'
+import {
+  type ListedDelivery,
+  type ListedNode,
+  type ListedStatus,
+  listDeliveries,
+  listedStatuses,
+  listNodes,
+  mostCounted,
+} from '@paylog/worker/operations/deliveryList'
+import { Type } from 'typebox'
+import { type Command, readArguments, readCount, UsageError } from '../command.ts'
+import { table } from '../table.ts'
+import { withDatabase } from './database.ts'
+
+const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
+const defaultLimit = 50
+/** More is a matter for the database itself. */
+const maxLimit = 10_000
+
+export const webhooksList: Command = {
+  name: 'webhooks list',
+  usage: `[--node N] [--status ${listedStatuses.join('|')}] [--limit N] [--json]`,
+  summary: 'Show how the nodes stand, and the newest deliveries',
+  details: [
+    '  --node N    only those of one node: 1, 2, legacy-1',
+    '  --status S  pending: to be tried; held: waiting for `webhooks enable`, because the node answered that it is gone;',
+    '              succeeded; failed: not tried any more, `webhooks redeliver` sends it again',
+    `  --limit N   so many deliveries (${defaultLimit}, at most ${maxLimit})`,
+    '  --json      one object: nodes and deliveries',
+  ].join('\n'),
+  async run(args, { environment, print }) {
+    const { values } = readArguments(args, [], {
+      node: { type: 'string' },
+      status: { type: 'string' },
+      limit: { type: 'string' },
+      json: { type: 'boolean' },
+    })
+    const status = readStatus(values.status)
+    const limit = readCount('--limit', values.limit, 1) ?? defaultLimit
+    if (limit > maxLimit) throw new UsageError(`--limit must be at most ${maxLimit}`)
+    const { DATABASE_URL } = loadConfig(Config, environment)
+    await withDatabase(DATABASE_URL, async (pool) => {
+      const nodes = await listNodes(pool, values.node)
+      const deliveries = await listDeliveries(pool, { node: values.node, status, limit })
+      await print(
+        values.json ? JSON.stringify({ nodes, deliveries }) : `${nodesText(nodes)}\n\n${listText(deliveries)}`,
+      )
+    })
+  },
+}
+
+function readStatus(text: string | undefined): ListedStatus | undefined {
+  const status = listedStatuses.find((word) => word === text)
+  if (text !== undefined && status === undefined)
+    throw new UsageError(`--status must be one of ${listedStatuses.join(', ')}`)
+  return status
+}
+
+function nodesText(nodes: readonly ListedNode[]): string {
+  if (nodes.length === 0) return 'No such node was ever configured.'
+  const count = (number: number) => (number === mostCounted ? `${number} or more` : String(number))
+  return table(
+    ['Node', 'State', 'Pending', 'Failed', 'Oldest pending'],
+    nodes.map((node) => [
+      node.node,
+      stateText(node),
+      count(node.pending),
+      count(node.failed),
+      node.oldest_pending_at?.toISOString() ?? '',
+    ]),
+  )
+}
+
+function stateText({ disabled_at, is_configured }: ListedNode): string {
+  const states = [
+    ...(is_configured ? [] : ['not configured']),
+    ...(disabled_at === null ? [] : [`disabled since ${disabled_at.toISOString()}`]),
+  ]
+  return states.length === 0 ? 'enabled' : states.join(', ')
+}
+
+function listText(deliveries: readonly ListedDelivery[]): string {
+  if (deliveries.length === 0) return 'There are no such deliveries.'
+  return table(
+    ['Id', 'Node', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
+    deliveries.map(({ id, node, event, status, attempts, is_test, next_attempt_at, created_at, ...last }) => [
+      id,
+      node,
+      // An event's name may come from a provider, and is shown on a terminal.
+      `${event.replaceAll(/\p{C}/gu, '?')}${is_test ? ' (test)' : ''}`,
+      status,
+      String(attempts),
+      [last.last_error ?? '', last.last_error === null ? '' : (last.last_http_status ?? '')].join(' ').trim(),
+      status === 'held' ? '' : (next_attempt_at?.toISOString() ?? ''),
+      created_at.toISOString(),
+    ]),
+  )
+}

@@ -1,0 +1,96 @@
+// Single deliveries that are sent again, beside a real worker.
+import { randomUUID } from 'node:crypto'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+
+const patient = { timeoutMs: 30_000 }
+
+t.test('a failed delivery keeps its id and body, and its schedule begins anew', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const failures = 3
+  const endpoint = await createEndpoint(t, (response, index) => {
+    response.statusCode = index < failures ? 500 : 200
+    response.end('ok')
+  })
+  await rig.startWorker(node('1', endpoint.url))
+  await rig.pay(1)
+  const ended = async (status: string) => {
+    const [row] = await rig.rows('1')
+    return row?.status === status && row
+  }
+  // One retry: two attempts.
+  const failed = await waitFor(() => ended('failed'), { what: 'the failure', ...patient })
+  t.equal(failed.attempts, 2)
+
+  const dry = await rig.run(['redeliver', failed.id, '--dry-run'])
+  t.match(dry, { code: 0, stdout: '1 delivery would be sent again.\n' })
+  t.same(await rig.rows('1'), [failed], 'a dry run changes nothing')
+
+  t.match(await rig.run(['redeliver', failed.id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
+  // The third fails too, so that only a schedule that began anew leads to the fourth.
+  const succeeded = await waitFor(() => ended('succeeded'), { what: 'the success', ...patient })
+  t.match(succeeded, { id: failed.id, body: failed.body, attempts: 4, series_start: 2, next_attempt_at: null })
+  t.same(
+    endpoint.received.map(({ id, body }) => ({ id, body })),
+    Array.from({ length: 4 }, () => ({ id: failed.id, body: failed.body })),
+  )
+
+  const again = await rig.run(['redeliver', failed.id.toUpperCase(), failed.id, '--json'])
+  t.same(JSON.parse(again.stdout), { complete: true, dry_run: false, redelivered: 1, held: 0, unknown: [] })
+  await waitFor(() => endpoint.received.length === 5, { what: 'the one that had succeeded', ...patient })
+  t.match(await waitFor(() => ended('succeeded'), { what: 'its record', ...patient }), { attempts: 5 })
+})
+
+t.test('one that waits for its next attempt is tried now, and once', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const endpoint = await createEndpoint(t, (response, index) => {
+    response.statusCode = index === 0 ? 500 : 200
+    response.end('ok')
+  })
+  await rig.startWorker(node('1', endpoint.url, { RETRY_SCHEDULE: '1h' }))
+  await rig.pay(1)
+  const tried = async () => {
+    const [row] = await rig.rows('1')
+    return row?.attempts === 1 && row
+  }
+  const { id } = await waitFor(tried, { what: 'the first attempt', ...patient })
+  t.match(await rig.run(['redeliver', id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
+  const succeeded = async () => (await rig.rows('1'))[0]?.status === 'succeeded'
+  await waitFor(succeeded, { what: 'the second attempt', ...patient })
+  t.same(
+    endpoint.received.map((webhook) => webhook.id),
+    [id, id],
+  )
+})
+
+t.test('ids that are unknown are named, and the others are sent again', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const endpoint = await createEndpoint(t)
+  await rig.startWorker(node('1', endpoint.url))
+  await rig.pay(1)
+  await waitFor(async () => (await rig.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })
+  const [known] = await rig.rows('1')
+  const unknown = randomUUID()
+  t.same(await rig.run(['redeliver', unknown, known?.id ?? '', 'no-id']), {
+    code: 1,
+    stdout: '1 delivery will be sent again.\n',
+    stderr: `Unknown: ${unknown}, no-id\n`,
+  })
+  await waitFor(() => endpoint.received.length === 2, { what: 'the known one', ...patient })
+})
+
+t.test('a command that makes no sense is not begun', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const wrong = [
+    { args: [], says: 'ID is missing' },
+    { args: ['--node', '1'], says: '--failed is missing: without ids only what failed is sent again' },
+    { args: ['--failed'], says: '--node is missing' },
+    { args: ['--since', '1h'], says: '--node is missing' },
+    { args: [randomUUID(), '--node', '1', '--failed'], says: 'Give either ids or --node and --failed' },
+    { args: ['--node', '1', '--failed', '--since', 'soon'], says: '--since must be a time' },
+  ]
+  for (const { args, says } of wrong)
+    t.match(await rig.run(['redeliver', ...args]), { code: 2, stdout: '', stderr: says }, args.join(' '))
+})

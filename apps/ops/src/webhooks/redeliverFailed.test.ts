@@ -1,0 +1,96 @@
+// All deliveries of a node that failed are sent again, in batches.
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { startWebhooksRig } from '../testing/webhooksRig.ts'
+
+const patient = { timeoutMs: 30_000 }
+
+type Rig = Awaited<ReturnType<typeof startWebhooksRig>>
+
+/** Deliveries that ended as failed, the first one so many minutes ago, and then one a minute. */
+async function fail(rig: Rig, node: string, count: number): Promise<void> {
+  await rig.pool.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+      source_event_id, correlation_id, causation_id, status, attempts, last_attempt_at, last_error, sweep_at, created_at)
+    select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
+      'c', 'c', 'failed', 4, now() - make_interval(mins => n), 'timeout', now() - interval '90 days', now() - interval '30 days'
+    from generate_series(1, $2::int) n`,
+    [node, count],
+  )
+}
+
+async function counts(rig: Rig, node: string) {
+  const { rows } = await rig.pool.query<{ failed: number; pending: number }>(
+    `select count(*) filter (where status = 'failed')::int as failed,
+      count(*) filter (where status = 'pending')::int as pending
+    from webhooks.deliveries where node = $1`,
+    [node],
+  )
+  return rows[0] ?? { failed: 0, pending: 0 }
+}
+
+t.test('only those of the node, and since that time', async (t) => {
+  const rig = await startWebhooksRig(t)
+  await fail(rig, '1', 600)
+  await fail(rig, '2', 3)
+  const since = ['redeliver', '--node', '1', '--failed', '--since', '60m']
+  t.same(await rig.run([...since, '--dry-run']), {
+    code: 0,
+    stdout: '59 deliveries would be sent again.\n',
+    stderr: '',
+  })
+  t.same(await counts(rig, '1'), { failed: 600, pending: 0 }, 'a dry run changes nothing')
+  t.match(await rig.run([...since, '--json']), { code: 0, stdout: /"redelivered":59,/ })
+  t.same(await counts(rig, '1'), { failed: 541, pending: 59 })
+  t.ok((await rig.rows('1')).every(({ status, series_start }) => (status === 'pending') === (series_start === 4)))
+
+  t.match(await rig.run(['redeliver', '--node', '1', '--failed']), {
+    code: 0,
+    stdout: '541 deliveries will be sent again.\n',
+  })
+  t.same(await counts(rig, '1'), { failed: 0, pending: 600 })
+  t.same(await counts(rig, '2'), { failed: 3, pending: 0 })
+  t.match(await rig.run(['redeliver', '--node', '1', '--failed']), {
+    code: 0,
+    stdout: '0 deliveries will be sent again.\n',
+  })
+})
+
+for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+  t.test(`one that is ended half way by ${signal} is repeated for the rest`, async (t) => {
+    const rig = await startWebhooksRig(t)
+    await fail(rig, '1', 1_200)
+    const other = await rig.pool.connect()
+    try {
+      await other.query('begin; set local idle_in_transaction_session_timeout = 0')
+      // In the second batch: those that failed first come first.
+      await other.query(
+        `select from webhooks.deliveries
+        where id = (select id from webhooks.deliveries order by last_attempt_at offset 700 limit 1) for update`,
+      )
+      const running = rig.start(['redeliver', '--node', '1', '--failed'])
+      await waitFor(async () => (await counts(rig, '1')).pending === 500, { what: 'the first batch', ...patient })
+      running.signal(signal)
+      if (signal === 'SIGKILL') {
+        t.match(await running.ended, { code: null })
+        // Its statement would go on without it once it can.
+        await rig.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'paylog ops' and datname = current_database()`)
+        await other.query('rollback')
+        t.same(await counts(rig, '1'), { failed: 700, pending: 500 })
+      } else {
+        await waitFor(() => running.errors().includes('Stopping'), { what: 'the answer to the signal' })
+        await other.query('rollback')
+        const { code, stdout, stderr } = await running.ended
+        t.equal(code, 1)
+        t.equal(stdout, '1000 deliveries will be sent again.\n')
+        t.match(stderr, /Interrupted\. Run it again for the rest\.\n$/)
+        t.same(await counts(rig, '1'), { failed: 200, pending: 1_000 })
+      }
+    } finally {
+      other.release()
+    }
+    t.match(await rig.run(['redeliver', '--node', '1', '--failed']), { code: 0 })
+    t.same(await counts(rig, '1'), { failed: 0, pending: 1_200 })
+  })
+}

@@ -1,0 +1,97 @@
+// One run of a redelivery.
+import {
+  countFailed,
+  type FailedRange,
+  failedIds,
+  findDeliveries,
+  type Redelivered,
+  redeliver,
+} from '@paylog/worker/operations/redelivery'
+import { OpsError } from '../command.ts'
+import type { Report } from '../progress.ts'
+import { deliveries } from './database.ts'
+import type { RedeliverProgress } from './redeliverProgress.ts'
+
+type Pool = Parameters<typeof redeliver>[0]
+
+export type RedeliverRun = Report & {
+  readonly isDryRun: boolean
+  readonly isJson: boolean
+  readonly onProgress: (progress: RedeliverProgress) => void
+  readonly signal: AbortSignal
+}
+
+const batchSize = 500
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+type Summary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
+
+/** Sends these again. @throws OpsError when some are unknown, or after an interruption */
+export async function redeliverIds(pool: Pool, given: readonly string[], run: RedeliverRun): Promise<void> {
+  const ids = [...new Set(given.map((id) => id.toLowerCase()))]
+  const batches = inBatches(ids)
+  const found = await inTurn(batches, { of: ids.length, run }, (batch) =>
+    sendAgain(
+      pool,
+      batch.filter((id) => uuid.test(id)),
+      run,
+    ),
+  )
+  const known = new Set(found.map(({ id }) => id))
+  const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
+  await conclude(run, { ...count(found), unknown })
+  if (unknown.length > 0) throw new OpsError(`Unknown: ${unknown.join(', ')}`)
+}
+
+/** Sends all of a node again that failed. @throws OpsError after an interruption */
+export async function redeliverFailed(pool: Pool, range: FailedRange, run: RedeliverRun): Promise<void> {
+  const of = await countFailed(pool, range)
+  if (run.isDryRun) return await conclude(run, { redelivered: of, held: 0, unknown: [] })
+  // What was sent again is failed no more, so that the next ones are always the first.
+  async function* batches() {
+    for (;;) {
+      const ids = await failedIds(pool, range, batchSize)
+      if (ids.length === 0) return
+      yield ids
+    }
+  }
+  const found = await inTurn(batches(), { of, run }, (batch) => sendAgain(pool, batch, run))
+  await conclude(run, { ...count(found), unknown: [] })
+}
+
+function sendAgain(pool: Pool, ids: readonly string[], { isDryRun }: RedeliverRun): Promise<Redelivered[]> {
+  return isDryRun ? findDeliveries(pool, ids) : redeliver(pool, ids, new Date())
+}
+
+async function inTurn(
+  batches: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+  { of, run }: { readonly of: number; readonly run: RedeliverRun },
+  work: (batch: readonly string[]) => Promise<readonly Redelivered[]>,
+): Promise<readonly Redelivered[]> {
+  const found: Redelivered[] = []
+  for await (const batch of batches) {
+    if (run.signal.aborted) break
+    found.push(...(await work(batch)))
+    if (of > batchSize) run.onProgress({ phase: 'redelivering', done: found.length, of })
+  }
+  return found
+}
+
+function* inBatches(ids: readonly string[]): Generator<readonly string[]> {
+  for (let start = 0; start < ids.length; start += batchSize) yield ids.slice(start, start + batchSize)
+}
+
+function count(found: readonly Redelivered[]) {
+  return { redelivered: found.length, held: found.filter(({ is_held }) => is_held).length }
+}
+
+/** @throws OpsError after an interruption */
+async function conclude({ isJson, isDryRun, signal, conclude: end }: RedeliverRun, summary: Summary): Promise<void> {
+  const { redelivered, held } = summary
+  const isWhole = !signal.aborted
+  const will = isDryRun ? 'would be sent again' : 'will be sent again'
+  const waits = held === 0 ? '' : `, ${held} of them once their node is enabled (webhooks enable)`
+  const json = { complete: isWhole, dry_run: isDryRun, ...summary }
+  await end(isJson ? JSON.stringify(json) : `${deliveries(redelivered)} ${will}${waits}.`)
+  if (!isWhole) throw new OpsError('Interrupted. Run it again for the rest.')
+}

@@ -1,0 +1,82 @@
+// What operators look at: deliveries, newest first, and how each node stands.
+import type { Pool } from 'pg'
+
+export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
+/** `held`: pending, and its node is disabled. */
+export type ListedStatus = (typeof listedStatuses)[number]
+
+export type ListedDelivery = {
+  readonly id: string
+  readonly node: string
+  readonly event: string
+  readonly status: ListedStatus
+  readonly attempts: number
+  readonly is_test: boolean
+  readonly last_http_status: number | null
+  readonly last_error: string | null
+  readonly next_attempt_at: Date | null
+  readonly created_at: Date
+}
+
+export type ListedNode = {
+  readonly node: string
+  /** Whether the worker that started last has it. */
+  readonly is_configured: boolean
+  readonly disabled_at: Date | null
+  /** Up to 10 000; all of them are held when the node is disabled. */
+  readonly pending: number
+  /** Up to 10 000. */
+  readonly failed: number
+  readonly oldest_pending_at: Date | null
+}
+
+export type ListFilter = { readonly node?: string | undefined; readonly status?: ListedStatus | undefined }
+
+/** Counts go no further, so that they cost little however much there is. */
+export const mostCounted = 10_000
+
+const isPending = `status = 'pending'`
+const isDisabled = 'exists (select from webhooks.nodes n where n.name = node and n.disabled_at is not null)'
+/** Each has an index. Whatever was attempted is in one, and what was not is pending. */
+const sources: { readonly [Status in ListedStatus | 'all']: readonly string[] } = {
+  pending: [`${isPending} and not ${isDisabled}`],
+  held: [`${isPending} and ${isDisabled}`],
+  succeeded: [`status = 'succeeded' and attempts > 0`],
+  failed: [`status = 'failed'`],
+  all: ['attempts > 0', `${isPending} and attempts = 0`],
+}
+
+/** The newest deliveries. */
+export async function listDeliveries(
+  pool: Pool,
+  { node, status, limit }: ListFilter & { readonly limit: number },
+): Promise<ListedDelivery[]> {
+  const newest = (source: string) => `(
+    select id, node, event, status, attempts, is_test, last_http_status, last_error, next_attempt_at, created_at
+    from webhooks.deliveries
+    where ${source} and ($1::text is null or node = $1)
+    order by created_at desc, id desc limit $2
+  )`
+  const { rows } = await pool.query<ListedDelivery>(
+    `select id, node, event, case when ${isPending} and ${isDisabled} then 'held' else status end as status, attempts,
+      is_test, last_http_status, last_error, next_attempt_at, created_at
+    from (${sources[status ?? 'all'].map(newest).join(' union all ')}) as newest
+    order by created_at desc, id desc limit $2`,
+    [node ?? null, limit],
+  )
+  return rows
+}
+
+/** Every node that ever was configured, or the one of this name. */
+export async function listNodes(pool: Pool, node?: string): Promise<ListedNode[]> {
+  const { rows } = await pool.query<ListedNode>(nodesSql, [node ?? null, mostCounted])
+  return rows.toSorted((one, other) => one.node.localeCompare(other.node, 'en', { numeric: true }))
+}
+
+const nodesSql = `
+select b.node, b.is_configured, b.disabled_at, b.pending, b.oldest_created_at as oldest_pending_at,
+  (select count(*)::int from (
+    select from webhooks.deliveries d where d.node = b.node and d.status = 'failed' limit $2
+  ) as failed) as failed
+from webhooks.backlog b
+where $1::text is null or b.node = $1`
