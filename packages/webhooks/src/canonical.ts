@@ -2,22 +2,10 @@
 import type { Payer } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
+import type { CanonicalName } from './canonicalNames.ts'
+import type { Notice } from './chat/notice.ts'
 import { unmatchedMessages } from './unmatched.ts'
-import { webhookTestMessages } from './webhookTests.ts'
-
-export type CanonicalName =
-  | 'payment.created'
-  | 'payment.succeeded'
-  | 'payment.failed'
-  | 'subscription.created'
-  | 'subscription.updated'
-  | 'subscription.cancelled'
-  | 'membership.activated'
-  | 'membership.extended'
-  | 'membership.pending'
-  | 'membership.cancelled'
-  | 'customer.created'
-  | 'customer.updated'
+import { simulationMessages, testMessages } from './webhookTests.ts'
 
 /** A message before it has a receiver. `null` stands for what the source does not say. */
 export type CanonicalMessage = {
@@ -109,8 +97,8 @@ const rules: { readonly [Type in RecordedType]: Rule<Type> } = {
   ProductSyncFailed: null,
   ProductSyncRequested: null,
   ProductSyncAnswered: null,
-  WebhookTestRequested: ({ data }) => webhookTestMessages(data),
-  WebhookSimulationRequested: ({ data }) => webhookTestMessages(data),
+  WebhookTestRequested: ({ data }) => testMessages(data),
+  WebhookSimulationRequested: ({ data }) => simulationMessages(data),
 }
 
 /** What a recorded event means in canonical messages; often nothing, sometimes two. */
@@ -153,5 +141,21 @@ export function canonicalBody(message: CanonicalMessage, defaultProjectId: strin
       customer_id,
       current_period_end,
     },
+    test: message.is_test,
   })
+}
+
+/** What a person in a chat is told. */
+export function canonicalNotice(message: CanonicalMessage): Notice {
+  const { name, provider, timestamp, amount, currency, status, user } = message
+  return {
+    event: name,
+    provider,
+    timestamp,
+    amount_cents: amount,
+    currency: currency?.toUpperCase() ?? null,
+    customer: user.email ?? user.id,
+    status,
+    is_test: message.is_test === true,
+  }
 }

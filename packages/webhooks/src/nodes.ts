@@ -1,8 +1,10 @@
 // The endpoints that an operator configured, decoded from the environment.
 import { parseDurationMs } from '@paylog/domain/duration'
-import type { WebhookFormat } from './chat/chatServices.ts'
+import { chatServices, formatByHost, type WebhookFormat } from './chat/chatServices.ts'
+import { reportMistakenNames } from './mistakenNames.ts'
 import { isPattern } from './patterns.ts'
 import { signingKey } from './signing.ts'
+import { atMost, createVariableReader, type Environment, type VariableReader } from './variables.ts'
 
 export const eventModes = ['raw', 'canonical', 'both'] as const
 /** What a node is told: `legacy` is that of the single list of endpoints. */
@@ -28,53 +30,57 @@ export type DecodedNodes = {
   readonly problems: readonly string[]
 }
 
-/** Values of `WEBHOOK_n_FORMAT` that ask for what is sent anyway. */
-const jsonFormats: readonly string[] = ['auto', 'json']
-
-type Environment = Readonly<Record<string, string | undefined>>
+type General = Pick<WebhookNode, 'retryScheduleMs' | 'timeoutMs'>
 
 const maxScan = 100
 const maxRetries = 20
 const maxDelayMs = 24 * 3_600_000
 const maxTimeoutMs = 5 * 60_000
 
+const formats = ['auto', 'json', ...chatServices] as const
+const everything: readonly string[] = Object.freeze(['all'])
+
 /**
- * Reads the indexed configuration of interface §6.2, `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`, with the
- * additions of the design (secrets, retry schedule, timeout). A node that is not enabled is not looked at further.
+ * Reads both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`,
+ * with the additions of the design (secrets, format, retry schedule, timeout), and the single list of endpoints. A node
+ * that is not enabled is not looked at further.
  */
 export function decodeNodes(env: Environment): DecodedNodes {
-  const read = createReader(env)
-  const enabled = read.flag('EXTERNAL_WEBHOOKS_ENABLED', true)
+  const read = createVariableReader(env)
+  const isOn = read.flag('EXTERNAL_WEBHOOKS_ENABLED', true)
   const scanMax = read.integer('WEBHOOK_SCAN_MAX', { min: 0, max: maxScan }, 10)
-  const defaults = {
-    retryScheduleMs: exponential(
-      read.integer('EXTERNAL_WEBHOOK_MAX_RETRIES', { min: 0, max: maxRetries }, 3),
-      read.duration('EXTERNAL_WEBHOOK_RETRY_DELAY', maxDelayMs, 5_000),
-    ),
-    timeoutMs: read.duration('EXTERNAL_WEBHOOK_TIMEOUT', maxTimeoutMs, 10_000),
-  }
+  const general = readGeneral(read)
   const names = Array.from({ length: scanMax }, (_, index) => String(index + 1))
-  const wanted = names.filter((name) => read.flag(`WEBHOOK_${name}_ENABLED`, false))
-  if (enabled) read.unsupported('EXTERNAL_WEBHOOK_URLS')
-  const nodes = enabled ? wanted.map((name) => readNode(read, name, defaults)) : []
+  const enabled = names.filter((name) => read.flag(`WEBHOOK_${name}_ENABLED`, false))
+  const nodes = isOn ? [...enabled.map((name) => readNode(read, name, general)), ...readLegacyNodes(read, general)] : []
+  if (isOn) reportMistakenNames(read, { scanMax, enabled })
   return Object.freeze({ nodes: Object.freeze(nodes), problems: Object.freeze(read.problems) })
 }
 
-type Reader = ReturnType<typeof createReader>
+/** What holds for every node that says nothing else for itself. */
+function readGeneral(read: VariableReader): General {
+  const retries = read.integer('EXTERNAL_WEBHOOK_MAX_RETRIES', { min: 0, max: maxRetries }, 3)
+  const delayMs = read.duration('EXTERNAL_WEBHOOK_RETRY_DELAY', maxDelayMs, 5_000)
+  return {
+    // The interface's backoff: the delay, then each time twice as long.
+    retryScheduleMs: Object.freeze(
+      Array.from({ length: retries }, (_, attempt) => Math.min(delayMs * 2 ** attempt, maxDelayMs)),
+    ),
+    timeoutMs: read.duration('EXTERNAL_WEBHOOK_TIMEOUT', maxTimeoutMs, 10_000),
+  }
+}
 
-function readNode(
-  read: Reader,
-  name: string,
-  defaults: Pick<WebhookNode, 'retryScheduleMs' | 'timeoutMs'>,
-): WebhookNode {
+function readNode(read: VariableReader, name: string, general: General): WebhookNode {
   const variable = (suffix: string) => `WEBHOOK_${name}_${suffix}`
-  read.unsupported(variable('FORMAT'), jsonFormats)
+  const url = readUrl(read, variable('URL'))
+  const format = formatOf(url, read.oneOf(variable('FORMAT'), formats, 'auto'))
+  checkChat(read, variable('URL'), [{ url, format }])
   return Object.freeze({
     name,
-    url: read.endpoint(variable('URL')),
-    patterns: read.list(variable('EVENTS'), ['all'], (text) => (isPattern(text) ? text : undefined), 'event patterns'),
+    url,
+    patterns: readPatterns(read, variable('EVENTS')),
     mode: read.oneOf(variable('EVENT_MODE'), eventModes, 'canonical'),
-    format: 'json',
+    format,
     secrets: read.list(
       variable('SECRET'),
       [],
@@ -83,94 +89,37 @@ function readNode(
     ),
     retryScheduleMs: read.list(
       variable('RETRY_SCHEDULE'),
-      defaults.retryScheduleMs,
+      general.retryScheduleMs,
       (text) => atMost(maxDelayMs, parseDurationMs(text)),
       'at most 20 durations up to 24h, such as 5s,10s,20s',
       maxRetries,
     ),
-    timeoutMs: read.duration(variable('TIMEOUT'), maxTimeoutMs, defaults.timeoutMs),
+    timeoutMs: read.duration(variable('TIMEOUT'), maxTimeoutMs, general.timeoutMs),
   })
 }
 
-/** The interface's backoff: the delay, then each time twice as long. */
-function exponential(retries: number, delayMs: number): readonly number[] {
-  return Array.from({ length: retries }, (_, attempt) => Math.min(delayMs * 2 ** attempt, maxDelayMs))
+/** The single list: all its endpoints share patterns, retries and timeout, and their messages are not signed. */
+function readLegacyNodes(read: VariableReader, general: General): readonly WebhookNode[] {
+  const list = 'EXTERNAL_WEBHOOK_URLS'
+  if (!read.isGiven(list)) return []
+  const urls = read.list<string>(list, [], endpointUrl, 'http or https URLs without user name and password')
+  const patterns = readPatterns(read, 'EXTERNAL_WEBHOOK_EVENTS')
+  const nodes = urls.map((url, index): WebhookNode => {
+    const format = formatOf(url, 'auto')
+    const name = `legacy-${index + 1}`
+    return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...general })
+  })
+  checkChat(read, list, nodes)
+  return nodes
 }
 
-function atMost(max: number, value: number | undefined): number | undefined {
-  return value === undefined || value > max ? undefined : value
+function readPatterns(read: VariableReader, variable: string): readonly string[] {
+  return read.list(variable, everything, (text) => (isPattern(text) ? text : undefined), 'event patterns')
 }
 
-/** Reads variables one by one; what is wrong is collected, and a default takes its place so that reading goes on. */
-function createReader(env: Environment) {
-  const problems: string[] = []
-  const given = (variable: string) => (env[variable] === '' ? undefined : env[variable])
-
-  function read<Value>(
-    variable: string,
-    fallback: Value,
-    parse: (text: string) => Value | undefined,
-    expected: string,
-  ) {
-    const text = given(variable)
-    if (text === undefined) return fallback
-    const value = parse(text.trim())
-    if (value === undefined) problems.push(`${variable} must be ${expected}`)
-    return value ?? fallback
-  }
-
-  return {
-    problems,
-    flag: (variable: string, fallback: boolean) =>
-      read(
-        variable,
-        fallback,
-        (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-        'true or false',
-      ),
-    integer: (variable: string, { min, max }: { min: number; max: number }, fallback: number) =>
-      read(
-        variable,
-        fallback,
-        (text) => (/^\d{1,6}$/.test(text) && Number(text) >= min ? atMost(max, Number(text)) : undefined),
-        `a whole number from ${min} to ${max}`,
-      ),
-    duration: (variable: string, maxMs: number, fallback: number) =>
-      read(
-        variable,
-        fallback,
-        (text) => atMost(maxMs, parseDurationMs(text)) || undefined,
-        `a duration such as 500ms, 5s, 2m or 1h, at most ${maxMs / 60_000}m`,
-      ),
-    oneOf: <Word extends string>(variable: string, words: readonly Word[], fallback: NoInfer<Word>) =>
-      read(variable, fallback, (text) => words.find((word) => word === text), `one of ${words.join(', ')}`),
-    list: <Value>(
-      variable: string,
-      fallback: readonly Value[],
-      parse: (text: string) => Value | undefined,
-      expected: string,
-      maxLength = 100,
-    ) =>
-      read(
-        variable,
-        fallback,
-        (text): readonly Value[] | undefined => {
-          const words = text.split(',').map((word) => word.trim())
-          const values = words.map(parse).filter((value) => value !== undefined)
-          return values.length === words.length && values.length <= maxLength ? Object.freeze(values) : undefined
-        },
-        `a comma-separated list of ${expected}`,
-      ),
-    /** For what is planned but not there: an operator who sets it must not believe that it works. */
-    unsupported(variable: string, except: readonly string[] = []): void {
-      const text = given(variable)
-      if (text !== undefined && !except.includes(text.trim())) problems.push(`${variable} is not supported yet`)
-    },
-    endpoint(variable: string): string {
-      if (given(variable) === undefined) problems.push(`${variable} is required for an enabled node`)
-      return read(variable, '', endpointUrl, 'an http or https URL without user name and password')
-    },
-  }
+function readUrl(read: VariableReader, variable: string): string {
+  if (!read.isGiven(variable)) read.problem(variable, 'is required for an enabled node')
+  return read.read(variable, '', endpointUrl, 'an http or https URL without user name and password')
 }
 
 function endpointUrl(text: string): string | undefined {
@@ -178,4 +127,22 @@ function endpointUrl(text: string): string | undefined {
   const url = new URL(text)
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
   return isHttp && url.username === '' && url.password === '' ? url.href : undefined
+}
+
+/** @param url empty where there is none that could be read */
+function formatOf(url: string, asked: (typeof formats)[number]): WebhookFormat {
+  if (asked !== 'auto') return asked
+  return url === '' ? 'json' : formatByHost(new URL(url))
+}
+
+/** A bot may write to many chats, and which one is said by the message; nothing but the URL's query can tell us. */
+function checkChat(
+  read: VariableReader,
+  variable: string,
+  endpoints: readonly Pick<WebhookNode, 'url' | 'format'>[],
+): void {
+  const isWithoutChat = endpoints.some(
+    ({ url, format }) => format === 'telegram' && url !== '' && !new URL(url).searchParams.get('chat_id'),
+  )
+  if (isWithoutChat) read.problem(variable, 'must say with ?chat_id= which Telegram chat the messages are for')
 }

@@ -3,10 +3,10 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { PlannedDelivery } from '@paylog/domain/webhook-tests/events'
 import { v5 as uuidv5 } from 'uuid'
-import { canonicalBody, canonicalMessages } from './canonical.ts'
+import { chatBody } from './chat/chatBody.ts'
+import { type Message, messagesOf } from './eventMessages.ts'
 import type { WebhookNode } from './nodes.ts'
-import { type MessageNames, matchesPattern } from './patterns.ts'
-import { rawBody, rawName } from './raw.ts'
+import { matchesPattern } from './patterns.ts'
 
 /** A recorded event as the log hands it out. */
 export type SourceEvent = RecordedDomainEvent & {
@@ -37,11 +37,6 @@ export type Outbound = {
   readonly is_test: boolean
 }
 
-type Message = Pick<Outbound, 'event' | 'mode' | 'provider' | 'payment_id' | 'user_id' | 'is_test'> & {
-  readonly names: MessageNames
-  readonly body: () => string
-}
-
 const namespace = '5f2b6a52-6f5e-4c0b-9a3a-6c1f5b0c7d11'
 
 /**
@@ -53,54 +48,45 @@ export function outboundMessages(
   nodes: readonly WebhookNode[],
   options: { readonly projectId: string },
 ): Outbound[] {
-  return messagesOf(event, options.projectId).flatMap((message) => {
-    const receivers = nodes.filter((node) => wants(node, message))
-    if (receivers.length === 0) return []
-    const body = message.body()
-    return receivers.map(({ name: node }) => outbound(event, message, node, body))
+  return messagesOf(event, options.projectId).flatMap((told) => {
+    // The JSON is the same for all its receivers, and long.
+    const message = { ...told, json: told.json && once(told.json) }
+    return receiversOf(message, nodes).map(({ node, write }) => outbound(event, message, node.name, write()))
   })
 }
 
 /** Which nodes would be told of an event, and by which names. Pure, as the mapping itself. */
 export function plannedDeliveries(event: RecordedDomainEvent, nodes: readonly WebhookNode[]): PlannedDelivery[] {
   return messagesOf(event, '').flatMap((message) =>
-    nodes.filter((node) => wants(node, message)).map(({ name }) => ({ node: name, ...nameOf(message) })),
+    receiversOf(message, nodes).map(({ node }) => ({ node: node.name, event: message.event, mode: message.mode })),
   )
 }
 
-const nameOf = ({ event, mode }: Message) => ({ event, mode })
-
-function wants(node: WebhookNode, { mode, names }: Message): boolean {
-  if (node.mode !== 'both' && node.mode !== mode) return false
-  return node.patterns.some((pattern) => matchesPattern(pattern, names))
+/** The nodes that want a message, and what writes its body for each. */
+function receiversOf(message: Message, nodes: readonly WebhookNode[]) {
+  return nodes.flatMap((node) => {
+    const write = wants(node, message) ? writerFor(node, message) : null
+    return write === null ? [] : [{ node, write }]
+  })
 }
 
-function messagesOf(event: RecordedDomainEvent, projectId: string): Message[] {
-  const canonical = canonicalMessages(event).map(
-    (message): Message => ({
-      event: message.name,
-      mode: 'canonical',
-      provider: message.provider,
-      payment_id: message.payment_id,
-      user_id: message.owner,
-      is_test: message.is_test === true,
-      names: { plain: message.name, prefixed: null },
-      body: () => canonicalBody(message, projectId),
-    }),
-  )
-  if (event.type !== 'ProviderEventReceived') return canonical
-  const { data } = event
-  const raw: Message = {
-    event: rawName(data),
-    mode: 'raw',
-    provider: data.provider_id,
-    payment_id: null,
-    user_id: null,
-    is_test: false,
-    names: { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) },
-    body: () => rawBody(data),
+function wants({ mode, patterns }: WebhookNode, message: Message): boolean {
+  const isMode = mode === message.mode || (mode === 'both' && message.mode !== 'legacy')
+  return isMode && patterns.some((pattern) => matchesPattern(pattern, message.names))
+}
+
+/** @returns `null` when nodes of this format are told by another event */
+function writerFor({ format, url }: WebhookNode, { json, notice }: Message): (() => string) | null {
+  if (format === 'json') return json
+  return notice && (() => chatBody(format, notice, new URL(url)))
+}
+
+function once(write: () => string): () => string {
+  let text: string | undefined
+  return () => {
+    text ??= write()
+    return text
   }
-  return [...canonical, raw]
 }
 
 function outbound(source: SourceEvent, message: Message, node: string, body: string): Outbound {

@@ -2,9 +2,14 @@
 
 import type { providerNotificationEvents } from '@paylog/domain/provider-events/events'
 import type { Static } from 'typebox'
-import type { CanonicalMessage, CanonicalName } from './canonical.ts'
+import type { CanonicalMessage } from './canonical.ts'
+import type { CanonicalName } from './canonicalNames.ts'
 
-type Unmatched = Static<(typeof providerNotificationEvents)['ProviderEventUnmatched']>
+/** What a notification says about something that is not ours. */
+export type Unmatched = Omit<
+  Static<(typeof providerNotificationEvents)['ProviderEventUnmatched']>,
+  'provider_event_id' | 'provider_type'
+>
 type Translation = (data: Unmatched) => readonly CanonicalMessage[]
 
 /** The providers' words for a subscription that is being paid for, or is on trial. */
@@ -46,6 +51,34 @@ export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] 
 }
 
 /**
+ * The message of a name that was asked for, made of the same facts as those above. A payment of no known amount gives none
+ * here either.
+ */
+export function messageNamed(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
+  switch (name) {
+    case 'payment.created':
+      return payment(data, name, 'pending')
+    case 'payment.succeeded':
+      return payment(data, name, 'succeeded')
+    case 'payment.failed':
+      return payment(data, name, data.status === 'canceled' ? 'canceled' : 'failed')
+    case 'subscription.created':
+    case 'subscription.updated':
+    case 'membership.activated':
+      return [subscription(data, name, data.status)]
+    case 'subscription.cancelled':
+    case 'membership.cancelled':
+      return [subscription(data, name, data.status ?? 'canceled')]
+    case 'membership.extended':
+    case 'membership.pending':
+      return [invoiceMessage(data, name)]
+    case 'customer.created':
+    case 'customer.updated':
+      return [customer(data, name, data.status)]
+  }
+}
+
+/**
  * A payment that another system made: the provider's id stands for ours. Without an amount there is nothing to tell; the
  * currency is left open by providers whose accounts have but one.
  */
@@ -68,20 +101,23 @@ function subscription(data: Unmatched, name: CanonicalName, status: string | nul
   return { ...message(data, name, status), ...subscriptionFacts(data, id), ...customerId(data.customer_id) }
 }
 
-/** The invoice is the payment that extends or endangers a membership. Some providers report on the subscription alone. */
 function invoice(data: Unmatched, name: CanonicalName): readonly CanonicalMessage[] {
   // A provider that says which subscription its invoices are of has others as well, and those extend nothing.
-  if (data.subscription?.subscription_id === null) return []
-  const id = data.subscription?.subscription_id ?? null
-  const payment_id = data.object_id === id ? null : data.object_id
-  return [
-    {
-      ...message(data, name, data.status),
-      payment_id,
-      ...subscriptionFacts(data, id),
-      ...customerId(data.customer_id),
-    },
-  ]
+  return data.subscription?.subscription_id === null ? [] : [invoiceMessage(data, name)]
+}
+
+function invoiceMessage(data: Unmatched, name: CanonicalName): CanonicalMessage {
+  return {
+    ...message(data, name, data.status),
+    payment_id: invoiceId(data),
+    ...subscriptionFacts(data, data.subscription?.subscription_id ?? null),
+    ...customerId(data.customer_id),
+  }
+}
+
+/** The invoice is the payment that extends or endangers a membership. Some providers report on the subscription alone. */
+export function invoiceId({ object_id, subscription }: Pick<Unmatched, 'object_id' | 'subscription'>): string | null {
+  return object_id === (subscription?.subscription_id ?? null) ? null : object_id
 }
 
 function subscriptionFacts({ subscription }: Unmatched, subscription_id: string | null) {

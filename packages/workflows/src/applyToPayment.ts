@@ -12,6 +12,12 @@ import type { Provider, ProviderNotification, Statement } from '@paylog/provider
 import type { Workflow } from './context.ts'
 import { ownProviderId } from './providerCall.ts'
 
+export type AppliedPayment = {
+  readonly payment: Payment
+  /** The notification only claims to be about it: its intent is another one, and what it says was ignored. */
+  readonly isForeignIntent: boolean
+}
+
 /**
  * The payment that the notification is about, with what it says taken into account; nothing if it is not ours.
  * @throws DomainError `event_store_unavailable`
@@ -21,7 +27,7 @@ export async function applyToPayment(
   provider: Provider,
   { statement, claimed_payment_id }: ProviderNotification,
   metadata: EventMetadata,
-): Promise<Payment | undefined> {
+): Promise<AppliedPayment | undefined> {
   if (!statement) return undefined
   const owner = await ownerOf(workflow, provider, statement)
   const paymentId = owner ?? claimed_payment_id
@@ -41,7 +47,7 @@ export async function applyToPayment(
     metadata,
     known,
   })
-  return state.status === 'none' ? undefined : state
+  return state.status === 'none' ? undefined : { payment: state, isForeignIntent: isForeignIntent(heard, state) }
 }
 
 /** Whom our own records name: by the intent, or by the charge that came of one. */

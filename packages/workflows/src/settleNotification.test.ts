@@ -218,6 +218,7 @@ t.test('the charge of another intent does not become the charge of the payment t
   await receive(foreign)
   t.same(await historyOf(id), ['ProviderEventIgnored'])
   t.same(await typesOf(providerIntentStream(provider.id, 'ch_foreign')), [])
+  t.match((await store.readStream(inboxOf(foreign))).at(-1)?.data, { payment_id: id, is_foreign_intent: true })
   await receive(refundOf('ch_foreign', 're_1'))
   t.same(await historyOf(id), ['ProviderEventIgnored'])
 })

@@ -1,6 +1,5 @@
 // From the inbox to the payment or the payment method that a notification is about. Every step can be repeated.
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { Payment } from '@paylog/domain/payments/payment'
 import {
   type Notification,
   notificationFold,
@@ -10,7 +9,7 @@ import type { Loaded } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import { applyToMethod } from './applyToMethod.ts'
-import { applyToPayment } from './applyToPayment.ts'
+import { type AppliedPayment, applyToPayment } from './applyToPayment.ts'
 import type { Workflow } from './context.ts'
 import { textOf } from './storedBody.ts'
 
@@ -31,13 +30,13 @@ export async function settleNotification(workflow: Workflow, stored: StoredNotif
   const { provider, inbox, known, metadata } = stored
   if (known.state.state === 'settled') return
   const notification = (await provider.completeNotification?.(stored.notification)) ?? stored.notification
-  const payment = await applyToPayment(workflow, provider, notification, metadata)
+  const applied = await applyToPayment(workflow, provider, notification, metadata)
   const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
   await workflow.store.handle({
     stream: inbox,
     fold: notificationFold,
     decide: ({ state }) =>
-      state === 'settled' ? [] : [settled(provider, notification, { payment, payment_method_id })],
+      state === 'settled' ? [] : [settled(provider, notification, { applied, payment_method_id })],
     metadata,
     known,
   })
@@ -77,22 +76,23 @@ export function notificationFacts(provider: Provider, notification: ProviderNoti
 }
 
 /** What the notification was about; nothing of ours when there is neither. */
-type Subject = { readonly payment: Payment | undefined; readonly payment_method_id: string | null }
+type Subject = { readonly applied: AppliedPayment | undefined; readonly payment_method_id: string | null }
 
 function settled(
   provider: Provider,
   notification: ProviderNotification,
-  { payment, payment_method_id }: Subject,
+  { applied, payment_method_id }: Subject,
 ): ProviderNotificationEvent {
   const { object_id, amount_cents, currency, status, customer_id, customer_email, subscription } = notification
   const facts = { ...notificationFacts(provider, notification), object_id }
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
   const subject = { ...facts, amount_cents, currency, status }
-  if (!payment)
+  if (!applied)
     return {
       type: 'ProviderEventUnmatched',
       data: { ...subject, customer_id, customer_email, ...(subscription === null ? {} : { subscription }) },
     }
-  const { payment_id, payer, project_id } = payment
-  return { type: 'ProviderEventApplied', data: { ...subject, payment_id, payer, project_id } }
+  const { payment_id, payer, project_id } = applied.payment
+  const claim = applied.isForeignIntent ? ({ is_foreign_intent: true } as const) : {}
+  return { type: 'ProviderEventApplied', data: { ...subject, payment_id, payer, project_id, ...claim } }
 }

@@ -50,6 +50,8 @@ export const providerNotificationEvents = {
     payment_id: Id,
     payer: Payer,
     project_id: Nullable(Type.String()),
+    /** Set when the notification only claims to be about the payment: its intent is not the payment's. */
+    is_foreign_intent: Type.Optional(Type.Literal(true)),
   }),
   /** It is about a payment method of ours. */
   ProviderEventAppliedToMethod: Type.Object({ ...facts, object_id: Nullable(Type.String()), payment_method_id: Id }),

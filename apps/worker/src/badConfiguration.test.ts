@@ -1,0 +1,43 @@
+import { startProcess } from '@paylog/testing/processes'
+import t from 'tap'
+
+const script = new URL('./main.ts', import.meta.url)
+
+/** How a worker that does not start ends, and all that it wrote. */
+async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
+  try {
+    await startProcess(t, { script, env })
+  } catch (error) {
+    if (error instanceof Error) return error.message
+    throw error
+  }
+  throw new Error('It started')
+}
+
+t.test('a bad configuration stops the worker at start, with one message that names every bad variable', async (t) => {
+  const bad = {
+    EVENTSTORE_URL: 'http://hidden.example',
+    WEBHOOK_SUCCESS_STATUS: 'hidden',
+    EXTERNAL_WEBHOOK_URLS: 'https://example.com,hidden',
+    EXTERNAL_WEBHOOK_EVENTS: 'hid*den',
+    EXTERNAL_WEBHOOK_TIMEOUT: 'hidden',
+    WEBHOOK_1_URL: 'https://user:hidden@example.com',
+    WEBHOOK_1_EVENT_MODE: 'hidden',
+    WEBHOOK_1_FORMAT: 'hidden',
+    WEBHOOK_1_SECRET: 'whsec_hidden',
+    WEBHOOK_1_RETRIES: 'hidden',
+    WEBHOOK_2_ENABLED: 'hidden',
+    WEBHOOK_3_URL: 'https://api.telegram.org/bothidden/sendMessage',
+    WEBHOOK_11_ENABLED: 'true',
+  }
+  const output = await refusal({ ...bad, WEBHOOK_1_ENABLED: 'true', WEBHOOK_3_ENABLED: 'true' })
+  t.match(output, 'ended (1) before it was ready')
+  const messages = output.split('\n').filter((line) => line.includes('Bad configuration'))
+  t.equal(messages.length, 1)
+  const named = messages[0]
+    ?.split('Bad configuration: ')[1]
+    ?.split('; ')
+    .map((sentence) => sentence.split(' ')[0])
+  t.strictSame(named?.sort(), ['DATABASE_URL', ...Object.keys(bad)].sort())
+  t.notMatch(output, /hid(?:den|\*)/, 'values may be secrets')
+})

@@ -1,0 +1,202 @@
+import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import t from 'tap'
+import * as bodies from './authorizeNetBodies.ts'
+import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './tableRig.ts'
+
+const rig = await createTableRig(t)
+const fake = await startFakeAuthorizeNet(t)
+const { apiLoginId, transactionKey, signatureKey, origin: apiBase } = fake
+const gateway = createAuthorizeNet({
+  apiLoginId,
+  transactionKey,
+  signatureKeys: [signatureKey],
+  apiBase,
+  timeoutMs: 5_000,
+})
+t.teardown(() => gateway.close())
+
+type Event = (typeof fake.events)[number]
+/** Of an event that the fake has just made; it says seven digits of a second, we say three. */
+const toldAt = ({ body }: Event) => new Date(JSON.parse(body).eventDate).toISOString()
+
+const money = { amount: 550, currency: 'USD' }
+const bo = { id: null, email: 'bo@example.com' }
+
+let orders = 0
+/** Charges a card for another system, and returns the transaction. */
+const charge = (more: Parameters<typeof fake.pay>[1] = {}) =>
+  fake.pay({ invoiceNumber: `order-${++orders}`, amount_cents: 550 }, { email: 'bo@example.com', ...more }).transId
+
+type Row = {
+  /** Without the prefix that all have. */
+  readonly type: string
+  readonly story?: string
+  /** Makes it happen. @returns the transaction, subscription or customer that it is about */
+  readonly happen: () => string
+  readonly told: (id: string) => { readonly canonical: readonly Message[]; readonly legacy: readonly Message[] }
+}
+
+/** @param generic the generic name's end and our status, `null` for what is told to raw nodes alone */
+const payment = (
+  type: string,
+  [generic, status, canonical]: readonly [string, string, string | null] | readonly [null],
+  happen: () => string,
+  paid = money,
+): Row => ({
+  type: `payment.${type}`,
+  happen,
+  told: (payment_id) => {
+    if (generic === null) return { canonical: [], legacy: [] }
+    return {
+      canonical: canonical === null ? [] : [theirs(canonical, bo, { payment_id, ...paid, status })],
+      legacy: [theirsOnList(`payment_intent.${generic}`, bo, { payment_id, ...paid, status })],
+    }
+  },
+})
+
+const then = (transId: string, ...further: readonly ((transId: string) => unknown)[]) => {
+  for (const step of further) step(transId)
+  return transId
+}
+const refused = (outcome: 'declined' | 'error') => () => {
+  const transId = charge({ outcome })
+  fake.notify('payment.authcapture.created', bodies.refusedTransaction(transId, outcome === 'declined' ? 2 : 3))
+  return transId
+}
+
+const payments: readonly Row[] = [
+  payment('authcapture.created', ['succeeded', 'succeeded', 'payment.succeeded'], () => charge()),
+  payment('priorAuthCapture.created', ['succeeded', 'succeeded', 'payment.succeeded'], () =>
+    then(charge({ authOnly: true }), fake.capture),
+  ),
+  payment('capture.created', ['succeeded', 'succeeded', 'payment.succeeded'], () =>
+    then(charge(), (transId) => fake.notify('payment.capture.created', { ...approved, id: transId })),
+  ),
+  payment('fraud.approved', ['succeeded', 'succeeded', 'payment.succeeded'], () =>
+    then(charge({ outcome: 'held' }), fake.approveHeld),
+  ),
+  payment('fraud.held', ['processing', 'processing', null], () => charge({ outcome: 'held' })),
+  payment('authorization.created', ['processing', 'processing', null], () => charge({ authOnly: true })),
+  payment('fraud.declined', ['failed', 'failed', 'payment.failed'], () =>
+    then(charge({ outcome: 'held' }), fake.declineHeld),
+  ),
+  payment('authcapture.created', ['failed', 'failed', 'payment.failed'], refused('declined')),
+  payment('authcapture.created', ['failed', 'failed', 'payment.failed'], refused('error')),
+  payment('void.created', ['canceled', 'canceled', 'payment.failed'], () => then(charge(), fake.voidTransaction)),
+  payment('refund.created', [null], () => fake.refund(charge()).transId),
+]
+
+const approved = { responseCode: 1, authCode: 'Z3PV5H', avsResponse: 'Y', authAmount: 5.5, entityName: 'transaction' }
+
+/** What pays a subscription's invoice: the transaction's text does not say so, but its details do. */
+const renewal = (payNum: number): Row => ({
+  type: 'payment.authcapture.created',
+  story: `as payment ${payNum} of a subscription`,
+  happen: () => charge({ subscription: { id: 4_415_473, payNum } }),
+  told: (payment_id) => {
+    const said = { payment_id, ...money, status: 'capturedpendingsettlement' }
+    return {
+      canonical: payNum === 1 ? [] : [theirs('membership.extended', bo, { ...said, subscription_id: '4415473' })],
+      legacy: [theirsOnList('invoice.payment_succeeded', bo, said)],
+    }
+  },
+})
+
+const customer = { id: '394', email: null }
+const notified = (
+  type: string,
+  payload: Readonly<Record<string, unknown>> & { readonly id: string },
+  told: ReturnType<Row['told']>,
+): Row => ({
+  type,
+  happen: () => {
+    fake.notify(type, payload)
+    return payload.id
+  },
+  told: () => told,
+})
+const price = { amount: 1155, currency: null }
+const subscribed = (kind: string, [generic, status]: readonly [string, string], names: string): Row =>
+  notified(`customer.subscription.${kind}`, bodies.subscription(status), {
+    canonical: names
+      .split(' ')
+      .map((name) => theirs(name, customer, { ...price, status, subscription_id: '4415473', customer_id: '394' })),
+    legacy: [theirsOnList(generic, customer, { ...price, status })],
+  })
+const nobody = { id: null, email: null }
+const short = (kind: string, [generic, status]: readonly [string, string | null], names: string, said = status): Row =>
+  notified(`customer.subscription.${kind}`, bodies.shortSubscription(), {
+    canonical: names
+      .split(' ')
+      .map((name) => theirs(name, nobody, { ...noMoney, status: said, subscription_id: '4415473' })),
+    legacy: [theirsOnList(generic, nobody, { ...noMoney, status })],
+  })
+const gone = 'subscription.cancelled membership.cancelled'
+const subscriptions: readonly Row[] = [
+  renewal(1),
+  renewal(2),
+  subscribed('created', ['subscription.created', 'active'], 'subscription.created membership.activated'),
+  subscribed('updated', ['subscription.updated', 'active'], 'subscription.updated'),
+  subscribed('suspended', ['subscription.updated', 'suspended'], 'subscription.updated membership.pending'),
+  short('suspended', ['subscription.updated', 'suspended'], 'subscription.updated membership.pending'),
+  subscribed('cancelled', ['subscription.deleted', 'canceled'], gone),
+  subscribed('terminated', ['subscription.deleted', 'terminated'], gone),
+  subscribed('expired', ['subscription.deleted', 'expired'], gone),
+  short('expired', ['subscription.deleted', null], gone, 'canceled'),
+  subscribed('expiring', ['subscription.trial_will_end', 'active'], 'subscription.updated'),
+  subscribed('failed', ['invoice.payment_failed', 'active'], 'membership.pending'),
+]
+
+const onList = (event: string) => [theirsOnList(event, customer, { ...noMoney, status: null })]
+const ofCustomer = { ...noMoney, customer_id: '394' }
+const customers: readonly Row[] = [
+  notified('customer.created', bodies.customer(), {
+    canonical: [theirs('customer.created', customer, { ...ofCustomer, status: null })],
+    legacy: onList('customer.created'),
+  }),
+  notified('customer.updated', bodies.customer(), {
+    canonical: [theirs('customer.updated', customer, { ...ofCustomer, status: null })],
+    legacy: onList('customer.updated'),
+  }),
+  notified('customer.deleted', bodies.customer(), {
+    canonical: [theirs('customer.updated', customer, { ...ofCustomer, status: 'deleted' })],
+    legacy: onList('customer.deleted'),
+  }),
+  ...(
+    [
+      ['created', 'attached'],
+      ['updated', 'updated'],
+      ['deleted', 'detached'],
+    ] as const
+  ).map(([kind, generic]) =>
+    notified(`customer.paymentProfile.${kind}`, bodies.paymentProfile(), {
+      canonical: [],
+      legacy: onList(`payment_method.${generic}`),
+    }),
+  ),
+  notified('customer.merged', { entityName: 'customerProfile', id: '394' }, { canonical: [], legacy: [] }),
+]
+
+for (const { type, story = '', happen, told } of [...payments, ...subscriptions, ...customers])
+  t.test(`net.authorize.${type} ${story}`, async (t) => {
+    const id = happen()
+    const event = fake.events.at(-1)
+    if (event?.eventType !== `net.authorize.${type}`) throw new Error(`The fake told ${event?.eventType}`)
+    const about = { provider_type: `net.authorize.${type}`, occurred_at: toldAt(event) }
+    await rig.check(t, gateway, fake.signed(event), { ...about, ...told(id) })
+  })
+
+t.test('a notification that comes three times is told once', async (t) => {
+  const payment_id = charge()
+  const event = fake.events.at(-1)
+  if (event === undefined) throw new Error('Nothing was told')
+  const said = { payment_id, ...money, status: 'succeeded' }
+  const expected = {
+    provider_type: 'net.authorize.payment.authcapture.created',
+    occurred_at: toldAt(event),
+    canonical: [theirs('payment.succeeded', bo, said)],
+    legacy: [theirsOnList('payment_intent.succeeded', bo, said)],
+  }
+  await rig.check(t, gateway, fake.signed(event), expected, 3)
+})

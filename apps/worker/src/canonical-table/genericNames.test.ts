@@ -1,0 +1,47 @@
+import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
+import { createPaypal } from '@paylog/providers/paypal/paypal'
+import type { Provider } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import t from 'tap'
+import { body, occurred_at } from './genericBodies.ts'
+import { rows } from './genericRows.ts'
+import { createTableRig, now, type Signed } from './tableRig.ts'
+
+const timeoutMs = 5_000
+const rig = await createTableRig(t)
+const fakePaypal = await startFakePaypal(t)
+const fakeGateway = await startFakeAuthorizeNet(t)
+const secret = 'sandbox-secret'
+const sandbox = createSandbox({ webhookSecrets: [secret] })
+const paypal = createPaypal({ ...fakePaypal, timeoutMs })
+const gateway = createAuthorizeNet({
+  apiLoginId: fakeGateway.apiLoginId,
+  transactionKey: fakeGateway.transactionKey,
+  signatureKeys: [fakeGateway.signatureKey],
+  apiBase: fakeGateway.origin,
+  timeoutMs,
+})
+t.teardown(() => Promise.all([paypal.close(), gateway.close()]))
+
+const signedBySandbox = (text: string): Signed => {
+  const signature = signSandboxEvent(secret, text, Math.floor(now.getTime() / 1_000))
+  return { body: text, headers: { 'sandbox-signature': signature } }
+}
+const providers: readonly (readonly [Provider, (text: string) => Signed])[] = [
+  [sandbox, signedBySandbox],
+  [paypal, (text) => fakePaypal.signed({ body: text })],
+  [gateway, (text) => fakeGateway.signed({ body: text })],
+]
+
+for (const [provider, sign] of providers)
+  for (const { type, object, canonical, legacy } of rows)
+    t.test(
+      `${provider.id}: ${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`,
+      async (t) => {
+        const expected = { provider_type: type, occurred_at, canonical, legacy }
+        await rig.check(t, provider, sign(body(provider.id, type, object)), expected, 2)
+      },
+    )

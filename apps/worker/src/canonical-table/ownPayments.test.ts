@@ -1,0 +1,267 @@
+// What is told of payments of ours: by our own events, once, whatever the provider calls what happened and however often.
+import type { Payment } from '@paylog/domain/payments/payment'
+import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
+import { createPaypal } from '@paylog/providers/paypal/paypal'
+import type { Provider } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { createStripe } from '@paylog/providers/stripe/stripe'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t, { type Test } from 'tap'
+import * as generic from './genericBodies.ts'
+import { createTableRig, now, ours, oursOnList, type Signed, theirsOnList } from './tableRig.ts'
+
+const rig = await createTableRig(t)
+const timeoutMs = 5_000
+
+const fakes = {
+  stripe: await startFakeStripe(t, { now: () => now }),
+  paypal: await startFakePaypal(t),
+  gateway: await startFakeAuthorizeNet(t),
+}
+const { stripe: fakeStripe, paypal: fakePaypal, gateway: fakeGateway } = fakes
+const stripe = createStripe({
+  secretKey: fakeStripe.secretKey,
+  webhookSecrets: [fakeStripe.webhookSecret],
+  apiBase: fakeStripe.origin,
+  timeoutMs,
+})
+const paypal = createPaypal({ ...fakePaypal, timeoutMs })
+const gateway = createAuthorizeNet({
+  apiLoginId: fakeGateway.apiLoginId,
+  transactionKey: fakeGateway.transactionKey,
+  signatureKeys: [fakeGateway.signatureKey],
+  apiBase: fakeGateway.origin,
+  timeoutMs,
+})
+const secret = 'sandbox-secret'
+const sandbox = createSandbox({ webhookSecrets: [secret] })
+t.teardown(() => Promise.all([stripe, paypal, gateway].map((provider) => provider.close())))
+
+/** A notification as it comes, and what is told of it beside the raw message. */
+type Told = {
+  readonly provider_type: string
+  readonly occurred_at: string
+  readonly signed: Signed
+  readonly canonical?: readonly [event: string, status: string]
+  /** The end of the generic name, and our status. */
+  readonly list?: readonly [generic: string, status: string]
+}
+
+/** Each comes twice, as providers are free to do. */
+async function check(t: Test, provider: Provider, payment: Payment, told: Told, said: object = {}): Promise<void> {
+  const { provider_type, occurred_at, signed, canonical, list } = told
+  t.comment(provider_type)
+  const expected = {
+    provider_type,
+    occurred_at,
+    canonicalTime: now.toISOString(),
+    canonical: canonical === undefined ? [] : [ours(payment, ...canonical)],
+    legacy: list === undefined ? [] : [oursOnList(payment, `payment_intent.${list[0]}`, { status: list[1], ...said })],
+  }
+  await rig.check(t, provider, signed, expected, 2)
+}
+
+for (const provider of [stripe, paypal, gateway, sandbox])
+  t.test(`${provider.id}: a payment that is opened here is told as created, once, by the API alone`, async (t) => {
+    let opened: Payment | undefined
+    const messages = await rig.toldWhile(async () => {
+      opened = await rig.open(provider)
+    })
+    if (opened === undefined) throw new Error('It was not opened')
+    const [event, data] = ours(opened, 'payment.created', 'pending')
+    const body = JSON.stringify({ event, provider: provider.id, timestamp: now.toISOString(), data })
+    t.strictSame(
+      messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
+      ['1', '3'].map((node) => [node, 'u1', opened?.payment_id, body]),
+    )
+  })
+
+t.test('stripe', async (t) => {
+  const second = '2026-01-02T03:04:05.000Z'
+  const told = (
+    events: readonly { readonly type: string }[],
+    type: string,
+    what: Pick<Told, 'canonical' | 'list'> = {},
+  ): Told => {
+    const event = events.findLast((each) => each.type === type)
+    if (event === undefined) throw new Error(`Stripe told nothing of ${type}`)
+    return { provider_type: type, occurred_at: second, signed: fakeStripe.signed(event), ...what }
+  }
+  const open = async () => {
+    const payment = await rig.open(stripe)
+    return { payment, intent: payment.provider_intent_id ?? '' }
+  }
+
+  t.test('a payment that succeeds, with what follows', async (t) => {
+    const { payment, intent } = await open()
+    const created = told(fakeStripe.events, 'payment_intent.created', { list: ['created', 'pending'] })
+    await check(t, stripe, payment, created)
+    const paid = fakeStripe.pay(intent, 'succeeded')
+    await check(t, stripe, payment, told(paid, 'charge.succeeded'))
+    const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
+    await check(t, stripe, payment, told(paid, 'payment_intent.succeeded', success))
+    const refunded = fakeStripe.refund(intent, 700)
+    await check(t, stripe, payment, told(refunded, 'refund.created'))
+    await check(t, stripe, payment, told(refunded, 'charge.refunded'))
+    await check(t, stripe, payment, told(fakeStripe.dispute(intent), 'charge.dispute.created'))
+  })
+
+  for (const [outcome, type, generic, status, canonical] of [
+    ['failed', 'payment_intent.payment_failed', 'failed', 'failed', 'payment.failed'],
+    ['canceled', 'payment_intent.canceled', 'canceled', 'canceled', 'payment.failed'],
+    ['processing', 'payment_intent.processing', 'processing', 'processing', null],
+    ['requires_capture', 'payment_intent.amount_capturable_updated', 'processing', 'processing', null],
+    ['requires_action', 'payment_intent.requires_action', 'requires_action', 'pending', null],
+  ] as const)
+    t.test(`a payment that is ${outcome}`, async (t) => {
+      const { payment, intent } = await open()
+      const list = [generic, status] as const
+      const what = canonical === null ? { list } : { list, canonical: [canonical, status] as const }
+      await check(t, stripe, payment, told(fakeStripe.pay(intent, outcome), type, what))
+    })
+
+  t.test('an intent of others that names our payment is not told as ours, and its payer is not our user', async (t) => {
+    const { payment } = await open()
+    const { payment_id } = payment
+    const other = fakeStripe.openIntent({ amount: 100, currency: 'usd', metadata: { payment_id } })
+    const { provider_type, occurred_at, signed } = told(
+      fakeStripe.pay(other.id, 'succeeded'),
+      'payment_intent.succeeded',
+    )
+    const said = { payment_id: other.id, amount: 100, currency: 'USD', status: 'succeeded' }
+    const legacy = [theirsOnList('payment_intent.succeeded', { email: null }, said)]
+    await rig.check(t, stripe, signed, { provider_type, occurred_at, canonical: [], legacy }, 2)
+  })
+})
+
+t.test('paypal', async (t) => {
+  const told = (type: string, what: Pick<Told, 'canonical' | 'list'> = {}): Told => {
+    const event = fakePaypal.events.findLast(({ event_type }) => event_type === type)
+    if (event === undefined) throw new Error(`PayPal told nothing of ${type}`)
+    const occurred_at: string = JSON.parse(event.body).create_time
+    return { provider_type: type, occurred_at, signed: fakePaypal.signed(event), ...what }
+  }
+  const approved = async (t: Test) => {
+    const payment = await rig.open(paypal)
+    fakePaypal.approve(payment.provider_intent_id ?? '')
+    await check(t, paypal, payment, told('CHECKOUT.ORDER.APPROVED', { list: ['processing', 'processing'] }))
+    return payment
+  }
+  const capture = async ({ payment_id, provider_intent_id }: Payment) => {
+    const intent = {
+      payment_id,
+      provider_intent_id: provider_intent_id ?? '',
+      provider_payment_id: null,
+      currency: 'USD',
+    }
+    const snapshot = await paypal.captureIntent?.({
+      ...intent,
+      created_at: now.toISOString(),
+      idempotency_key: payment_id,
+    })
+    return snapshot?.evidence.provider_payment_id ?? ''
+  }
+
+  t.test('a payment that succeeds, with what follows', async (t) => {
+    const payment = await approved(t)
+    const id = await capture(payment)
+    await check(t, paypal, payment, told('CHECKOUT.ORDER.COMPLETED'))
+    const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
+    await check(t, paypal, payment, told('PAYMENT.CAPTURE.COMPLETED', success))
+    fakePaypal.refund(id, '7.00')
+    await check(t, paypal, payment, told('PAYMENT.CAPTURE.REFUNDED'))
+    fakePaypal.dispute(id)
+    await check(t, paypal, payment, told('CUSTOMER.DISPUTE.CREATED'))
+  })
+
+  t.test('a payment that is reviewed and denied', async (t) => {
+    const payment = await approved(t)
+    fakePaypal.nextCaptures('pending')
+    const id = await capture(payment)
+    await check(t, paypal, payment, told('PAYMENT.CAPTURE.PENDING', { list: ['processing', 'processing'] }))
+    fakePaypal.settleCapture(id, 'denied')
+    const denial = { canonical: ['payment.failed', 'failed'], list: ['failed', 'failed'] } as const
+    await check(t, paypal, payment, told('PAYMENT.CAPTURE.DENIED', denial))
+  })
+
+  t.test('an approval that goes back names no amount, and the payment has one', async (t) => {
+    const payment = await approved(t)
+    fakePaypal.reverseApproval(payment.provider_intent_id ?? '')
+    const reversal = { canonical: ['payment.failed', 'canceled'], list: ['canceled', 'canceled'] } as const
+    const silent = { amount: null, currency: null }
+    await check(t, paypal, payment, told('CHECKOUT.PAYMENT-APPROVAL.REVERSED', reversal), silent)
+  })
+})
+
+t.test('authorize-net', async (t) => {
+  const told = (type: string, what: Pick<Told, 'canonical' | 'list'> = {}): Told => {
+    const event = fakeGateway.events.at(-1)
+    if (event?.eventType !== `net.authorize.${type}`) throw new Error(`The gateway told ${event?.eventType}`)
+    const occurred_at = new Date(JSON.parse(event.body).eventDate).toISOString()
+    return { provider_type: event.eventType, occurred_at, signed: fakeGateway.signed(event), ...what }
+  }
+  const paid = async (how: Parameters<typeof fakeGateway.pay>[1] = {}) => {
+    const payment = await rig.open(gateway)
+    return { payment, ...fakeGateway.pay({ token: payment.client_secret ?? '' }, how) }
+  }
+  const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
+  const failure = { canonical: ['payment.failed', 'failed'], list: ['failed', 'failed'] } as const
+  const underWay = { list: ['processing', 'processing'] } as const
+
+  t.test('a payment that succeeds and goes back', async (t) => {
+    const { payment, transId } = await paid()
+    await check(t, gateway, payment, told('payment.authcapture.created', success))
+    fakeGateway.refund(transId, 700)
+    await check(t, gateway, payment, told('payment.refund.created'))
+  })
+
+  t.test('a payment that is authorized and captured', async (t) => {
+    const { payment, transId } = await paid({ authOnly: true })
+    await check(t, gateway, payment, told('payment.authorization.created', underWay))
+    fakeGateway.capture(transId)
+    await check(t, gateway, payment, told('payment.priorAuthCapture.created', success))
+  })
+
+  t.test('a payment that is held and approved, and one that is held and declined', async (t) => {
+    const good = await paid({ outcome: 'held' })
+    await check(t, gateway, good.payment, told('payment.fraud.held', underWay))
+    fakeGateway.approveHeld(good.transId)
+    await check(t, gateway, good.payment, told('payment.fraud.approved', success))
+    const bad = await paid({ outcome: 'held' })
+    fakeGateway.declineHeld(bad.transId)
+    await check(t, gateway, bad.payment, told('payment.fraud.declined', failure))
+  })
+
+  t.test('a payment that is voided', async (t) => {
+    const { payment, transId } = await paid({ authOnly: true })
+    fakeGateway.voidTransaction(transId)
+    const end = { canonical: ['payment.failed', 'canceled'], list: ['canceled', 'canceled'] } as const
+    await check(t, gateway, payment, told('payment.void.created', end))
+  })
+})
+
+t.test('sandbox', async (t) => {
+  for (const [kind, status, canonical] of [
+    ['requires_action', 'pending', null],
+    ['processing', 'processing', null],
+    ['succeeded', 'succeeded', 'payment.succeeded'],
+    ['failed', 'failed', 'payment.failed'],
+    ['canceled', 'canceled', 'payment.failed'],
+  ] as const) {
+    const payment = await rig.open(sandbox)
+    const object = { id: payment.provider_intent_id, amount: 2200, currency: 'usd', status: kind }
+    const body = generic.body('sandbox', `payment_intent.${kind}`, object)
+    const signature = signSandboxEvent(secret, body, Math.floor(now.getTime() / 1_000))
+    const list = [kind, status] as const
+    await check(t, sandbox, payment, {
+      provider_type: `payment_intent.${kind}`,
+      occurred_at: generic.occurred_at,
+      signed: { body, headers: { 'sandbox-signature': signature } },
+      list,
+      ...(canonical === null ? {} : { canonical: [canonical, status] as const }),
+    })
+  }
+})

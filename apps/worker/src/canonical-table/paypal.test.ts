@@ -1,0 +1,164 @@
+import { createPaypal } from '@paylog/providers/paypal/paypal'
+import { event } from '@paylog/testing/paypal/events'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import t from 'tap'
+import * as bodies from './paypalBodies.ts'
+import { create_time, current_period_end } from './paypalBodies.ts'
+import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './tableRig.ts'
+
+const rig = await createTableRig(t)
+const fake = await startFakePaypal(t)
+const paypal = createPaypal({ ...fake, timeoutMs: 5_000 })
+t.teardown(() => paypal.close())
+
+type Row = {
+  readonly type: string
+  readonly resource: Parameters<typeof event>[1]
+  readonly canonical: readonly Message[]
+  readonly legacy: readonly Message[]
+}
+
+const five = { amount: 500, currency: 'EUR' }
+const nobody = { id: null, email: null }
+const bo = { id: 'QYR5Z8XDVJNXQ', email: 'bo@example.com' }
+
+/** What a capture or an authorization says of its order's payment: nothing of whose it is. */
+const paid = (
+  type: string,
+  [generic, status, payment_id]: readonly [string, string, string],
+  resource: Row['resource'],
+  canonical: string | null = null,
+): Row => ({
+  type,
+  resource,
+  canonical: canonical === null ? [] : [theirs(canonical, nobody, { payment_id, ...five, status })],
+  legacy: [theirsOnList(`payment_intent.${generic}`, nobody, { payment_id, ...five, status })],
+})
+
+const [order, capture, authorization] = ['5O190127TN364715T', '3C679366HH908993F', '6AB80463RL4417803'] as const
+const payments: readonly Row[] = [
+  {
+    type: 'CHECKOUT.ORDER.CREATED',
+    resource: bodies.order('CREATED'),
+    canonical: [theirs('payment.created', bo, { payment_id: order, ...five, status: 'pending', customer_id: bo.id })],
+    legacy: [theirsOnList('payment_intent.created', bo, { payment_id: order, ...five, status: 'pending' })],
+  },
+  {
+    type: 'CHECKOUT.ORDER.APPROVED',
+    resource: bodies.order('APPROVED'),
+    canonical: [],
+    legacy: [theirsOnList('payment_intent.processing', bo, { payment_id: order, ...five, status: 'processing' })],
+  },
+  { type: 'CHECKOUT.ORDER.COMPLETED', resource: bodies.order('COMPLETED'), canonical: [], legacy: [] },
+  paid(
+    'PAYMENT.CAPTURE.COMPLETED',
+    ['succeeded', 'succeeded', capture],
+    bodies.capture('COMPLETED'),
+    'payment.succeeded',
+  ),
+  paid('PAYMENT.CAPTURE.DENIED', ['failed', 'failed', capture], bodies.capture('DECLINED'), 'payment.failed'),
+  paid('PAYMENT.CAPTURE.DECLINED', ['failed', 'failed', capture], bodies.capture('DECLINED'), 'payment.failed'),
+  paid(
+    'PAYMENT.CAPTURE.PENDING',
+    ['processing', 'processing', capture],
+    bodies.capture('PENDING', { status_details: { reason: 'PENDING_REVIEW' } }),
+  ),
+  paid('PAYMENT.AUTHORIZATION.CREATED', ['processing', 'processing', authorization], bodies.authorization('CREATED')),
+  paid(
+    'PAYMENT.AUTHORIZATION.VOIDED',
+    ['canceled', 'canceled', authorization],
+    bodies.authorization('VOIDED'),
+    'payment.failed',
+  ),
+  {
+    // It says no amount, so that there is no canonical message.
+    type: 'CHECKOUT.PAYMENT-APPROVAL.REVERSED',
+    resource: bodies.reversedApproval(),
+    canonical: [],
+    legacy: [theirsOnList('payment_intent.canceled', nobody, { payment_id: order, ...noMoney, status: 'canceled' })],
+  },
+]
+
+const about = { ...noMoney, subscription_id: 'I-F1EXAMPLE0001', customer_id: bo.id, current_period_end }
+const subscribed = (
+  kind: string,
+  [generic, status]: readonly [string, string],
+  names: string,
+  end: 'goes on' | 'has ended' = 'goes on',
+): Row => {
+  const { current_period_end: until, ...ended } = about
+  const said = { ...(end === 'goes on' ? { ...ended, current_period_end: until } : ended), status }
+  return {
+    type: `BILLING.SUBSCRIPTION.${kind}`,
+    resource:
+      end === 'goes on' ? bodies.subscription(status.toUpperCase()) : bodies.subscription(status.toUpperCase(), {}),
+    canonical: names.split(' ').map((name) => theirs(name, bo, said)),
+    legacy: [theirsOnList(`subscription.${generic}`, bo, { ...noMoney, status })],
+  }
+}
+
+const unapproved = { ...noMoney, subscription_id: 'I-F1EXAMPLE0001', status: 'approval_pending' }
+const subscriptions: readonly Row[] = [
+  {
+    type: 'BILLING.SUBSCRIPTION.CREATED',
+    resource: bodies.unapprovedSubscription(),
+    canonical: ['subscription.created', 'membership.pending'].map((name) => theirs(name, nobody, unapproved)),
+    legacy: [theirsOnList('subscription.created', nobody, { ...noMoney, status: 'approval_pending' })],
+  },
+  subscribed('CREATED', ['created', 'active'], 'subscription.created membership.activated'),
+  subscribed('ACTIVATED', ['updated', 'active'], 'subscription.updated membership.activated'),
+  subscribed('RE-ACTIVATED', ['updated', 'active'], 'subscription.updated membership.activated'),
+  subscribed('UPDATED', ['updated', 'active'], 'subscription.updated'),
+  subscribed('UPDATED', ['updated', 'suspended'], 'subscription.updated'),
+  subscribed('SUSPENDED', ['updated', 'suspended'], 'subscription.updated membership.pending', 'has ended'),
+  subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'has ended'),
+  subscribed('EXPIRED', ['deleted', 'expired'], 'subscription.cancelled membership.cancelled', 'has ended'),
+]
+
+const ten = { amount: 1000, currency: 'EUR' }
+const sale = { payment_id: '80021663DE681814L', ...ten, status: 'completed' }
+const renewals: readonly Row[] = [
+  {
+    type: 'PAYMENT.SALE.COMPLETED',
+    resource: bodies.sale(),
+    canonical: [theirs('membership.extended', nobody, { ...sale, subscription_id: 'I-F1EXAMPLE0001' })],
+    legacy: [theirsOnList('invoice.payment_succeeded', nobody, sale)],
+  },
+  { type: 'PAYMENT.SALE.COMPLETED', resource: bodies.sale({}), canonical: [], legacy: [] },
+  {
+    type: 'BILLING.SUBSCRIPTION.PAYMENT.FAILED',
+    resource: bodies.failedRenewal(),
+    canonical: [theirs('membership.pending', bo, { ...about, ...ten, status: 'active' })],
+    legacy: [theirsOnList('invoice.payment_failed', bo, { ...ten, status: 'active' })],
+  },
+]
+
+const rawOnly = (type: string, resource: Row['resource']): Row => ({ type, resource, canonical: [], legacy: [] })
+const methodOnList = (kind: string) => [theirsOnList(`payment_method.${kind}`, nobody, { ...noMoney, status: null })]
+const others: readonly Row[] = [
+  { ...rawOnly('VAULT.PAYMENT-TOKEN.CREATED', bodies.vaultToken('CREATED')), legacy: methodOnList('attached') },
+  { ...rawOnly('VAULT.PAYMENT-TOKEN.DELETED', bodies.vaultToken('DELETED')), legacy: methodOnList('detached') },
+  rawOnly('PAYMENT.CAPTURE.REFUNDED', bodies.refund()),
+  rawOnly('PAYMENT.CAPTURE.REVERSED', bodies.refund()),
+  rawOnly('CUSTOMER.DISPUTE.CREATED', bodies.dispute('OPEN')),
+  rawOnly('CUSTOMER.DISPUTE.RESOLVED', bodies.dispute('RESOLVED')),
+  rawOnly('CATALOG.PRODUCT.CREATED', { resource_type: 'product', resource: { id: 'PROD-F1', name: 'A product' } }),
+]
+
+for (const { type, resource, canonical, legacy } of [...payments, ...subscriptions, ...renewals, ...others])
+  t.test(`${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`, async (t) => {
+    const signed = fake.signed(event(type, resource, create_time))
+    await rig.check(t, paypal, signed, { provider_type: type, occurred_at: create_time, canonical, legacy })
+  })
+
+t.test('a notification that comes three times, signed anew each time, is told once', async (t) => {
+  const cancelled = event('BILLING.SUBSCRIPTION.CANCELLED', bodies.subscription('CANCELLED', {}), create_time)
+  const { provider_type, ...row } = {
+    ...subscribed('CANCELLED', ['deleted', 'cancelled'], 'subscription.cancelled membership.cancelled', 'has ended'),
+    provider_type: 'BILLING.SUBSCRIPTION.CANCELLED',
+  }
+  const expected = { provider_type, occurred_at: create_time, canonical: row.canonical, legacy: row.legacy }
+  await rig.check(t, paypal, fake.signed(cancelled), expected, 2)
+  const again = await rig.toldWhile(() => rig.receive(paypal, fake.signed(cancelled)))
+  t.strictSame(again, [])
+})

@@ -1,0 +1,218 @@
+import { createStripe } from '@paylog/providers/stripe/stripe'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import t from 'tap'
+import * as bodies from './stripeBodies.ts'
+import { created, current_period_end, occurred_at } from './stripeBodies.ts'
+import { createTableRig, type Message, noMoney, now, theirs, theirsOnList } from './tableRig.ts'
+
+const rig = await createTableRig(t)
+const fake = await startFakeStripe(t, { now: () => now })
+const { secretKey, webhookSecret, origin: apiBase } = fake
+const stripe = createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs: 5_000 })
+t.teardown(() => stripe.close())
+
+type Row = {
+  readonly type: string
+  readonly story?: string
+  readonly object: object
+  readonly previous?: object
+  readonly canonical: readonly Message[]
+  readonly legacy: readonly Message[]
+}
+
+const bo = { id: 'cus_F1', email: 'bo@example.com' }
+const stranger = { id: 'cus_F1', email: null }
+const paid = { payment_id: 'pi_F1', amount: 500, currency: 'EUR' }
+const onList = (event: string, status: string) => [theirsOnList(event, bo, { ...paid, status })]
+
+/** An intent of another system. */
+const intent = (
+  type: string,
+  [generic, status]: readonly [string, string],
+  object: object,
+  canonical: string | null = null,
+): Row => ({
+  type,
+  object,
+  canonical: canonical === null ? [] : [theirs(canonical, bo, { ...paid, status, customer_id: 'cus_F1' })],
+  legacy: onList(`payment_intent.${generic}`, status),
+})
+
+const failed = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds', message: 'No money.' }
+const payments: readonly Row[] = [
+  intent(
+    'payment_intent.created',
+    ['created', 'pending'],
+    bodies.foreignIntent('requires_payment_method'),
+    'payment.created',
+  ),
+  intent(
+    'payment_intent.succeeded',
+    ['succeeded', 'succeeded'],
+    bodies.foreignIntent('succeeded'),
+    'payment.succeeded',
+  ),
+  intent(
+    'payment_intent.payment_failed',
+    ['failed', 'failed'],
+    bodies.foreignIntent('requires_payment_method', { last_payment_error: failed }),
+    'payment.failed',
+  ),
+  intent('payment_intent.canceled', ['canceled', 'canceled'], bodies.foreignIntent('canceled'), 'payment.failed'),
+  intent('payment_intent.processing', ['processing', 'processing'], bodies.foreignIntent('processing')),
+  intent(
+    'payment_intent.amount_capturable_updated',
+    ['processing', 'processing'],
+    bodies.foreignIntent('requires_capture'),
+  ),
+  intent('payment_intent.requires_action', ['requires_action', 'pending'], bodies.foreignIntent('requires_action')),
+]
+
+const methodOnList = (event: string) => [theirsOnList(event, { email: null }, { ...noMoney, status: null })]
+const methods: readonly Row[] = [
+  {
+    type: 'payment_method.attached',
+    object: bodies.method('cus_F1'),
+    canonical: [],
+    legacy: methodOnList('payment_method.attached'),
+  },
+  {
+    type: 'payment_method.detached',
+    object: bodies.method(null),
+    previous: { customer: 'cus_F1' },
+    canonical: [],
+    legacy: methodOnList('payment_method.detached'),
+  },
+  {
+    type: 'payment_method.updated',
+    object: bodies.method('cus_F1'),
+    canonical: [],
+    legacy: methodOnList('payment_method.updated'),
+  },
+  {
+    type: 'payment_method.automatically_updated',
+    object: bodies.method('cus_F1'),
+    canonical: [],
+    legacy: methodOnList('payment_method.updated'),
+  },
+]
+
+const about = { amount: null, currency: 'USD', subscription_id: 'sub_F1', customer_id: 'cus_F1', current_period_end }
+/** A subscription's events name no e-mail and no amount. */
+const subscribed = (
+  kind: string,
+  status: string,
+  names: string,
+  more: { readonly previous?: object; readonly generic?: string } = {},
+): readonly Row[] =>
+  (['since_2025', 'before_2025'] as const).map((shape) => ({
+    type: `customer.subscription.${kind}`,
+    story: `${status}, ${JSON.stringify(more.previous ?? 'nothing')} before, in the shape of ${shape}`,
+    object: bodies.subscription(status, shape),
+    ...(more.previous === undefined ? {} : { previous: more.previous }),
+    canonical: names.split(' ').map((name) => theirs(name, stranger, { ...about, status })),
+    legacy: [theirsOnList(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status })],
+  }))
+
+const changed = (status: string) => ({ previous: { status } })
+const subscriptions: readonly Row[] = [
+  subscribed('created', 'active', 'subscription.created membership.activated'),
+  subscribed('created', 'trialing', 'subscription.created membership.activated'),
+  subscribed('created', 'incomplete', 'subscription.created membership.pending'),
+  subscribed('updated', 'active', 'subscription.updated membership.activated', changed('incomplete')),
+  subscribed('updated', 'active', 'subscription.updated membership.activated', changed('past_due')),
+  subscribed('updated', 'trialing', 'subscription.updated membership.activated', changed('incomplete')),
+  subscribed('updated', 'unpaid', 'subscription.updated membership.pending', changed('past_due')),
+  subscribed('updated', 'paused', 'subscription.updated membership.pending', changed('trialing')),
+  subscribed('updated', 'incomplete', 'subscription.updated membership.pending', changed('active')),
+  subscribed('updated', 'past_due', 'subscription.updated', changed('active')),
+  subscribed('updated', 'incomplete_expired', 'subscription.updated', changed('incomplete')),
+  subscribed('updated', 'active', 'subscription.updated'),
+  subscribed('updated', 'active', 'subscription.updated', { previous: { cancel_at_period_end: false } }),
+  subscribed('updated', 'paused', 'subscription.updated', { previous: { metadata: {} } }),
+  subscribed('paused', 'paused', 'subscription.updated membership.pending', { generic: 'updated' }),
+  subscribed('resumed', 'active', 'subscription.updated membership.activated', { generic: 'updated' }),
+  subscribed('deleted', 'canceled', 'subscription.cancelled membership.cancelled'),
+  subscribed('trial_will_end', 'trialing', 'subscription.updated'),
+].flat()
+
+const ofInvoice = { payment_id: 'in_F1', amount: 2000, currency: 'USD' }
+const ofSubscription = { subscription_id: 'sub_F1', customer_id: 'cus_F1' }
+const invoices: readonly Row[] = (['since_2025', 'before_2025'] as const).flatMap((shape): readonly Row[] => {
+  const invoiced = (type: string, [status, canonical]: readonly [string, string | null], object: object): Row => ({
+    type: `invoice.${type}`,
+    story: `in the shape of ${shape}`,
+    object,
+    canonical: canonical === null ? [] : [theirs(canonical, bo, { ...ofInvoice, status, ...ofSubscription })],
+    legacy: [theirsOnList(`invoice.${type}`, bo, { ...ofInvoice, status })],
+  })
+  const first = { billing_reason: 'subscription_create' }
+  return [
+    invoiced('payment_succeeded', ['paid', 'membership.extended'], bodies.invoice(shape)),
+    invoiced('payment_succeeded', ['paid', null], bodies.invoice(shape, first)),
+    invoiced('payment_succeeded', ['paid', null], bodies.invoice(shape, { subscription: null })),
+    invoiced('payment_failed', ['open', 'membership.pending'], bodies.invoice(shape, { paid: false })),
+    invoiced('payment_failed', ['open', 'membership.pending'], bodies.invoice(shape, { ...first, paid: false })),
+    invoiced('payment_failed', ['open', null], bodies.invoice(shape, { subscription: null, paid: false })),
+    {
+      type: 'invoice.paid',
+      story: `in the shape of ${shape}`,
+      object: bodies.invoice(shape),
+      canonical: [],
+      legacy: [],
+    },
+  ]
+})
+
+const customers: readonly Row[] = (['created', 'updated', 'deleted'] as const).map((kind) => {
+  const status = kind === 'deleted' ? 'deleted' : null
+  return {
+    type: `customer.${kind}`,
+    object: bodies.customer(),
+    ...(kind === 'updated' ? { previous: { name: null } } : {}),
+    canonical: [
+      theirs(`customer.${kind === 'created' ? 'created' : 'updated'}`, bo, {
+        ...noMoney,
+        status,
+        customer_id: 'cus_F1',
+      }),
+    ],
+    legacy: [theirsOnList(`customer.${kind}`, bo, { ...noMoney, status: null })],
+  }
+})
+
+const rawOnly = (type: string, object: object, previous?: object): Row => ({
+  type,
+  object,
+  ...(previous === undefined ? {} : { previous }),
+  canonical: [],
+  legacy: [],
+})
+const others: readonly Row[] = [
+  rawOnly('charge.succeeded', bodies.paidCharge()),
+  rawOnly('charge.refunded', bodies.refundedCharge(), { amount_refunded: 0, refunded: false }),
+  rawOnly('refund.created', bodies.refund()),
+  rawOnly('charge.dispute.created', bodies.dispute()),
+  rawOnly('charge.dispute.closed', { ...bodies.dispute(), status: 'won' }, { status: 'needs_response' }),
+  rawOnly('something.that.stripe.adds', { id: 'new_F1', object: 'new' }),
+]
+
+for (const row of [...payments, ...methods, ...subscriptions, ...invoices, ...customers, ...others])
+  t.test(`${row.type} ${row.story ?? ''}`, async (t) => {
+    const how = { created, ...(row.previous === undefined ? {} : { previous: row.previous }) }
+    const event = fake.event(row.type, row.object, how)
+    const { canonical, legacy } = row
+    await rig.check(t, stripe, fake.signed(event), { provider_type: row.type, occurred_at, canonical, legacy })
+  })
+
+t.test('a notification that comes three times is told once', async (t) => {
+  const event = fake.event('customer.subscription.deleted', bodies.subscription('canceled', 'since_2025'), { created })
+  const gone = { ...about, status: 'canceled' }
+  const expected = {
+    provider_type: 'customer.subscription.deleted',
+    occurred_at,
+    canonical: [theirs('subscription.cancelled', stranger, gone), theirs('membership.cancelled', stranger, gone)],
+    legacy: [theirsOnList('subscription.deleted', stranger, { amount: null, currency: 'USD', status: 'canceled' })],
+  }
+  await rig.check(t, stripe, fake.signed(event), expected, 3)
+})

@@ -1,0 +1,94 @@
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import t from 'tap'
+import {
+  canonicalOnly,
+  nodeSettings,
+  ourPayment,
+  payment_id,
+  received,
+  simulated,
+  tested,
+  toldTo,
+  unmatched,
+} from './testEvents.ts'
+
+const bodiesOf = (event: RecordedDomainEvent, mode = 'canonical') =>
+  toldTo(event, nodeSettings(1, mode)).map(({ body }) => body)
+const ours = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z"'
+const theirs = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
+
+t.test('a canonical message is exactly the payload of the interface, in its order', async (t) => {
+  t.strictSame(bodiesOf({ type: 'PaymentSucceeded', data: ourPayment }), [
+    `{"event":"payment.succeeded",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
+      '"status":"succeeded","user":{"id":"u1","type":"customer","email":"ann@example.com"},"project":{"id":"shop"}}}',
+  ])
+})
+
+t.test('an anonymous payer is null, and a payment may have a project of its own', async (t) => {
+  const data = { ...ourPayment, payer: { id: null, type: 'guest', email: null }, project_id: 'own', reason: null }
+  t.strictSame(bodiesOf({ type: 'PaymentCanceled', data }), [
+    `{"event":"payment.failed",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
+      '"status":"canceled","user":{"id":null,"type":"guest","email":null},"project":{"id":"own"}}}',
+  ])
+})
+
+t.test('messages about subscriptions add what they are about behind the fields of the interface', async (t) => {
+  const subscription = {
+    subscription_id: 'sub_1',
+    current_period_end: '2026-02-02T00:00:00.000Z',
+    status_changed: false,
+    is_first_invoice: false,
+  }
+  t.strictSame(
+    bodiesOf(unmatched({ generic_type: 'invoice.payment_succeeded', object_id: 'in_1', status: 'paid', subscription })),
+    [
+      `{"event":"membership.extended",${theirs},"data":{"payment_id":"in_1","amount":2200,"currency":"USD",` +
+        '"status":"paid","user":{"id":"cus_1","type":"customer","email":"bo@example.com"},"project":{"id":"shop"},' +
+        '"subscription_id":"sub_1","customer_id":"cus_1","current_period_end":"2026-02-02T00:00:00.000Z"}}',
+    ],
+  )
+})
+
+t.test('what is not known is null in the fields of the interface, and absent in ours', async (t) => {
+  const silent = { amount_cents: null, currency: null, status: null, customer_email: null }
+  t.strictSame(
+    bodiesOf(unmatched({ generic_type: 'customer.updated', object_id: 'cus_9', customer_id: null, ...silent })),
+    [
+      `{"event":"customer.updated",${theirs},"data":{"payment_id":null,"amount":null,"currency":null,"status":null,` +
+        '"user":{"id":"cus_9","type":"customer","email":null},"project":{"id":"shop"},"customer_id":"cus_9"}}',
+    ],
+  )
+})
+
+t.test("a raw message holds the provider's text as it came", async (t) => {
+  t.strictSame(bodiesOf(received(), 'raw'), [
+    `{"event":"stripe:payment_intent.succeeded",${theirs},"data":{"id":"evt_1", "amount":22.00}}`,
+  ])
+})
+
+t.test('a test or simulation says so behind everything else, in every mode', async (t) => {
+  for (const event of [tested(), simulated()])
+    t.strictSame(bodiesOf(event, 'raw'), [
+      `{"event":"stripe:payment_intent.succeeded",${ours},"data":{"id":"evt_1", "amount":22.00},"test":true}`,
+    ])
+  t.strictSame(bodiesOf(tested({ canonical_name: 'payment.succeeded', ...canonicalOnly }), 'both'), [
+    `{"event":"payment.succeeded",${ours},"data":{"payment_id":"pi_1","amount":2200,"currency":"USD",` +
+      '"status":"succeeded","user":{"id":"u7","type":"admin","email":"cy@example.com"},"project":{"id":"shop"},' +
+      '"customer_id":"cus_1"},"test":true}',
+  ])
+})
+
+t.test('nothing but a test or simulation has a word of tests in it', async (t) => {
+  for (const event of [received(), unmatched(), { type: 'PaymentSucceeded', data: ourPayment } as const])
+    for (const body of bodiesOf(event, 'both')) t.notOk('test' in JSON.parse(body))
+})
+
+t.test('a text that was cut within a character is still text that can be signed and stored', async (t) => {
+  const half = 'x\ud83d'
+  const events = [unmatched({ customer_email: half, customer_id: half }), tested({ body: `{"a":"${half}"}` })]
+  for (const event of events)
+    for (const { body } of toldTo(event, nodeSettings(1, 'both'), { EXTERNAL_WEBHOOK_URLS: 'https://example.com' })) {
+      t.ok(body.isWellFormed())
+      t.doesNotThrow(() => JSON.parse(body))
+    }
+})

@@ -1,0 +1,248 @@
+// The exact bodies that the chat services get.
+import t from 'tap'
+import { chatBody } from './chatBody.ts'
+import type { ChatService } from './chatServices.ts'
+import type { Notice } from './notice.ts'
+
+const notice: Notice = {
+  event: 'payment.succeeded',
+  provider: 'stripe',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  amount_cents: 2200,
+  currency: 'USD',
+  customer: 'ann_b@example.com',
+  status: 'succeeded',
+  is_test: false,
+}
+/** Nothing is known but the event. */
+const bare: Notice = {
+  event: 'stripe:customer.created',
+  provider: 'stripe',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  amount_cents: null,
+  currency: null,
+  customer: null,
+  status: null,
+  is_test: false,
+}
+const hostile = '<!channel> *b* _i_ `c` ~s~ [x](https://evil.example) @here & "q" # {{DATE(2026-01-02T03:04:05Z)}}'
+
+const urls: { readonly [Service in ChatService]: string } = {
+  slack: 'https://hooks.slack.com/services/T0/B0/abc',
+  discord: 'https://discord.com/api/webhooks/1/abc',
+  teams: 'https://a.environment.api.powerplatform.com/powerautomate/1',
+  'google-chat': 'https://chat.googleapis.com/v1/spaces/AAA/messages?key=1',
+  mattermost: 'https://chat.example.com/hooks/abc',
+  telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001',
+}
+const body = (service: ChatService, wanted: Partial<Notice> = {}, url = urls[service]): unknown =>
+  JSON.parse(chatBody(service, { ...notice, ...wanted }, new URL(url)))
+const lines = (service: ChatService, of: Notice) => JSON.stringify(body(service, of))
+
+const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
+
+t.test('Slack gets blocks of plain text', async (t) => {
+  t.same(body('slack', { is_test: true }), {
+    text: 'Test: Payment succeeded 22.00 USD',
+    mrkdwn: false,
+    blocks: [
+      { type: 'header', text: plain('Test: Payment succeeded') },
+      {
+        type: 'section',
+        fields: [
+          plain('Amount: 22.00 USD'),
+          plain('Customer: ann_b@example.com'),
+          plain('Status: succeeded'),
+          plain('Time: 2026-01-02 03:04:05 UTC'),
+          plain('Provider: stripe'),
+        ],
+      },
+    ],
+  })
+  t.same(body('slack', { ...bare, customer: hostile, provider: '', timestamp: '' }), {
+    text: 'Customer created',
+    mrkdwn: false,
+    blocks: [
+      { type: 'header', text: plain('Customer created') },
+      {
+        type: 'section',
+        fields: [
+          plain(
+            'Customer: &lt;!channel&gt; *b* _i_ `c` ~s~ [x](https://evil.example) @here &amp; "q" # {{DATE(2026-01-02T03:04:05Z)}}',
+          ),
+        ],
+      },
+    ],
+  })
+})
+
+for (const kind of ['workflows', 'triggers']) {
+  t.test(`Slack's ${kind} get the same variables each time, all text`, async (t) => {
+    const url = `https://hooks.slack.com/${kind}/T0/1/abc`
+    t.same(body('slack', { is_test: true, status: '<a&b>' }, url), {
+      title: 'Test: Payment succeeded',
+      event: 'payment.succeeded',
+      amount: '22.00 USD',
+      customer: 'ann_b@example.com',
+      status: '&lt;a&amp;b&gt;',
+      time: '2026-01-02 03:04:05 UTC',
+      provider: 'stripe',
+    })
+    t.same(body('slack', { ...bare, timestamp: 'soon', provider: '' }, url), {
+      title: 'Customer created',
+      event: 'stripe:customer.created',
+      amount: '',
+      customer: '',
+      status: '',
+      time: '',
+      provider: '',
+    })
+  })
+}
+
+t.test('Discord gets an embed that mentions nobody', async (t) => {
+  t.same(body('discord', { is_test: true, event: 'payment.failed', customer: hostile, status: '1. - + :x:' }), {
+    embeds: [
+      {
+        title: 'Test: Payment failed',
+        color: 0xe74c3c,
+        fields: [
+          { name: 'Amount', value: '22.00 USD', inline: true },
+          {
+            name: 'Customer',
+            value: String.raw`\<!channel\> \*b\* \_i\_ \`c\` \~s\~ \[x\]\(https\://evil.example\) @here & "q" \# \{\{DATE\(2026-01-02T03\:04\:05Z\)\}\}`,
+            inline: true,
+          },
+          { name: 'Status', value: String.raw`1\. - + \:x\:`, inline: true },
+          { name: 'Provider', value: 'stripe', inline: true },
+        ],
+        timestamp: '2026-01-02T03:04:05.678Z',
+      },
+    ],
+    allowed_mentions: { parse: [] },
+  })
+})
+
+const run = (name: string, text: string) => ({
+  type: 'RichTextBlock',
+  spacing: 'Small',
+  inlines: [
+    { type: 'TextRun', text: `${name}: `, weight: 'Bolder' },
+    { type: 'TextRun', text },
+  ],
+})
+
+t.test('Teams gets an adaptive card, by workflow and by connector', async (t) => {
+  const card = {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            {
+              type: 'TextBlock',
+              text: 'Test: Payment succeeded',
+              weight: 'Bolder',
+              size: 'Medium',
+              color: 'Good',
+              wrap: true,
+            },
+            run('Amount', '22.00 USD'),
+            run(
+              'Customer',
+              '<!channel> *b* _i_ `c` ~s~ [x](https://evil.example) @here & "q" # { {DATE(2026-01-02T03:04:05Z)}}',
+            ),
+            run('Status', 'succeeded'),
+            run('Time', '2026-01-02 03:04:05 UTC'),
+            run('Provider', 'stripe'),
+          ],
+        },
+      },
+    ],
+  }
+  t.same(body('teams', { is_test: true, customer: hostile }), card)
+  t.same(body('teams', { is_test: true, customer: hostile }, 'https://a.webhook.office.com/webhookb2/1'), card)
+})
+
+t.test('Google Chat gets a card whose texts are escaped HTML', async (t) => {
+  const widget = (topLabel: string, text: string) => ({ decoratedText: { topLabel, text, wrapText: true } })
+  t.same(body('google-chat', { is_test: true, customer: `<users/all> <a href="x">${"'"}` }), {
+    cardsV2: [
+      {
+        cardId: '1',
+        card: {
+          header: { title: 'Test: Payment succeeded' },
+          sections: [
+            {
+              widgets: [
+                widget('Amount', '22.00 USD'),
+                widget('Customer', '&lt;users/all&gt; &lt;a href=&quot;x&quot;&gt;&#39;'),
+                widget('Status', 'succeeded'),
+                widget('Time', '2026-01-02 03:04:05 UTC'),
+                widget('Provider', 'stripe'),
+              ],
+            },
+          ],
+        },
+      },
+    ],
+  })
+  t.same(body('google-chat', { ...bare, timestamp: '', provider: '' }), {
+    cardsV2: [{ cardId: '1', card: { header: { title: 'Customer created' } } }],
+  })
+})
+
+t.test('Mattermost gets an attachment without mentions, links and markup', async (t) => {
+  const field = (title: string, value: string) => ({ title, value, short: true })
+  t.same(body('mattermost', { is_test: true, customer: hostile, status: 'a@b @all,@x-@y WWW.evil.example' }), {
+    text: 'Test: Payment succeeded',
+    attachments: [
+      {
+        fallback: 'Test: Payment succeeded 22.00 USD',
+        color: '#2ecc71',
+        fields: [
+          field('Amount', '22.00 USD'),
+          field(
+            'Customer',
+            '&lt;\\!channel\\> \\*b\\* \\_i\\_ \\`c\\` \\~s\\~ \\[x\\]\\(https:\u200b//evil.example\\) @\u200bhere &amp; "q" \\# \\{\\{DATE\\(2026-01-02T03:04:05Z\\)\\}\\}',
+          ),
+          field('Status', 'a@b @\u200ball,@\u200bx-@\u200by WWW\u200b.evil.example'),
+          field('Time', '2026-01-02 03:04:05 UTC'),
+          field('Provider', 'stripe'),
+        ],
+      },
+    ],
+  })
+})
+
+t.test('Telegram gets HTML, for the chat that the URL names', async (t) => {
+  t.same(body('telegram', { is_test: true, customer: '</code><b>&amp; @someone /start' }), {
+    chat_id: '-1001',
+    text: [
+      '<b>Test: Payment succeeded</b>',
+      'Amount: <code>22.00 USD</code>',
+      'Customer: <code>&lt;/code&gt;&lt;b&gt;&amp;amp; @someone /start</code>',
+      'Status: <code>succeeded</code>',
+      'Time: <code>2026-01-02 03:04:05 UTC</code>',
+      'Provider: <code>stripe</code>',
+    ].join('\n'),
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+  })
+  t.same(body('telegram', bare, 'https://api.telegram.org/bot1:abc/sendMessage'), {
+    text: '<b>Customer created</b>\nTime: <code>2026-01-02 03:04:05 UTC</code>\nProvider: <code>stripe</code>',
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+  })
+})
+
+for (const service of ['slack', 'teams', 'google-chat', 'telegram'] as const) {
+  t.test(`${service} shows an ordinary address as it is`, async (t) => {
+    t.match(lines(service, notice), 'ann_b@example.com')
+  })
+}

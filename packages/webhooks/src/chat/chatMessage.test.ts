@@ -1,0 +1,98 @@
+// Notices in words.
+import t from 'tap'
+import { chatMessage, factsOf } from './chatMessage.ts'
+import type { Notice } from './notice.ts'
+
+const notice: Notice = {
+  event: 'payment.succeeded',
+  provider: 'stripe',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  amount_cents: 2200,
+  currency: 'USD',
+  customer: 'ann@example.com',
+  status: 'succeeded',
+  is_test: false,
+}
+const told = (wanted: Partial<Notice>) => chatMessage({ ...notice, ...wanted })
+const facts = (wanted: Partial<Notice>) => factsOf(told(wanted)).map(({ name, text }) => `${name}: ${text}`)
+
+const titles = {
+  'payment.succeeded': 'Payment succeeded',
+  'membership.cancelled': 'Membership cancelled',
+  'payment_intent.requires_action': 'Payment intent requires action',
+  'stripe:customer.subscription.trial_will_end': 'Customer subscription trial will end',
+  'paypal:PAYMENT.CAPTURE.COMPLETED': 'Payment capture completed',
+  'authorize-net:net.authorize.customer.paymentProfile.created': 'Customer payment profile created',
+  'stripe:<!channel> *now*\n@here': 'Channel now here',
+  'stripe:…': 'Event',
+}
+for (const [event, title] of Object.entries(titles)) {
+  t.test(`${JSON.stringify(event)} is titled ${title}`, async (t) => {
+    t.equal(told({ event }).title, title)
+  })
+}
+
+t.test('a test is titled as one', async (t) => {
+  t.equal(told({ is_test: true }).title, 'Test: Payment succeeded')
+})
+
+t.test('the tone is that of the event', async (t) => {
+  t.equal(told({}).tone, 'good')
+  t.equal(told({ event: 'payment.failed', is_test: true }).tone, 'bad')
+  t.equal(told({ event: 'subscription.cancelled' }).tone, 'bad')
+  t.equal(told({ event: 'customer.updated' }).tone, 'neutral')
+})
+
+t.test('all that is known is told, in its order', async (t) => {
+  t.same(facts({}), [
+    'Amount: 22.00 USD',
+    'Customer: ann@example.com',
+    'Status: succeeded',
+    'Time: 2026-01-02 03:04:05 UTC',
+    'Provider: stripe',
+  ])
+})
+
+t.test('nothing stands for what is not known', async (t) => {
+  t.same(
+    facts({
+      amount_cents: null,
+      currency: null,
+      customer: null,
+      status: ' \u0000\u200b ',
+      timestamp: 'long ago',
+      provider: '',
+    }),
+    [],
+  )
+})
+
+const amounts = [
+  [2200, 'USD', '22.00 USD'],
+  [5, 'EUR', '0.05 EUR'],
+  [0, 'EUR', '0.00 EUR'],
+  [-1, 'EUR', '-0.01 EUR'],
+  ...['JPY', 'KRW', 'VND', 'CLP'].map((code) => [2200, code, `2200 ${code}`] as const),
+  ...['BHD', 'JOD', 'KWD', 'OMR', 'TND', 'IQD'].map((code) => [12, code, `0.012 ${code}`] as const),
+  [999_999_999_999, 'USD', '9999999999.99 USD'],
+  [2200, null, '22.00'],
+  [2200, '<b>', '22.00'],
+] as const
+for (const [amount_cents, currency, text] of amounts) {
+  t.test(`${amount_cents} of ${currency} is ${text}`, async (t) => {
+    t.equal(told({ amount_cents, currency }).amount, text)
+  })
+}
+
+t.test('text of strangers is one line that can be seen', async (t) => {
+  t.equal(told({ customer: ' a\r\n\tb\u202egnp.exe\u2028c\u0000 ' }).customer, 'a b gnp.exe c')
+  t.equal(told({ status: 'half \ud83d' }).status, 'half \ufffd')
+})
+
+t.test('long text is cut, and never within a character', async (t) => {
+  t.equal(told({ customer: 'x'.repeat(320) }).customer, 'x'.repeat(320))
+  t.equal(told({ customer: 'x'.repeat(321) }).customer, `${'x'.repeat(319)}…`)
+  t.equal(told({ customer: '😀'.repeat(161) }).customer, `${'😀'.repeat(159)}…`)
+  t.equal(told({ event: 'x'.repeat(500) }).title, `X${'x'.repeat(119)}`)
+  t.equal(told({ event: `a${'𝓍'.repeat(500)}`, is_test: true }).title, `Test: A${'𝓍'.repeat(59)}`)
+})

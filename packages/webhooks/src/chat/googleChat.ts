@@ -1,0 +1,21 @@
+// Google Chat: a card.
+import { type ChatMessage, factsOf } from './chatMessage.ts'
+
+/** A message has at most 32 000 bytes. */
+export function googleChatMessage(message: ChatMessage): object {
+  const widgets = factsOf(message).map(({ name, text }) => ({
+    decoratedText: { topLabel: name, text: escapeHtml(text), wrapText: true },
+  }))
+  const card = { header: { title: message.title }, ...(widgets.length === 0 ? {} : { sections: [{ widgets }] }) }
+  return { cardsV2: [{ cardId: '1', card }] }
+}
+
+/** The text of a widget is read as a subset of HTML. */
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}

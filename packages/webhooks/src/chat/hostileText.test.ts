@@ -1,0 +1,168 @@
+// Whatever strangers type: the bodies stay within the services' limits, well-formed, and without markup of theirs.
+import fc from 'fast-check'
+import t from 'tap'
+import { chatBody } from './chatBody.ts'
+import { type ChatService, chatServices } from './chatServices.ts'
+import type { Notice } from './notice.ts'
+
+const urls: { readonly [Service in ChatService]: string } = {
+  slack: 'https://hooks.slack.com/services/T0/B0/abc',
+  discord: 'https://discord.com/api/webhooks/1/abc',
+  teams: 'https://a.environment.api.powerplatform.com/powerautomate/1',
+  'google-chat': 'https://chat.googleapis.com/v1/spaces/AAA/messages',
+  mattermost: 'https://chat.example.com/hooks/abc',
+  telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=1',
+}
+/** In bytes, of the whole body. */
+const maxBytes: { readonly [Service in ChatService]: number } = {
+  slack: 40_000,
+  discord: 40_000,
+  teams: 28 * 1024,
+  'google-chat': 32_000,
+  mattermost: 16_383,
+  telegram: 40_000,
+}
+
+const markup = [
+  '<!channel>',
+  '<@U1>',
+  '@here',
+  '&',
+  '&amp;',
+  '*',
+  '_',
+  '`',
+  '```',
+  '[x](y)',
+  '</code>',
+  '1. ',
+  '- ',
+  '\\',
+]
+const hostileText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...markup, '\n', '\u0000', '\u202e', '😀', '\ud83d', 'https://evil.example', 'www.evil.example'),
+      fc.string({ unit: 'binary', maxLength: 20 }),
+    ),
+    { maxLength: 400, size: 'max' },
+  )
+  .map((parts) => parts.join(''))
+const repeated = fc.tuple(fc.constantFrom(...markup, '"', "'", '😀', '\u0800'), fc.integer({ min: 1, max: 2_000 }))
+const anyText = fc.oneof(
+  hostileText,
+  repeated.map(([text, times]) => text.repeat(times)),
+)
+const notices: fc.Arbitrary<Notice> = fc.record({
+  event: anyText,
+  provider: anyText,
+  timestamp: fc.oneof(anyText, fc.constant('2026-01-02T03:04:05.678Z')),
+  amount_cents: fc.option(fc.integer({ min: -999_999_999_999, max: 999_999_999_999 })),
+  currency: fc.option(fc.oneof(anyText, fc.constant('USD'))),
+  customer: fc.option(anyText),
+  status: fc.option(anyText),
+  is_test: fc.boolean(),
+})
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
+
+/** @param check is given the body, and every text in it */
+function always(service: ChatService, check: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
+  fc.assert(
+    fc.property(notices, (notice) => {
+      const body = chatBody(service, notice, new URL(url))
+      return check(body, textsOf(JSON.parse(body)))
+    }),
+    { numRuns: 300 },
+  )
+}
+
+for (const service of chatServices) {
+  t.test(`${service}: the body is well-formed, of allowed size, and told as a test where it is one`, async () => {
+    fc.assert(
+      fc.property(notices, (notice) => {
+        const body = chatBody(service, notice, new URL(urls[service]))
+        const texts = textsOf(JSON.parse(body))
+        return (
+          body.isWellFormed() &&
+          Buffer.byteLength(body) <= maxBytes[service] &&
+          texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
+          texts.some((text) => text.includes('Test: ')) === notice.is_test
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+}
+
+const unescaped = /[<>]|&(?!(amp|lt|gt|quot|#39);)/
+
+t.test('Slack: nothing is markup, and each text has an allowed length', async () => {
+  const trigger = 'https://hooks.slack.com/triggers/T0/1/abc'
+  always('slack', (_, texts) => texts.every((text) => !unescaped.test(text) && text.length <= 2_000))
+  always('slack', (_, texts) => texts.every((text) => !unescaped.test(text)), trigger)
+  always('slack', (body) => {
+    const { text, blocks } = JSON.parse(body)
+    return /^[\p{L}\p{N} .:-]{1,3000}$/u.test(text) && !JSON.stringify(blocks).includes('"mrkdwn"')
+  })
+})
+
+t.test('Discord: nothing is markup, nobody is mentioned, and the embed has an allowed length', async () => {
+  always('discord', (body) => {
+    const { embeds, allowed_mentions } = JSON.parse(body)
+    const [{ title, fields }] = embeds
+    const values: string[] = fields.map(({ value }: { value: string }) => value)
+    return (
+      title.length <= 256 &&
+      values.every(
+        (value) => value.length <= 1_024 && !/[*_~`|<>#[\]()]/.test(value.replaceAll(/\\[^a-z0-9\s]/gi, '')),
+      ) &&
+      textsOf(embeds).join('').length <= 6_000 &&
+      allowed_mentions.parse.length === 0
+    )
+  })
+})
+
+t.test('Google Chat: nothing is markup', async () => {
+  always('google-chat', (_, texts) => texts.every((text) => !unescaped.test(text) && !/["']/.test(text)))
+})
+
+t.test('Mattermost: nothing is markup, and nobody is mentioned', async () => {
+  always('mattermost', (body) => {
+    const [{ fields }] = JSON.parse(body).attachments
+    return fields.every(
+      ({ value }: { value: string }) =>
+        !/(^|[^\p{L}\p{N}])@[^\u200b]/u.test(value) &&
+        !/:\/\/|www\./i.test(value) &&
+        !/[*_~`|<>#[\]()]/.test(value.replaceAll(/\\[^a-z0-9\s]/gi, '')),
+    )
+  })
+})
+
+t.test('Telegram: no tags but ours, and an allowed length', async () => {
+  always('telegram', (body) => {
+    const { text } = JSON.parse(body)
+    const [title = '', ...facts] = text.split('\n')
+    const shown = text.replaceAll(/<\/?(b|code)>/g, '').replaceAll(/&\w+;/g, '&')
+    return (
+      /^<b>[^<>&]+<\/b>$/.test(title) &&
+      facts.every((fact: string) => /^[A-Z][a-z]+: <code>([^<>&]|&(amp|lt|gt);)+<\/code>$/.test(fact)) &&
+      shown.length <= 4_096
+    )
+  })
+})
+
+t.test('Teams: what strangers typed stands in text runs only, which read no Markdown', async () => {
+  always('teams', (body) => {
+    const [heading, ...lines] = JSON.parse(body).attachments[0].content.body
+    return (
+      /^[\p{L}\p{N} :]+$/u.test(heading.text) &&
+      lines.every(({ type, inlines }: { type: string; inlines: { type: string; text: string }[] }) => {
+        return type === 'RichTextBlock' && inlines.every((run) => run.type === 'TextRun' && !run.text.includes('{{'))
+      })
+    )
+  })
+})

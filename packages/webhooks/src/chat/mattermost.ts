@@ -1,0 +1,26 @@
+// Mattermost, and Rocket.Chat, which takes the same: a text with one attachment.
+import { type ChatMessage, factsOf } from './chatMessage.ts'
+
+const colors = { good: '#2ecc71', bad: '#e74c3c', neutral: '#95a5a6' } as const
+const zeroWidthSpace = '\u200b'
+
+/** A post has at most 16 383 characters. */
+export function mattermostMessage(message: ChatMessage): object {
+  const { title, tone, amount } = message
+  const fields = factsOf(message).map(({ name, text }) => ({ title: name, value: escapeMattermost(text), short: true }))
+  const fallback = amount === undefined ? title : `${title} ${amount}`
+  return { text: title, attachments: [{ fallback, color: colors[tone], fields }] }
+}
+
+/**
+ * Fields are Markdown with mentions. What a backslash or an entity makes literal is written so; a mention, told by its
+ * `@` at the beginning of a word, and a bare address have no escape, so that they are taken apart where nobody sees it.
+ * E-mail addresses stay whole.
+ */
+function escapeMattermost(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\*_~`|>#[\](){}!]|^[-+]|(?<=^\d+)\.(?=\s|$)/g, String.raw`\$&`)
+    .replaceAll(/(?<![\p{L}\p{N}])@|:(?=\/\/)|www(?=\.)/giu, `$&${zeroWidthSpace}`)
+}

@@ -1,0 +1,49 @@
+// Messages of the single list of endpoints: the provider's events under their generic names, as interface §6.2 has them.
+import type { Notified } from './notified.ts'
+
+/** The families that the interface offers. */
+const families: ReadonlySet<string> = new Set([
+  'payment_intent',
+  'payment_method',
+  'subscription',
+  'invoice',
+  'customer',
+])
+
+/** What becomes of a payment is said in our words, whatever the provider calls it. */
+const paymentStatuses: ReadonlyMap<string, string> = new Map([
+  ['payment_intent.created', 'pending'],
+  ['payment_intent.requires_action', 'pending'],
+  ['payment_intent.processing', 'processing'],
+  ['payment_intent.succeeded', 'succeeded'],
+  ['payment_intent.failed', 'failed'],
+  ['payment_intent.canceled', 'canceled'],
+])
+
+/** @returns nothing for what has no name that the single list offers */
+export function legacyName({ generic_type }: Notified): string | undefined {
+  const [family = ''] = (generic_type ?? '').split('.')
+  return families.has(family) ? (generic_type ?? undefined) : undefined
+}
+
+export function legacyStatus(name: string, { status }: Notified): string | null {
+  return paymentStatuses.get(name) ?? status
+}
+
+/** The payload of interface §6.2. Serialised once, like the canonical one. */
+export function legacyBody(name: string, notified: Notified): string {
+  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_email, is_test } = notified
+  return JSON.stringify({
+    event: name,
+    provider: provider_id,
+    timestamp: occurred_at,
+    data: {
+      payment_id,
+      amount: amount_cents,
+      currency: currency?.toUpperCase() ?? null,
+      customer_email,
+      status: legacyStatus(name, notified),
+    },
+    test: is_test ? true : undefined,
+  })
+}

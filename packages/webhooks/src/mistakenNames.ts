@@ -1,0 +1,43 @@
+// Variables of webhook nodes that nobody would read, so that no operator believes they work.
+import type { VariableReader } from './variables.ts'
+
+const suffixes: readonly string[] = [
+  'ENABLED',
+  'URL',
+  'EVENTS',
+  'EVENT_MODE',
+  'FORMAT',
+  'SECRET',
+  'RETRY_SCHEDULE',
+  'TIMEOUT',
+]
+
+/** Kubernetes and Docker set such variables for a service or a container that is called `webhook-1`. */
+const setByContainers = /^(?:SERVICE_.*|PORT(?:_.*)?|NAME|ENV_.*)$/
+
+const nodeVariable = /^WEBHOOK_(\d+)_(.+)$/
+
+/**
+ * Reports nodes that are enabled but have a number that is not scanned, and variables of enabled nodes whose last part means
+ * nothing here.
+ * @param scanned `enabled`: the names of the nodes that are read
+ */
+export function reportMistakenNames(
+  read: VariableReader,
+  { scanMax, enabled }: { readonly scanMax: number; readonly enabled: readonly string[] },
+): void {
+  for (const variable of read.names()) {
+    const [, number = '', suffix = ''] = nodeVariable.exec(variable) ?? []
+    if (enabled.includes(number)) {
+      if (!suffixes.includes(suffix) && !setByContainers.test(suffix))
+        read.problem(variable, `is no variable of a node, which has ${suffixes.join(', ')}`)
+    } else if (suffix === 'ENABLED' && !isScanned(number, scanMax) && read.flag(variable, false)) {
+      read.problem(variable, `is not looked at: nodes are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`)
+    }
+  }
+}
+
+/** Only the plain number is: `01` is no other name of `1`. */
+function isScanned(number: string, scanMax: number): boolean {
+  return String(Number(number)) === number && Number(number) >= 1 && Number(number) <= scanMax
+}

@@ -1,0 +1,164 @@
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import t from 'tap'
+import { plannedDeliveries } from './outbound.ts'
+import {
+  applied,
+  appliedToMethod,
+  canonicalOnly,
+  nodeSettings,
+  nodesFrom,
+  ourPayment,
+  received,
+  simulated,
+  tested,
+  toldTo,
+  unmatched,
+} from './testEvents.ts'
+
+const slack = 'https://hooks.slack.com/services/T0/B0/x'
+/** A node of each mode that reads JSON, one of each in a chat, and one of each in the single list. */
+const everyNode = [
+  nodeSettings(1, 'canonical'),
+  nodeSettings(2, 'raw'),
+  nodeSettings(3, 'both'),
+  nodeSettings(4, 'canonical', { URL: slack }),
+  nodeSettings(5, 'raw', { URL: slack }),
+  nodeSettings(6, 'both', { URL: slack }),
+  { EXTERNAL_WEBHOOK_URLS: `https://example.com/old,${slack}` },
+]
+
+const succeeded: RecordedDomainEvent = { type: 'PaymentSucceeded', data: ourPayment }
+const subscription = {
+  subscription_id: 'sub_1',
+  current_period_end: null,
+  status_changed: false,
+  is_first_invoice: false,
+}
+const activation = {
+  provider_type: 'customer.subscription.created',
+  generic_type: 'subscription.created',
+  object_id: 'sub_1',
+  status: 'active',
+  subscription,
+}
+const intent = 'stripe:payment_intent.succeeded'
+const native = 'stripe:customer.subscription.created'
+const canonical = (name: string) => [`1 ${name}`, `3 ${name}`, `4 ${name}`, `6 ${name}`]
+const asked = { ...canonicalOnly, canonical_name: 'membership.extended' }
+
+const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]])[] = [
+  ['a payment of ours', succeeded, canonical('payment.succeeded')],
+  ['what came in', received(), [`2 ${intent}`, `3 ${intent}`]],
+  [
+    'what was about a payment of ours',
+    applied(),
+    [`5 ${intent}`, `6 ${intent}`, 'legacy-1 payment_intent.succeeded', 'legacy-2 payment_intent.succeeded'],
+  ],
+  [
+    'what was about a method of ours',
+    appliedToMethod(),
+    [
+      '5 stripe:payment_method.automatically_updated',
+      '6 stripe:payment_method.automatically_updated',
+      'legacy-1 payment_method.updated',
+      'legacy-2 payment_method.updated',
+    ],
+  ],
+  [
+    'what was about nothing of ours',
+    unmatched(activation),
+    [
+      ...canonical('subscription.created'),
+      ...canonical('membership.activated'),
+      `5 ${native}`,
+      `6 ${native}`,
+      'legacy-1 subscription.created',
+      'legacy-2 subscription.created',
+    ],
+  ],
+  [
+    'what has no generic name',
+    unmatched({ provider_type: 'charge.refunded', generic_type: null }),
+    ['5 stripe:charge.refunded', '6 stripe:charge.refunded'],
+  ],
+  ...[tested(activation), simulated(activation)].map(
+    (event) =>
+      [
+        `a notification of ${event.type}`,
+        event,
+        [
+          ...canonical('subscription.created'),
+          ...canonical('membership.activated'),
+          `2 ${native}`,
+          `3 ${native}`,
+          `5 ${native}`,
+          `6 ${native}`,
+          'legacy-1 subscription.created',
+          'legacy-2 subscription.created',
+        ],
+      ] as const,
+  ),
+  ...[tested(asked), simulated(asked)].map(
+    (event) => [`a canonical event of ${event.type}`, event, canonical('membership.extended')] as const,
+  ),
+]
+
+for (const [kind, event, expected] of kinds)
+  t.test(`each kind of node is told of ${kind} by its mode, once`, async (t) => {
+    const messages = toldTo(event, ...everyNode)
+    t.strictSame(messages.map(({ node, event: name }) => `${node} ${name}`).sort(), [...expected].sort())
+    t.strictSame(
+      plannedDeliveries(event, nodesFrom(...everyNode)),
+      messages.map(({ node, event: name, mode }) => ({ node, event: name, mode })),
+    )
+    t.equal(new Set(messages.map(({ id }) => id)).size, expected.length, 'each message has an id of its own')
+    for (const { node, mode, event: name } of messages)
+      t.equal(mode, node.startsWith('legacy') ? 'legacy' : name.includes(':') ? 'raw' : 'canonical')
+  })
+
+t.test('patterns choose in every mode, by the names that the mode has', async (t) => {
+  const table: readonly (readonly [RecordedDomainEvent, string, string, readonly string[]])[] = [
+    [succeeded, 'canonical', 'payment.*', ['payment.succeeded']],
+    [succeeded, 'canonical', 'payment.failed', []],
+    [succeeded, 'canonical', 'stripe:*', []],
+    [succeeded, 'both', 'customer.*,payment.succeeded', ['payment.succeeded']],
+    [succeeded, 'raw', 'all', []],
+    [received(), 'raw', 'payment_intent.*', [intent]],
+    [received(), 'raw', 'stripe:*', [intent]],
+    [received(), 'raw', intent, [intent]],
+    [received(), 'raw', 'payment.*', []],
+    [received(), 'raw', 'paypal:*', []],
+    [received(), 'both', 'payment.*', []],
+    [received(), 'both', 'payment.*,stripe:payment_intent.*', [intent]],
+    [received(), 'canonical', 'all', []],
+    [unmatched(activation), 'canonical', 'membership.*', ['membership.activated']],
+    [unmatched(activation), 'canonical', 'subscription.created', ['subscription.created']],
+    [unmatched(activation), 'canonical', 'customer.*', []],
+    [tested(activation), 'both', 'subscription.*', ['subscription.created', native]],
+    [tested(activation), 'both', 'membership.*,stripe:customer.*', ['membership.activated', native]],
+    [tested(activation), 'both', 'customer.*', []],
+  ]
+  for (const [event, mode, EVENTS, expected] of table)
+    t.strictSame(
+      toldTo(event, nodeSettings(1, mode, { EVENTS })).map(({ event: name }) => name),
+      expected,
+      `${event.type} for ${mode} with ${EVENTS}`,
+    )
+})
+
+t.test('each of the two configurations keeps to its own patterns and bodies', async (t) => {
+  const messages = toldTo(
+    unmatched(activation),
+    nodeSettings(1, 'canonical', { EVENTS: 'membership.*' }),
+    nodeSettings(2, 'both', { EVENTS: 'subscription.*' }),
+    { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old', EXTERNAL_WEBHOOK_EVENTS: 'subscription.created' },
+  )
+  t.strictSame(
+    messages.map(({ node, event, body }) => [node, event, Object.keys(JSON.parse(body).data).slice(0, 4)]),
+    [
+      ['2', 'subscription.created', ['payment_id', 'amount', 'currency', 'status']],
+      ['1', 'membership.activated', ['payment_id', 'amount', 'currency', 'status']],
+      ['legacy-1', 'subscription.created', ['payment_id', 'amount', 'currency', 'customer_email']],
+    ],
+  )
+})

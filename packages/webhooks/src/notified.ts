@@ -1,0 +1,103 @@
+// What was heard from a provider, under the provider's names: for the single list of endpoints, and for people in a chat.
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { WebhookTestFacts } from '@paylog/domain/webhook-tests/events'
+import type { EventOf } from './canonical.ts'
+import type { Notice } from './chat/notice.ts'
+import { invoiceId, type Unmatched } from './unmatched.ts'
+
+/** A notification after it was settled: only then is it known whose payment it is about. */
+export type Notified = {
+  readonly provider_id: string
+  /** The provider's own name of the type. */
+  readonly provider_type: string
+  /** The name of interface section 6.1, where there is one. */
+  readonly generic_type: string | null
+  readonly occurred_at: string
+  /** Ours, or the provider's id of a payment that is not. */
+  readonly payment_id: string | null
+  readonly amount_cents: number | null
+  readonly currency: string | null
+  /** In the provider's words. */
+  readonly status: string | null
+  readonly customer_id: string | null
+  readonly customer_email: string | null
+  /** The user who may see it in the log. */
+  readonly owner: string | null
+  /** The provider's own text, where nobody was told of it before. */
+  readonly body: string | null
+  readonly is_test: boolean
+}
+
+/** @returns nothing for an event that is not the end of a notification */
+export function notifiedBy(event: RecordedDomainEvent): Notified | undefined {
+  switch (event.type) {
+    case 'ProviderEventApplied':
+      return applied(event.data)
+    case 'ProviderEventAppliedToMethod':
+      return appliedToMethod(event.data)
+    case 'ProviderEventUnmatched':
+      return { ...event.data, payment_id: foreignPaymentId(event.data), owner: null, ...heard }
+    case 'WebhookTestRequested':
+      // It is about the user who asked.
+      return tried(event.data, { id: event.data.requested_by.id, email: event.data.requested_by.email })
+    case 'WebhookSimulationRequested':
+      return tried(event.data, { id: event.data.customer_id, email: event.data.customer_email })
+    default:
+      return undefined
+  }
+}
+
+/** It is real, and its text was told of when it came. */
+const heard = { body: null, is_test: false } as const
+
+function applied(data: EventOf<'ProviderEventApplied'>['data']): Notified {
+  const { payer, is_foreign_intent } = data
+  const nobody = { customer_id: null, customer_email: null, owner: null, ...heard }
+  // Whoever made that intent wrote our payment's id into it, and must not be believed to have paid ours.
+  if (is_foreign_intent) return { ...data, ...nobody, payment_id: foreignPaymentId(data) }
+  return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...heard }
+}
+
+/** Whose the method is nobody is told who does not know it already. */
+function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): Notified {
+  const { provider_id, provider_type, generic_type, occurred_at } = data
+  const unsaid = { payment_id: null, amount_cents: null, currency: null, status: null }
+  const nobody = { customer_id: null, customer_email: null, owner: null }
+  return { provider_id, provider_type, generic_type, occurred_at, ...unsaid, ...nobody, ...heard }
+}
+
+type Customer = { readonly id: string | null; readonly email: string | null }
+
+/** @returns nothing where a canonical message was asked for, which is no notification */
+function tried(data: WebhookTestFacts, { id, email }: Customer): Notified | undefined {
+  const { provider_type, requested_by } = data
+  if (data.canonical_name !== null || provider_type === null) return undefined
+  const payment_id = foreignPaymentId(data)
+  const asked = { customer_id: id, customer_email: email, owner: requested_by.id, is_test: true }
+  return { ...data, provider_type, payment_id, ...asked }
+}
+
+/** The provider's id of a payment, if it is about one. */
+function foreignPaymentId(data: Pick<Unmatched, 'generic_type' | 'object_id' | 'subscription'>): string | null {
+  const [family] = (data.generic_type ?? '').split('.')
+  if (family === 'payment_intent') return data.object_id
+  return family === 'invoice' ? invoiceId(data) : null
+}
+
+/** What a person in a chat is told of it, under the name and with the status of the mode. */
+export function noticeOf(
+  notified: Notified,
+  { event, status }: { readonly event: string; readonly status: string | null },
+): Notice {
+  const { provider_id, occurred_at, amount_cents, currency, customer_id, customer_email, is_test } = notified
+  return {
+    event,
+    provider: provider_id,
+    timestamp: occurred_at,
+    amount_cents,
+    currency: currency?.toUpperCase() ?? null,
+    customer: customer_email ?? customer_id,
+    status,
+    is_test,
+  }
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import fc from 'fast-check'
+import t from 'tap'
+import { canonicalNames } from './canonicalNames.ts'
+import { chatServices } from './chat/chatServices.ts'
+import { decodeNodes, eventModes } from './nodes.ts'
+import { outboundMessages, plannedDeliveries } from './outbound.ts'
+import {
+  applied,
+  appliedToMethod,
+  canonicalOnly,
+  ourPayment,
+  received,
+  recorded,
+  type Settings,
+  simulated,
+  tested,
+  unmatched,
+} from './testEvents.ts'
+
+const types = [
+  ['payment_intent.succeeded', 'payment_intent.succeeded'],
+  ['PAYMENT.CAPTURE.DENIED', 'payment_intent.failed'],
+  ['customer.subscription.created', 'subscription.created'],
+  ['customer.subscription.updated', 'subscription.updated'],
+  ['invoice.payment_succeeded', 'invoice.payment_succeeded'],
+  ['net.authorize.customer.deleted', 'customer.deleted'],
+  ['payment_method.attached', 'payment_method.attached'],
+  ['charge.refunded', null],
+  ['__proto__', null],
+] as const
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null })
+const text = fc.string({ unit: 'binary', maxLength: 12 })
+const names = fc.constantFrom(...types).chain(([provider_type, generic_type]) =>
+  fc.record({
+    provider_id: fc.constantFrom('stripe', 'paypal', 'authorize-net', 'sandbox'),
+    provider_type: fc.constant(provider_type),
+    generic_type: fc.constant(generic_type),
+  }),
+)
+const subject = fc.record({
+  object_id: maybe(text),
+  amount_cents: maybe(fc.nat()),
+  currency: maybe(fc.constantFrom('usd', 'EUR')),
+  status: maybe(fc.constantFrom('active', 'paused', 'paid', 'odd')),
+})
+const customer = fc.record({ customer_id: maybe(text), customer_email: maybe(text) })
+const subscription = fc.record({
+  subscription_id: maybe(text),
+  current_period_end: maybe(fc.constant('2026-02-02T00:00:00.000Z')),
+  status_changed: fc.boolean(),
+  is_first_invoice: fc.boolean(),
+})
+const about = fc
+  .tuple(names, subject, customer, fc.option(subscription, { nil: undefined }))
+  .map(([name, facts, whose, of]) => ({
+    ...name,
+    ...facts,
+    ...whose,
+    ...(of === undefined ? {} : { subscription: of }),
+  }))
+const asked = fc.oneof(
+  about,
+  fc.tuple(about, fc.constantFrom(...canonicalNames)).map(([facts, canonical_name]) => ({
+    ...facts,
+    ...canonicalOnly,
+    canonical_name,
+  })),
+)
+
+const event: fc.Arbitrary<RecordedDomainEvent> = fc.oneof(
+  fc.tuple(names, fc.json()).map(([name, body]) => received({ ...name, body })),
+  fc
+    .tuple(names, subject, fc.boolean())
+    .map(([name, facts, isClaim]) => applied({ ...name, ...facts, ...(isClaim ? { is_foreign_intent: true } : {}) })),
+  fc.constant(appliedToMethod()),
+  about.map(unmatched),
+  asked.map(tested),
+  asked.map(simulated),
+  fc.constantFrom<RecordedDomainEvent>(
+    { type: 'PaymentSucceeded', data: ourPayment },
+    { type: 'PaymentCanceled', data: { ...ourPayment, reason: null } },
+    { type: 'PaymentProcessingStarted', data: ourPayment },
+  ),
+)
+
+const patterns = fc
+  .array(
+    fc.constantFrom(
+      'all',
+      'payment.*',
+      'payment_intent.*',
+      'subscription.*',
+      'membership.*',
+      'stripe:*',
+      'charge.refunded',
+    ),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map((words) => words.join())
+const node = fc.record({
+  EVENT_MODE: fc.constantFrom(...eventModes),
+  EVENTS: patterns,
+  FORMAT: fc.constantFrom('json', ...chatServices),
+})
+const settings: fc.Arbitrary<Settings> = fc
+  .tuple(fc.array(node, { maxLength: 4 }), maybe(patterns))
+  .map(([nodes, list]) => {
+    const variables = nodes.flatMap((own, index) =>
+      Object.entries({ ENABLED: 'true', URL: `https://example.com/${index}?chat_id=-1`, ...own }).map(
+        ([suffix, value]) => [`WEBHOOK_${index + 1}_${suffix}`, value] as const,
+      ),
+    )
+    const old = { EXTERNAL_WEBHOOK_URLS: 'https://example.com,https://hooks.slack.com/services/T0/B0/x' }
+    return { ...Object.fromEntries(variables), ...(list === null ? {} : { ...old, EXTERNAL_WEBHOOK_EVENTS: list }) }
+  })
+
+const options = { projectId: 'shop' }
+const nodesOf = (env: Settings) => {
+  const { nodes, problems } = decodeNodes(env)
+  if (problems.length > 0) throw new Error(problems.join())
+  return nodes
+}
+
+t.test('what is planned is what goes out', async () => {
+  fc.assert(
+    fc.property(event, settings, (told, env) => {
+      const nodes = nodesOf(env)
+      const sent = outboundMessages(recorded(told), nodes, options)
+      assert.deepEqual(
+        plannedDeliveries(told, nodes),
+        sent.map(({ node: name, event: sentAs, mode }) => ({ node: name, event: sentAs, mode })),
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+t.test('mapping again gives the same messages, and no two of them share an id', async () => {
+  fc.assert(
+    fc.property(event, settings, (told, env) => {
+      const sent = outboundMessages(recorded(told), nodesOf(env), options)
+      assert.deepEqual(outboundMessages(recorded(told), nodesOf(env), options), sent)
+      assert.equal(new Set(sent.map(({ id }) => id)).size, sent.length)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+t.test('a node is told the same, whatever other nodes there are', async () => {
+  fc.assert(
+    fc.property(event, settings, (told, env) => {
+      const nodes = nodesOf(env)
+      const sent = outboundMessages(recorded(told), nodes, options)
+      for (const each of nodes)
+        assert.deepEqual(
+          outboundMessages(recorded(told), [each], options),
+          sent.filter(({ node: name }) => name === each.name),
+        )
+    }),
+    { numRuns: 200 },
+  )
+})
+
+t.test(
+  'every body is JSON that can be signed and stored, and says by which name and whether it is a test',
+  async () => {
+    fc.assert(
+      fc.property(event, settings, (told, env) => {
+        const nodes = nodesOf(env)
+        const isTest = told.type === 'WebhookTestRequested' || told.type === 'WebhookSimulationRequested'
+        for (const { node: name, body, event: sentAs, is_test } of outboundMessages(recorded(told), nodes, options)) {
+          assert.ok(body.isWellFormed() && !body.includes('\0'))
+          const parsed = JSON.parse(body)
+          assert.equal(is_test, isTest)
+          if (nodes.find((each) => each.name === name)?.format !== 'json') continue
+          assert.equal(parsed.event, sentAs)
+          assert.equal(parsed.test, isTest ? true : undefined)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  },
+)
