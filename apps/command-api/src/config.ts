@@ -1,8 +1,10 @@
 // The variables of the write side.
-import { bool, commaList, durationMs, text, url } from '@paylog/runtime/config'
+import { bool, commaList, durationMs, loadConfig, text, url } from '@paylog/runtime/config'
+import { decodeNodes, type WebhookNode } from '@paylog/webhooks/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
-import { type StaticDecode, Type } from 'typebox'
+import { type StaticDecode, type TObject, Type } from 'typebox'
 
+/** Beside these the write side reads those of the webhook nodes, which have no fixed list. */
 export const commandVariables = {
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
   AUTH_URL: url(['http', 'https']),
@@ -14,4 +16,18 @@ export const commandVariables = {
 }
 
 const CommandConfig = Type.Object(commandVariables)
-export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>>
+type WithNodes = { readonly nodes: readonly WebhookNode[] }
+export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithNodes
+
+/**
+ * Decodes the variables of an app that the write side is part of, and with them those of the webhook nodes, as the worker
+ * does: who tries his endpoints out is told which of them will hear of it.
+ * @throws ConfigError naming every bad variable
+ */
+export function loadWithNodes<Schema extends TObject>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv,
+): Readonly<StaticDecode<Schema>> & WithNodes {
+  const { nodes, problems } = decodeNodes(env)
+  return { ...loadConfig(schema, env, problems), nodes }
+}

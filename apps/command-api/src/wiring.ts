@@ -36,5 +36,5 @@ export async function wireCommandApi(
   const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
   const callers = createCallers(identity.actorOf, actorOrRemembered)
-  return commandApi({ workflow: { store, providers, now }, callers })
+  return commandApi({ workflow: { store, providers, now }, callers, nodes: config.nodes })
 }

@@ -1,9 +1,10 @@
 // One base URL for both sides: the write side and the read side on one Fastify, with one OpenAPI document.
-import { commandVariables } from '@paylog/command-api/config'
+// biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
+import { commandVariables, loadWithNodes } from '@paylog/command-api/config'
 import { wireCommandApi } from '@paylog/command-api/wiring'
 import { queryVariables } from '@paylog/query-api/config'
 import { wireQueryApi } from '@paylog/query-api/wiring'
-import { loadConfig, port, text } from '@paylog/runtime/config'
+import { port, text } from '@paylog/runtime/config'
 import { createHealth } from '@paylog/runtime/health'
 import { createHttp } from '@paylog/runtime/http'
 import { runApp } from '@paylog/runtime/lifecycle'
@@ -15,7 +16,7 @@ import { rememberPositions } from './rememberPositions.ts'
 const Config = Type.Object({ HOST: text('127.0.0.1'), PORT: port(8080), ...commandVariables, ...queryVariables })
 
 runApp('gateway', async ({ log, lifecycle }) => {
-  const config = loadConfig(Config)
+  const config = loadWithNodes(Config, process.env)
   const health = createHealth()
   const command = await wireCommandApi(config, { lifecycle, health })
   const query = wireQueryApi(config, { log, lifecycle, health })

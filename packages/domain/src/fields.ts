@@ -22,7 +22,7 @@ export const Email = Type.String({ format: 'email', maxLength: maxTextLength })
  * An object of the client's own, kept as it came. Not `Type.Record`, whose pattern for keys leaves out those with line
  * breaks: a serialiser that follows it would drop them.
  */
-export const ClientObject = (options: { readonly maxProperties?: number } = {}) =>
+export const ClientObject = (options: { readonly maxProperties?: number; readonly description?: string } = {}) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, ...options })
 
 /** A field that is always there and may hold nothing. */

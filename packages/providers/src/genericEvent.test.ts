@@ -120,3 +120,7 @@ t.test('the shape is told by its own members, unless a provider names the type i
     t.notOk(isGenericEvent(other), JSON.stringify(other))
   for (const name of ['event_type', 'eventType']) t.notOk(isGenericEvent({ ...event('x'), [name]: 'y' }), name)
 })
+
+t.test('a status is told in lower case, however the sender writes it', async (t) => {
+  t.equal(read('subscription.updated', { status: 'ACTIVE' }).status, 'active')
+})

@@ -35,6 +35,9 @@ const otherTypes: ReadonlySet<string> = new Set([
   'customer.deleted',
 ])
 
+/** All of them. */
+export const genericNames: readonly string[] = [created, ...paymentStatuses.keys(), ...otherTypes]
+
 /** The status of a payment by a generic name; `null` for what tells of none, as its creation does. */
 export function statusOfGenericType(type: string): PaymentStatus | null {
   return paymentStatuses.get(type) ?? null
@@ -117,7 +120,7 @@ export function readGenericEvent(json: unknown, dialect: GenericDialect): Provid
     object_id: object.id,
     amount_cents: object.amount ?? null,
     currency: object.currency?.toUpperCase() ?? null,
-    status: object.status ?? null,
+    status: object.status?.toLowerCase() ?? null,
     customer_id: object.customer ?? null,
     customer_email: object.customer_email ?? null,
     claimed_payment_id: object.metadata?.payment_id ?? null,

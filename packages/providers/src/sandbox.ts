@@ -1,7 +1,7 @@
 // The sandbox provider: deterministic, without a network and without a state of its own.
 import { type GenericDialect, readGenericEvent } from './genericEvent.ts'
 import { notificationJson } from './notificationJson.ts'
-import type { Provider } from './provider.ts'
+import type { Provider, ProviderNotification } from './provider.ts'
 import { sandboxCatalog } from './sandboxCatalog.ts'
 import { cards, declined, declinedCard, sandboxMethods } from './sandboxMethods.ts'
 import { verifySandboxSignature } from './sandboxSignature.ts'
@@ -10,6 +10,11 @@ import { verifySandboxSignature } from './sandboxSignature.ts'
 const dialect: GenericDialect = {
   chargeOf: (intentId) => `sandbox_ch_${intentId.replace('sandbox_pi_', '')}`,
   failure: { failure_code: 'card_declined', failure_message: 'The sandbox declined the payment' },
+}
+
+/** @throws DomainError `invalid_request` when it is no notification */
+export function readNotification(body: Buffer): ProviderNotification {
+  return readGenericEvent(notificationJson(body), dialect)
 }
 
 /** @param secrets of the notifications' signature; several during a rotation */
@@ -43,7 +48,7 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     async verifyNotification({ body, headers, now }) {
       verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)
     },
-    readNotification: (body) => readGenericEvent(notificationJson(body), dialect),
+    readNotification,
     completeNotification: null,
     close: async () => undefined,
   }

@@ -129,12 +129,17 @@ t.test('while nobody can say who is calling, nothing happens', async (t) => {
   const id = await addressOf(ada)
   backend.breakWith('silent')
   t.teardown(() => backend.breakWith(undefined))
-  for (const headers of [ada, guest]) {
-    t.match(await recordsNothing(t, () => post(billing, headers)), {
-      status: 503,
-      error: { code: 'identity_unavailable' },
-    })
-    t.equal((await recordsNothing(t, () => put(id, { alias: 'x' }, headers))).status, 503)
-    t.equal((await recordsNothing(t, () => remove(id, headers))).status, 503)
-  }
+  // Each waits until the identity backend is given up.
+  const answers = await recordsNothing(t, () =>
+    Promise.all(
+      [ada, guest].flatMap((headers) => [
+        post(billing, headers),
+        put(id, { alias: 'x' }, headers),
+        remove(id, headers),
+      ]),
+    ),
+  )
+  t.equal(answers.length, 6)
+  for (const { status, error } of answers)
+    t.match({ status, error }, { status: 503, error: { code: 'identity_unavailable' } })
 })

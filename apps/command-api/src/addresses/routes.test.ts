@@ -2,7 +2,9 @@ import t from 'tap'
 import { addressesUnderTest, billing } from '../testing/addressesUnderTest.ts'
 import { ada, adaId, grace, guest } from '../testing/people.ts'
 
-const { app, log, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesUnderTest(t)
+const { app, log, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesUnderTest(t, {
+  timing: { appendPatienceMs: 1_500 },
+})
 
 const everything = {
   address_type: 'shipping',

@@ -9,7 +9,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
 import t from 'tap'
 import { Type } from 'typebox'
-import { commandVariables } from '../config.ts'
+import { commandVariables, loadWithNodes } from '../config.ts'
 import { wireCommandApi } from '../wiring.ts'
 import { rememberGuestToken } from './rememberGuestToken.ts'
 
@@ -50,7 +50,7 @@ t.test('the write side does what these variables say', async (t) => {
       fail: (error) => t.fail(String(error)),
     }
     const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-    await http.register(await wireCommandApi(loadConfig(Variables, env), { lifecycle, health: createHealth() }))
+    await http.register(await wireCommandApi(loadWithNodes(Variables, env), { lifecycle, health: createHealth() }))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
     await http.close()

@@ -6,7 +6,9 @@ import t from 'tap'
 import { admin, adminId, freshKey } from '../testing/people.ts'
 import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
 
-const { app, log, post, put, productOf, eventsOf, recordsNothing, store } = await productsUnderTest(t)
+const { app, log, post, put, productOf, eventsOf, recordsNothing, store } = await productsUnderTest(t, {
+  timing: { appendPatienceMs: 1_500 },
+})
 
 const everything = {
   name: 'S\u00e3o Paulo plan',

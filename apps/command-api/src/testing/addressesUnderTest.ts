@@ -30,8 +30,8 @@ export const shipping = { address_type: 'shipping', ...place }
 
 export type AddressAnswer = Answer<AddressResource>
 
-export async function addressesUnderTest(t: Test) {
-  const parts = await commandApiUnderTest(t, { guestTokens })
+export async function addressesUnderTest(t: Test, options: Parameters<typeof commandApiUnderTest>[1] = {}) {
+  const parts = await commandApiUnderTest(t, { guestTokens, ...options })
   const { send, store } = parts
   const post = (body?: unknown, headers: Headers = ada) => send<AddressResource>('POST', '/addresses', headers, body)
   const stateOf = async (id: string) => (await store.load<AddressState, never>(addressStream(id), addressFold)).state

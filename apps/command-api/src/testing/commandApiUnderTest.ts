@@ -10,6 +10,7 @@ import { createHttp } from '@paylog/runtime/http'
 import { createLog } from '@paylog/runtime/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
+import type { WebhookNode } from '@paylog/webhooks/nodes'
 import type { Test } from 'tap'
 import { commandApi } from '../commandApi.ts'
 import { rememberedGuest } from '../guest-tokens/rememberedGuest.ts'
@@ -32,7 +33,7 @@ export type Answer<Data> = {
 
 /**
  * @param options `providers` in place of the sandbox alone; `timing` of a log that is less patient than the real one, for a
- *   test that takes it away; `guestTokens` besides the demo guest's
+ *   test that takes it away; `guestTokens` besides the demo guest's; `nodes` that webhooks go to, of which there are none otherwise
  */
 export async function commandApiUnderTest(
   t: Test,
@@ -40,9 +41,10 @@ export async function commandApiUnderTest(
     readonly providers?: readonly Provider[]
     readonly timing?: Partial<EventStoreTiming>
     readonly guestTokens?: readonly SandboxGuestToken[]
+    readonly nodes?: readonly WebhookNode[]
   } = {},
 ) {
-  const { timing = {}, guestTokens = [] } = options
+  const { timing = {}, guestTokens = [], nodes = [] } = options
   const [log, backend] = await Promise.all([startEventStore(t), startIdentity(t, { guestTokens })])
   const store = createEventStore({ connectionString: log.connectionString, timing })
   const identity = createIdentity({
@@ -61,7 +63,7 @@ export async function commandApiUnderTest(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers }))
+  await app.register(commandApi({ workflow, callers, nodes }))
   await app.ready()
   t.teardown(async () => {
     await app.close()

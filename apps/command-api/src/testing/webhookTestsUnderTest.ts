@@ -1,0 +1,56 @@
+// The routes that try endpoints out as a test sees them: nodes of every mode, requests, and what is on record afterwards.
+import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhook-tests/events'
+import { webhookTestStream } from '@paylog/event-store/streamName'
+import { decodeNodes } from '@paylog/webhooks/nodes'
+import type { Test } from 'tap'
+import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { ada } from './people.ts'
+
+/** `1` raw, `2` canonical, `3` both, `4` a chat that is told canonical events, `legacy-1` the single list. */
+export const everyMode = {
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: 'https://raw.example.com/hook',
+  WEBHOOK_1_EVENT_MODE: 'raw',
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: 'https://canonical.example.com/hook',
+  WEBHOOK_3_ENABLED: 'true',
+  WEBHOOK_3_URL: 'https://both.example.com/hook',
+  WEBHOOK_3_EVENT_MODE: 'both',
+  WEBHOOK_4_ENABLED: 'true',
+  WEBHOOK_4_URL: 'https://hooks.slack.com/services/T/B/x',
+  EXTERNAL_WEBHOOK_URLS: 'https://legacy.example.com/hook',
+}
+
+export type Asked = {
+  readonly id: string
+  readonly canonical_events: readonly string[]
+  readonly deliveries: readonly { readonly node: string; readonly event: string; readonly mode: string }[]
+}
+
+export const testRoute = '/webhooks/test'
+export const simulateRoute = '/webhooks/external/simulate'
+
+/** @param env of the nodes */
+export async function webhookTestsUnderTest(t: Test, env: Readonly<Record<string, string>> = everyMode) {
+  const { nodes: decoded, problems } = decodeNodes(env)
+  if (problems.length > 0) throw new Error(problems.join())
+  const nodes = [...decoded]
+  const parts = await commandApiUnderTest(t, { nodes })
+  const { send, store } = parts
+  const stateOf = async (id: string): Promise<WebhookTestFacts | null> =>
+    (await store.load<WebhookTestFacts | null, never>(webhookTestStream(id), webhookTestFold)).state
+  return {
+    ...parts,
+    /** May be changed, as an operator would between two starts. */
+    nodes,
+    test: (body?: unknown, headers: Headers = ada) => send<Asked>('POST', testRoute, headers, body),
+    simulate: (body?: unknown, headers: Headers = ada) => send<Asked>('POST', simulateRoute, headers, body),
+    eventsOf: (id: string) => store.readStream(webhookTestStream(id)),
+    /** What was recorded under an id; fails when nothing was. */
+    async recorded(id: string): Promise<WebhookTestFacts> {
+      const facts = await stateOf(id)
+      if (facts === null) throw new Error(`Nothing is recorded of ${id}`)
+      return facts
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// Putting a test or a simulation on record, with what will go out because of it.
+import type { Session } from '@paylog/domain/actor'
+import type { EventMetadata } from '@paylog/domain/messages'
+import {
+  type DispatchPlan,
+  type WebhookTestEvent,
+  type WebhookTestFacts,
+  webhookTestFold,
+} from '@paylog/domain/webhook-tests/events'
+import { requestTest } from '@paylog/domain/webhook-tests/requestTest'
+import type { LogPosition } from '@paylog/event-store/codec'
+import { newStream } from '@paylog/event-store/eventStore'
+import { webhookTestStream } from '@paylog/event-store/streamName'
+import { canonicalMessages } from '@paylog/webhooks/canonical'
+import type { WebhookNode } from '@paylog/webhooks/nodes'
+import { plannedDeliveries } from '@paylog/webhooks/outbound'
+import type { Workflow } from '@paylog/workflows/context'
+import type { RequestIdentity } from '../idempotency.ts'
+import type { AskedFacts } from './facts.ts'
+
+export type RecordTest = {
+  readonly type: WebhookTestEvent['type']
+  readonly identity: RequestIdentity
+  readonly session: Session
+  readonly facts: AskedFacts
+  /** The endpoints that are configured now. */
+  readonly nodes: readonly WebhookNode[]
+  readonly metadata: EventMetadata
+}
+
+export type RecordedTest = DispatchPlan & {
+  readonly id: string
+  readonly position: LogPosition | undefined
+  /** Whether an earlier request had asked for it. */
+  readonly replayed: boolean
+}
+
+/**
+ * Asks for the messages, or finds what the same Idempotency-Key asked for before. The worker sends them; a request that
+ * is repeated is answered with the plan that was made the first time.
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`
+ */
+export async function recordTest({ store }: Workflow, request: RecordTest): Promise<RecordedTest> {
+  const { type, identity, session, facts, nodes, metadata } = request
+  const { user_id, user_type, user_email } = session
+  const data = {
+    ...facts,
+    webhook_test_id: identity.id,
+    requested_by: { id: user_id, type: user_type, email: user_email },
+    request_fingerprint: identity.fingerprint,
+    plan: { canonical_events: [], deliveries: [] },
+  }
+  const event = { type, data: { ...data, plan: planOf({ type, data }, nodes) } }
+  const { state, position, events } = await store.handle<WebhookTestFacts | null, WebhookTestEvent>({
+    stream: webhookTestStream(identity.id),
+    fold: webhookTestFold,
+    decide: (asked) => requestTest(event, asked),
+    metadata,
+    known: newStream(webhookTestFold),
+  })
+  const { canonical_events, deliveries } = state?.plan ?? event.data.plan
+  return { id: identity.id, canonical_events, deliveries, position, replayed: events.length === 0 }
+}
+
+function planOf(event: WebhookTestEvent, nodes: readonly WebhookNode[]): DispatchPlan {
+  return {
+    canonical_events: canonicalMessages(event).map(({ name }) => name),
+    deliveries: [...plannedDeliveries(event, nodes)],
+  }
+}

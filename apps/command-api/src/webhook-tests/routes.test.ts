@@ -1,0 +1,236 @@
+// POST /webhooks/test and POST /webhooks/external/simulate over HTTP, on a real log.
+import { matchList } from '@paylog/testing/matchList'
+import t, { type Test } from 'tap'
+import type { Answer } from '../testing/commandApiUnderTest.ts'
+import { ada, adaId, admin, guest } from '../testing/people.ts'
+import { type Asked, simulateRoute, testRoute, webhookTestsUnderTest } from '../testing/webhookTestsUnderTest.ts'
+
+const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, logged } =
+  await webhookTestsUnderTest(t)
+
+const paid = {
+  event: 'payment_intent.succeeded',
+  provider: 'stripe',
+  payload: { id: 'pi_1', amount: 2599, currency: 'eur' },
+}
+/** Matches the definition of no known card, and passes the check. */
+const cardNumber = '4242424242424242'
+
+t.test('a test of a canonical name goes to canonical nodes alone', async (t) => {
+  const answer = await test({ event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } })
+  t.equal(answer.status, 202, answer.text)
+  const { id, ...plan } = answer.data
+  t.strictSame(plan, {
+    canonical_events: ['payment.succeeded'],
+    deliveries: ['2', '3', '4'].map((node) => ({ node, event: 'payment.succeeded', mode: 'canonical' })),
+  })
+  t.equal(answer.headers['x-event-position'], String(await lastPosition()))
+  t.equal(answer.headers['idempotent-replayed'], undefined)
+  const events = await eventsOf(id)
+  matchList(t, events, [
+    {
+      type: 'WebhookTestRequested',
+      data: {
+        webhook_test_id: id,
+        provider_id: 'sandbox',
+        requested_by: { id: adaId, type: 'user', email: 'ada@example.com' },
+        canonical_name: 'payment.succeeded',
+        amount_cents: 2599,
+        currency: 'EUR',
+        request_fingerprint: null,
+        plan,
+      },
+      metadata: { actor: `session:${adaId}` },
+    },
+  ])
+})
+
+t.test('a test of a generic name goes to nodes of every mode', async (t) => {
+  const { status, data } = await test({ event: 'payment_intent.failed' })
+  t.equal(status, 202)
+  const raw = { event: 'sandbox:payment_intent.failed', mode: 'raw' }
+  const canonical = { event: 'payment.failed', mode: 'canonical' }
+  t.strictSame(data.canonical_events, ['payment.failed'])
+  t.strictSame(sorted(data), [
+    { node: '1', ...raw },
+    { node: '2', ...canonical },
+    { node: '3', ...canonical },
+    { node: '3', ...raw },
+    { node: '4', ...canonical },
+    { node: 'legacy-1', event: 'payment_intent.failed', mode: 'legacy' },
+  ])
+})
+
+t.test(
+  'a simulation is a notification of the provider to nodes of every mode, and is recorded with its text',
+  async (t) => {
+    const { status, data } = await simulate(paid)
+    t.equal(status, 202)
+    t.strictSame(data.canonical_events, ['payment.succeeded'])
+    t.strictSame(
+      sorted(data).map(({ node, mode, event }) => `${node} ${mode} ${event}`),
+      [
+        '1 raw stripe:payment_intent.succeeded',
+        '2 canonical payment.succeeded',
+        '3 canonical payment.succeeded',
+        '3 raw stripe:payment_intent.succeeded',
+        '4 canonical payment.succeeded',
+        'legacy-1 legacy payment_intent.succeeded',
+      ],
+    )
+    const facts = await recorded(data.id)
+    t.match(facts, { provider_id: 'stripe', object_id: 'pi_1', amount_cents: 2599, requested_by: { id: adaId } })
+    t.same(JSON.parse(facts.body ?? '').data.object, paid.payload)
+    t.match(await eventsOf(data.id), [{ type: 'WebhookSimulationRequested' }])
+  },
+)
+
+t.test('whatever payment the payload names, nothing but the request is recorded', async (t) => {
+  const before = await lastPosition()
+  const ours = { ...paid.payload, metadata: { payment_id: '018f0000-0000-7000-8000-000000000009' } }
+  const { headers } = await simulate({ ...paid, payload: ours })
+  const after = await lastPosition()
+  t.equal(headers['x-event-position'], String(after))
+  t.ok(before !== undefined && after !== undefined && after > before)
+})
+
+t.test('the payload may be left out, and unknown fields are dropped', async (t) => {
+  const { status, data } = await simulate({ event: 'customer.created', provider: 'sandbox', further: 'x' })
+  t.equal(status, 202)
+  t.match(await recorded(data.id), { object_id: `test_${data.id}`, canonical_name: null })
+  t.notMatch(JSON.stringify(await recorded(data.id)), 'further')
+  t.equal((await test({ event: 'customer.created', test_data: {}, further: 'x' })).status, 202)
+})
+
+t.test('an event that no node is told of is accepted, and the answer says so', async (t) => {
+  const { status, data } = await simulate({
+    event: 'membership.activated',
+    provider: 'stripe',
+    payload: { id: 'sub_1' },
+  })
+  t.equal(status, 202)
+  t.equal(data.deliveries.length, 3)
+  const none = await webhookTestsUnderTest(t, {})
+  const lonely = await none.simulate(paid)
+  t.equal(lonely.status, 202)
+  t.strictSame(lonely.data, { id: lonely.data.id, canonical_events: ['payment.succeeded'], deliveries: [] })
+  const picky = await webhookTestsUnderTest(t, {
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: 'https://picky.example.com/hook',
+    WEBHOOK_1_EVENTS: 'subscription.*',
+  })
+  t.strictSame((await picky.test({ event: 'payment.succeeded' })).data.deliveries, [])
+  t.equal((await picky.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
+})
+
+t.test('only sessions may: a guest is 403, anonymous 401, an administrator is a session', async (t) => {
+  for (const route of [testRoute, simulateRoute]) {
+    const body = { ...paid, event: 'payment_intent.succeeded' }
+    for (const [headers, code, status] of [
+      [{}, 'unauthenticated', 401],
+      [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
+      [guest, 'forbidden', 403],
+    ] as const) {
+      const answer = await recordsNothing(t, () => send<Asked>('POST', route, headers, body))
+      refused(t, answer, status, code)
+      const unread = await send<Asked>('POST', route, headers, '{')
+      t.equal(unread.status, status, 'before the body is read')
+    }
+    t.equal((await send('POST', route, admin, body)).status, 202)
+    t.equal((await send('POST', `${route}?session_id=demo-session`, {}, body)).status, 202)
+  }
+})
+
+const badNames = ['', 'x'.repeat(256), 17, null, ['payment.succeeded'], {}]
+
+t.test('a body that is not in order is 400 and records nothing', async (t) => {
+  const bad: readonly unknown[] = [
+    {},
+    [],
+    'null',
+    '{',
+    '{"event":"payment.succeeded","event":"payment.failed"}',
+    '{"event":"payment.succeeded","test_data":{"__proto__":1}}',
+    '{"event":"payment.succeeded","test_data":{"amount":1e400}}',
+    '{"event":"payment.succeeded","test_data":{"amount":9007199254740993}}',
+    '{"event":"payment.\\u0000","provider":"stripe"}',
+    '{"event":"payment_intent.succeeded","provider":"stripe","payload":{"id":"\\ud800"}}',
+    ...badNames.map((event) => ({ event, provider: 'stripe', payload: {} })),
+    { event: 'payment suceeded', provider: 'stripe' },
+  ]
+  for (const body of bad)
+    for (const route of [testRoute, simulateRoute]) {
+      const answer = await recordsNothing(t, () => send<Asked>('POST', route, ada, body))
+      refused(t, answer, 400, 'invalid_request', JSON.stringify(body))
+    }
+  const objects = [[], 'x', 1, null, true]
+  for (const value of objects) {
+    refused(t, await test({ event: 'payment.succeeded', test_data: value }), 400, 'invalid_request', `${value}`)
+    refused(t, await simulate({ ...paid, payload: value }), 400, 'invalid_request', `${value}`)
+  }
+  for (const provider of [undefined, null, '', 1, 'x'.repeat(256)])
+    refused(t, await simulate({ ...paid, provider }), 400, 'invalid_request', `provider ${provider}`)
+  const deep = `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`
+  refused(t, await simulate(`{"event":"a","provider":"stripe","payload":${deep}}`), 400, 'invalid_request')
+})
+
+t.test('other refusals: what the provider would not send, an unknown provider, too much, no JSON', async (t) => {
+  const unreadable = await simulate({ ...paid, provider: 'sandbox', payload: { amount: '25.99', currency: 'eur' } })
+  refused(t, unreadable, 400, 'invalid_request')
+  t.match(unreadable.error, {
+    message: 'The body is invalid: payload cannot be read: The event is not valid: /amount must be integer',
+    details: { fields: [{ field: 'payload' }] },
+  })
+  const unknown = await simulate({ ...paid, provider: 'square' })
+  refused(t, unknown, 422, 'provider_not_enabled')
+  t.match(unknown.error, { message: /stripe, paypal, authorize-net, sandbox/ })
+  t.notMatch(unknown.text, 'square')
+  refused(t, await simulate({ ...paid, event: 'a b', provider: 'square' }), 400, 'invalid_request', '400 before 422')
+  refused(t, await simulate({ ...paid, payload: { note: 'x'.repeat(300_000) } }), 413, 'body_too_large')
+  const form = await send<Asked>('POST', testRoute, { ...ada, 'content-type': 'text/plain' }, 'event=payment.succeeded')
+  refused(t, form, 415, 'unsupported_media_type')
+  for (const key of ['', 'x'.repeat(256), 'käse'])
+    refused(t, await test({ event: 'payment.succeeded' }, { ...ada, 'idempotency-key': key }), 400, 'invalid_request')
+})
+
+t.test('the largest body that is taken can be recorded', async (t) => {
+  // Both are escaped once more each time the text goes into another text.
+  for (const filler of ['"', '\\', '\n', 'ä', '€']) {
+    const payload = { ...paid.payload, note: '' }
+    const room = 256 * 1024 - JSON.stringify({ ...paid, payload }).length
+    const note = filler.repeat(Math.floor(room / Buffer.byteLength(JSON.stringify(filler).slice(1, -1))))
+    const { status, data, text } = await simulate({ ...paid, payload: { ...payload, note } })
+    t.equal(status, 202, text.slice(0, 200))
+    t.equal(JSON.parse((await recorded(data.id)).body ?? '').data.object.note, note)
+  }
+})
+
+t.test('a card number anywhere is refused, and neither recorded nor logged nor repeated', async (t) => {
+  const holding: readonly (readonly [string, object])[] = [
+    [simulateRoute, { ...paid, payload: { ...paid.payload, number: cardNumber } }],
+    [simulateRoute, { ...paid, payload: { ...paid.payload, nested: [{ deep: `card ${cardNumber}` }] } }],
+    [simulateRoute, { ...paid, payload: { ...paid.payload, [cardNumber]: 'a key' } }],
+    [simulateRoute, { ...paid, payload: { ...paid.payload, number: Number(cardNumber) } }],
+    [simulateRoute, { ...paid, dropped: cardNumber }],
+    [simulateRoute, { ...paid, event: `stripe:${cardNumber}` }],
+    [simulateRoute, { ...paid, provider: `p${cardNumber.replace(/(.{4})/g, '-$1')}` }],
+    [testRoute, { event: 'payment.succeeded', test_data: { id: cardNumber } }],
+    [testRoute, { event: 'payment.succeeded', dropped: { of: cardNumber } }],
+  ]
+  for (const [route, body] of holding) {
+    const answer = await recordsNothing(t, () => send<Asked>('POST', route, ada, body))
+    refused(t, answer, 422, 'card_number_rejected', JSON.stringify(body))
+    t.notMatch(answer.text, cardNumber)
+  }
+  t.notMatch(logged.join(''), cardNumber)
+})
+
+function sorted({ deliveries }: Asked) {
+  const key = ({ node, mode }: Asked['deliveries'][number]) => `${node} ${mode}`
+  return [...deliveries].sort((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+function refused(t: Test, { status, error, text }: Answer<Asked>, expected: number, code: string, what = code): void {
+  t.equal(status, expected, `${what}: ${text}`)
+  t.equal(error?.code, code, what)
+}

@@ -1,0 +1,60 @@
+// POST /webhooks/test and POST /webhooks/external/simulate: trying endpoints out (interface, sections 4.9 and 4.10).
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Session } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { markAnswer } from '../answers.ts'
+import { requestIdentity } from '../idempotency.ts'
+import { watchForCardNumbers } from '../refuseCardNumbers.ts'
+import { metadataOf, type Writing } from '../writing.ts'
+import { type RecordedTest, recordTest } from './recordTest.ts'
+import { simulateSchema, testSchema } from './routeSchemas.ts'
+import { askedName, simulationFacts, simulatorOf } from './simulation.ts'
+import { testFacts } from './testMessage.ts'
+
+const testRoute = '/webhooks/test'
+const simulateRoute = '/webhooks/external/simulate'
+
+/** @param nodes the endpoints that the worker sends to, to tell what will go out */
+export const webhookTestRoutes =
+  ({ workflow, callers }: Writing, nodes: readonly WebhookNode[]): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const refuseCardNumbers = watchForCardNumbers(app)
+    const identify = (request: FastifyRequest, route: string) => ({
+      session: sessionOf(request),
+      identity: requestIdentity(request.headers['idempotency-key'], request.actor, `POST ${route}`, request.body),
+      nodes,
+      metadata: metadataOf(request),
+    })
+
+    app.post(testRoute, { onRequest: callers.session, schema: testSchema }, async (request, reply) => {
+      const { event, test_data = {} } = request.body
+      const asked = identify(request, testRoute)
+      const facts = testFacts({ event, test_data, id: asked.identity.id, at: workflow.now() })
+      refuseCardNumbers(request)
+      return answer(reply, await recordTest(workflow, { type: 'WebhookTestRequested', facts, ...asked }))
+    })
+
+    app.post(simulateRoute, { onRequest: callers.session, schema: simulateSchema }, async (request, reply) => {
+      const { payload = {}, ...names } = request.body
+      const asked = identify(request, simulateRoute)
+      const name = askedName(names)
+      const simulator = simulatorOf(names.provider, () => refuseCardNumbers(request))
+      const made = { simulator, id: asked.identity.id, at: workflow.now() }
+      const facts = simulationFacts({ ...names, payload }, name, made)
+      refuseCardNumbers(request)
+      return answer(reply, await recordTest(workflow, { type: 'WebhookSimulationRequested', facts, ...asked }))
+    })
+  }
+
+function sessionOf({ actor }: FastifyRequest): Session {
+  if (actor.kind === 'session') return actor
+  throw new DomainError('forbidden', 'This is for sessions only')
+}
+
+function answer(reply: FastifyReply, { id, canonical_events, deliveries, position, replayed }: RecordedTest) {
+  reply.code(202)
+  markAnswer(reply, { position, replayed })
+  return { success: true as const, data: { id, canonical_events, deliveries } }
+}

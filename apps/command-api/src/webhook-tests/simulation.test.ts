@@ -1,0 +1,189 @@
+// Which name is what, and what is read for it: without a log.
+import { genericNames } from '@paylog/providers/genericEvent'
+import { matchList } from '@paylog/testing/matchList'
+import { canonicalMessages } from '@paylog/webhooks/canonical'
+import { canonicalNames } from '@paylog/webhooks/canonicalNames'
+import t from 'tap'
+import { askedName, simulationFacts, simulatorOf } from './simulation.ts'
+
+const id = '018f0000-0000-7000-8000-000000000001'
+const at = new Date('2026-01-02T03:04:05.678Z')
+
+type Payload = Readonly<Record<string, unknown>>
+/** 25.99 euros (or whatever the account's currency is) as each provider writes it. */
+const money: Readonly<Record<string, Payload>> = {
+  stripe: { amount: 2599, currency: 'eur' },
+  paypal: { amount: { currency_code: 'EUR', value: '25.99' } },
+  'authorize-net': { authAmount: 25.99 },
+  sandbox: { amount: 2599, currency: 'eur' },
+}
+const currencies: Readonly<Record<string, string | null>> = { 'authorize-net': null }
+const providers = Object.keys(money)
+
+function simulated(provider: string, event: string, payload: Payload) {
+  const asked = { provider, event, payload }
+  return simulationFacts(asked, askedName(asked), { simulator: simulatorOf(provider), id, at })
+}
+
+function meaning(provider: string, event: string, payload: Payload) {
+  return canonicalMessages({
+    type: 'WebhookSimulationRequested',
+    data: {
+      ...simulated(provider, event, payload),
+      webhook_test_id: id,
+      requested_by: { id: 'user-1', type: 'customer', email: null },
+      request_fingerprint: null,
+      plan: { canonical_events: [], deliveries: [] },
+    },
+  })
+}
+
+const isCanonical = (name: string) => canonicalNames.some((each) => each === name)
+const statuses: Readonly<Record<string, string>> = {
+  'payment.created': 'pending',
+  'payment.succeeded': 'succeeded',
+  'payment.failed': 'failed',
+}
+const statusOf = (name: string) => statuses[name]
+
+for (const provider of providers) {
+  t.test(`every canonical name can be simulated for ${provider}`, async (t) => {
+    for (const name of canonicalNames) {
+      const messages = meaning(provider, name, { id: 'object-1', ...money[provider] })
+      t.ok(messages.map((message) => String(message.name)).includes(name), name)
+      const message = messages.find((each) => each.name === name)
+      t.hasStrict(message, { provider, user: { type: 'customer' }, owner: 'user-1', is_test: true }, name)
+      if (name.startsWith('payment.')) {
+        const currency = provider in currencies ? currencies[provider] : 'EUR'
+        t.hasStrict(message, { payment_id: 'object-1', amount: 2599, currency, status: statusOf(name) }, name)
+      }
+      if (/^(subscription|membership)\./.test(name) && name !== 'membership.extended')
+        t.hasStrict(message, { payment_id: null, subscription_id: 'object-1' }, name)
+      if (name === 'membership.extended') t.hasStrict(message, { payment_id: 'object-1', amount: 2599 }, name)
+      if (name.startsWith('customer.')) t.hasStrict(message, { payment_id: null, customer_id: 'object-1' }, name)
+    }
+  })
+
+  t.test(`every generic name is a notification of ${provider}`, async (t) => {
+    for (const name of genericNames) {
+      const facts = simulated(provider, name, { id: 'object-1', ...money[provider] })
+      const isOnlyCanonical = simulatorOf(provider).nativeType(name) === undefined && isCanonical(name)
+      if (isOnlyCanonical) t.hasStrict(facts, { canonical_name: name, body: null }, name)
+      else
+        t.hasStrict(
+          facts,
+          { canonical_name: null, generic_type: name, provider_id: provider, object_id: 'object-1' },
+          name,
+        )
+    }
+  })
+}
+
+t.test('a generic name means what the notification means', async (t) => {
+  const names = (provider: string, event: string, payload: Payload = {}) =>
+    meaning(provider, event, { id: 'object-1', ...money[provider], ...payload }).map(({ name }) => name)
+  for (const provider of providers) {
+    t.same(names(provider, 'payment_intent.succeeded'), ['payment.succeeded'], provider)
+    t.same(names(provider, 'payment_intent.failed'), ['payment.failed'], provider)
+    t.same(names(provider, 'payment_intent.canceled'), ['payment.failed'], provider)
+    t.same(names(provider, 'payment_intent.processing'), [], provider)
+    t.same(names(provider, 'payment_method.attached'), [], provider)
+    const created = ['subscription.created', 'membership.pending']
+    t.same(names(provider, 'subscription.created'), created, provider)
+    const active = ['subscription.created', 'membership.activated']
+    t.same(names(provider, 'subscription.created', { status: 'ACTIVE' }), active, provider)
+    t.same(names(provider, 'subscription.updated'), ['subscription.updated'], provider)
+    t.same(names(provider, 'subscription.deleted'), ['subscription.cancelled', 'membership.cancelled'], provider)
+    t.same(names(provider, 'invoice.payment_succeeded'), ['membership.extended'], provider)
+    t.same(names(provider, 'invoice.payment_failed'), ['membership.pending'], provider)
+    t.same(names(provider, 'customer.created'), ['customer.created'], provider)
+  }
+})
+
+t.test('a name with the provider before it is its own, whatever else it could be', async (t) => {
+  const native = { canonical_name: null, provider_id: 'stripe' }
+  const own = simulated('stripe', 'stripe:customer.subscription.paused', { id: 'sub_1', status: 'paused' })
+  t.hasStrict(own, { ...native, provider_type: 'customer.subscription.paused', generic_type: 'subscription.updated' })
+  const same = simulated('stripe', 'customer.subscription.paused', { id: 'sub_1', status: 'paused' })
+  t.strictSame(same, own, 'with or without it')
+  const generic = simulated('stripe', 'stripe:subscription.updated', { id: 'sub_1' })
+  t.hasStrict(generic, { ...native, provider_type: 'subscription.updated' }, 'not looked up as a generic name')
+  const unknown = simulated('stripe', 'stripe:membership.extended', { id: 'in_1' })
+  t.hasStrict(
+    unknown,
+    { ...native, provider_type: 'membership.extended', generic_type: null },
+    'nor as a canonical one',
+  )
+  const transaction = 'net.authorize.payment.authcapture.created'
+  t.hasStrict(simulated('authorize-net', `authorize-net:${transaction}`, { authAmount: 7.25 }), {
+    provider_type: transaction,
+    generic_type: 'payment_intent.succeeded',
+    amount_cents: 725,
+  })
+})
+
+t.test('a name that is generic and canonical is the notification', async (t) => {
+  const facts = simulated('stripe', 'customer.created', { id: 'cus_1', email: 'ann@example.com' })
+  t.hasStrict(facts, { canonical_name: null, provider_type: 'customer.created', customer_email: 'ann@example.com' })
+  const both = simulated('paypal', 'subscription.updated', { id: 'I-1' })
+  t.hasStrict(both, { canonical_name: null, provider_type: 'BILLING.SUBSCRIPTION.UPDATED' })
+})
+
+t.test('a name that nobody knows is for raw nodes alone', async (t) => {
+  for (const event of ['charge.some_future_thing', 'ping', 'v2.core.account[configuration.merchant].updated']) {
+    const facts = simulated('stripe', event, { id: 'object-1' })
+    t.hasStrict(facts, { canonical_name: null, provider_type: event, generic_type: null }, event)
+    t.same(meaning('stripe', event, { id: 'object-1' }), [])
+  }
+  t.hasStrict(simulated('paypal', 'PAYMENT.PAYOUTS-ITEM.SUCCEEDED', {}), { generic_type: null, canonical_name: null })
+})
+
+t.test('what is no name is refused, and so is a name of another provider', async (t) => {
+  const malformed = [' ', 'a b', 'payment.*', 'all,payment.failed', '.', 'payment.', '.payment', 'a..b', 'stripe:']
+  const further = [':a', 'Stripe:a', 'stripe:stripe:a', 'käse', 'a/b', 'a\u0000b', '{}', 'x'.repeat(201)]
+  for (const event of [...malformed, ...further]) {
+    const refusal = { code: 'invalid_request', details: { fields: [{ field: 'event' }] } }
+    t.throws(() => askedName({ event, provider: 'stripe' }), refusal, JSON.stringify(event))
+  }
+  t.throws(() => askedName({ event: 'paypal:PAYMENT.CAPTURE.COMPLETED', provider: 'stripe' }), /another provider/)
+  t.strictSame(askedName({ event: 'x'.repeat(200), provider: 'stripe' }), { name: 'x'.repeat(200), isNative: false })
+})
+
+t.test('a canonical payment without an amount is refused, and told which field holds it there', async (t) => {
+  const fields = {
+    stripe: /^The body is invalid: payload .* amount, an integer in the smallest unit of the currency, and currency/,
+    paypal: /^The body is invalid: payload .* amount \(or purchase_units\[0\]\.amount\) with currency_code and value/,
+    'authorize-net': /^The body is invalid: payload .* authAmount \(or amount\), a number in major units/,
+    sandbox: /^The body is invalid: payload .* amount and currency are required/,
+  }
+  for (const [provider, message] of Object.entries(fields))
+    for (const name of ['payment.created', 'payment.succeeded', 'payment.failed'])
+      t.throws(() => simulated(provider, name, { id: 'object-1' }), { code: 'invalid_request', message }, provider)
+  t.throws(() => simulated('stripe', 'payment.succeeded', { amount: 2599 }), /and currency/, 'an amount of what?')
+  t.throws(() => simulated('paypal', 'payment.succeeded', { amount: 25.99 }), /currency_code/)
+  t.throws(() => simulated('authorize-net', 'payment.succeeded', { authAmount: 7.251 }), /authAmount/)
+})
+
+t.test('a canceled payment that failed is told as canceled', async (t) => {
+  const canceled = { ...money.stripe, status: 'canceled' }
+  matchList(t, meaning('stripe', 'payment.failed', canceled), [{ name: 'payment.failed', status: 'canceled' }])
+})
+
+t.test('a notification that says too little has no canonical meaning, and is no error', async (t) => {
+  t.same(meaning('stripe', 'payment_intent.succeeded', {}), [])
+  t.same(meaning('paypal', 'payment_intent.succeeded', {}), [])
+})
+
+t.test('a currency is a code of three letters wherever it is told', async (t) => {
+  const odd = { amount: 1, currency: 'dollars' }
+  for (const event of ['payment_intent.succeeded', 'payment.succeeded', 'customer.created'])
+    t.throws(() => simulated('sandbox', event, odd), { message: /payload .* currency must be three letters/ }, event)
+})
+
+t.test('an unknown provider is refused with the names of those there are', async (t) => {
+  t.throws(() => simulatorOf('nobody'), {
+    code: 'provider_not_enabled',
+    details: { known: ['stripe', 'paypal', 'authorize-net', 'sandbox'] },
+  })
+  t.throws(() => simulatorOf('constructor'), { code: 'provider_not_enabled' })
+})

@@ -1,0 +1,257 @@
+// Simulated notifications, as the providers' own readers take them.
+import t from 'tap'
+import { createAuthorizeNet } from './authorize-net/authorizeNet.ts'
+import { genericNames } from './genericEvent.ts'
+import type { ProviderObject } from './notificationForm.ts'
+import { createPaypal } from './paypal/paypal.ts'
+import type { Provider } from './provider.ts'
+import { createSandbox } from './sandbox.ts'
+import { type Simulator, simulators } from './simulation.ts'
+import { createStripe } from './stripe/stripe.ts'
+
+const id = '018f0000-0000-7000-8000-000000000001'
+const at = new Date('2026-01-02T03:04:05.678Z')
+const dummy = 'x'.repeat(16)
+const reached = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000 }
+const providers: readonly Provider[] = [
+  createStripe({ secretKey: 'sk_test_example', webhookSecrets: [dummy], ...reached }),
+  createPaypal({ clientId: dummy, clientSecret: dummy, webhookIds: [dummy], ...reached }),
+  createAuthorizeNet({ apiLoginId: dummy, transactionKey: dummy, signatureKeys: [dummy], ...reached }),
+  createSandbox({ webhookSecrets: [dummy] }),
+]
+t.teardown(() => Promise.all(providers.map((provider) => provider.close())))
+
+/** An amount of 25.99 euros (or whatever the account's currency is) as each provider writes it. */
+const money: Readonly<Record<string, ProviderObject>> = {
+  stripe: { amount: 2599, currency: 'eur' },
+  paypal: { amount: { currency_code: 'EUR', value: '25.99' } },
+  'authorize-net': { authAmount: 25.99 },
+  sandbox: { amount: 2599, currency: 'eur' },
+}
+
+function simulatorOf(provider: string): Simulator {
+  const simulator = simulators.get(provider)
+  if (!simulator) throw new Error(provider)
+  return simulator
+}
+function simulate(provider: string, type: string, object: ProviderObject, generic_type: string | null = null) {
+  return simulatorOf(provider).simulate({ type, generic_type, object, id, at })
+}
+const parsed = (provider: string, type: string, object: ProviderObject) =>
+  JSON.parse(simulate(provider, type, object).body)
+
+t.test('there is a simulator for every provider that has a receiver', async (t) => {
+  t.same(
+    [...simulators.keys()],
+    providers.map((provider) => provider.id),
+  )
+})
+
+for (const provider of providers) {
+  const object = { id: 'object-1', ...money[provider.id] }
+  t.test(`a generic name leads to a type of ${provider.id} that is read as this generic name again`, async (t) => {
+    const simulator = simulatorOf(provider.id)
+    for (const generic of genericNames) {
+      const type = simulator.nativeType(generic) ?? generic
+      const { body, notification } = simulator.simulate({ type, generic_type: generic, object, id, at })
+      t.hasStrict(notification, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
+      t.strictSame(provider.readNotification(Buffer.from(body)), notification, 'by the very receiver')
+    }
+  })
+}
+
+t.test('the provider has its own word wherever it says such a thing', async (t) => {
+  const unnamed = (provider: string) =>
+    genericNames.filter((generic) => simulatorOf(provider).nativeType(generic) === undefined)
+  t.same(unnamed('stripe'), [])
+  t.same(unnamed('sandbox'), [])
+  t.same(unnamed('paypal'), [
+    'payment_intent.requires_action',
+    'payment_method.updated',
+    'subscription.trial_will_end',
+    'customer.created',
+    'customer.updated',
+    'customer.deleted',
+  ])
+  t.same(unnamed('authorize-net'), ['payment_intent.created', 'payment_intent.requires_action'])
+  const stripe = genericNames.filter((generic) => simulatorOf('stripe').nativeType(generic) !== generic)
+  t.same(
+    stripe.map((generic) => simulatorOf('stripe').nativeType(generic)),
+    [
+      'payment_intent.payment_failed',
+      'customer.subscription.created',
+      'customer.subscription.updated',
+      'customer.subscription.deleted',
+      'customer.subscription.trial_will_end',
+    ],
+    'Stripe shares the other names',
+  )
+  t.equal(simulatorOf('stripe').nativeType('toString'), undefined)
+})
+
+t.test('the text is what each provider would have sent', async (t) => {
+  const object = { id: 'object-1', note: 'as it came' }
+  t.strictSame(parsed('stripe', 'charge.captured', object), {
+    id: `evt_test_${id}`,
+    object: 'event',
+    api_version: null,
+    created: 1_767_323_045,
+    data: { object },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: null },
+    type: 'charge.captured',
+  })
+  t.strictSame(parsed('paypal', 'PAYMENT.CAPTURE.COMPLETED', object), {
+    id: `WH-test_${id}`,
+    event_version: '1.0',
+    create_time: '2026-01-02T03:04:05.678Z',
+    resource_type: 'capture',
+    event_type: 'PAYMENT.CAPTURE.COMPLETED',
+    summary: 'A notification that was made up to try a webhook out',
+    resource: object,
+    links: [],
+  })
+  t.strictSame(parsed('authorize-net', 'net.authorize.customer.subscription.created', object), {
+    notificationId: id,
+    eventType: 'net.authorize.customer.subscription.created',
+    eventDate: '2026-01-02T03:04:05.678Z',
+    webhookId: id,
+    payload: { entityName: 'subscription', ...object },
+  })
+  t.strictSame(parsed('sandbox', 'customer.created', object), {
+    id: `evt_test_${id}`,
+    type: 'customer.created',
+    provider: 'sandbox',
+    data: { object },
+    created: 1_767_323_045,
+  })
+})
+
+t.test('what kind of object PayPal and Authorize.Net tell of follows from the type', async (t) => {
+  const resourceTypes = {
+    'PAYMENT.CAPTURE.REFUNDED': 'refund',
+    'PAYMENT.CAPTURE.REVERSED': 'refund',
+    'PAYMENT.CAPTURE.DENIED': 'capture',
+    'PAYMENT.AUTHORIZATION.VOIDED': 'authorization',
+    'PAYMENT.SALE.COMPLETED': 'sale',
+    'CHECKOUT.ORDER.APPROVED': 'checkout-order',
+    'CHECKOUT.PAYMENT-APPROVAL.REVERSED': undefined,
+    'BILLING.SUBSCRIPTION.CREATED': 'subscription',
+    'VAULT.PAYMENT-TOKEN.CREATED': 'payment_token',
+    'CUSTOMER.DISPUTE.CREATED': 'dispute',
+  }
+  for (const [type, expected] of Object.entries(resourceTypes))
+    t.equal(parsed('paypal', type, {}).resource_type, expected, type)
+  const entityNames = {
+    'net.authorize.payment.void.created': 'transaction',
+    'net.authorize.customer.subscription.expired': 'subscription',
+    'net.authorize.customer.paymentProfile.created': 'customerPaymentProfile',
+    'net.authorize.customer.created': 'customerProfile',
+    'net.authorize.customerless.thing': undefined,
+  }
+  for (const [type, expected] of Object.entries(entityNames))
+    t.equal(parsed('authorize-net', type, {}).payload.entityName, expected, type)
+})
+
+t.test('amounts are read in the notation of each provider', async (t) => {
+  const read = (provider: string, type: string, object: ProviderObject) => {
+    const { amount_cents, currency } = simulate(provider, type, object).notification
+    return [amount_cents, currency]
+  }
+  const stripe = (amount: unknown, currency: string) => read('stripe', 'payment_intent.succeeded', { amount, currency })
+  t.same(stripe(2599, 'eur'), [2599, 'EUR'])
+  t.same(stripe(500, 'jpy'), [500, 'JPY'], 'a currency without decimals')
+  t.same(stripe(50_000, 'isk'), [500, 'ISK'], 'one that Stripe writes with decimals it does not have')
+  t.same(stripe(5000, 'bhd'), [5000, 'BHD'], 'one with three')
+  t.same(stripe('2599', 'eur'), [null, null])
+  t.same(stripe(25.99, 'eur'), [null, null])
+
+  const paypal = (value: unknown, currency_code: string) =>
+    read('paypal', 'PAYMENT.CAPTURE.COMPLETED', { amount: { currency_code, value } })
+  t.same(paypal('25.99', 'EUR'), [2599, 'EUR'])
+  t.same(paypal('500', 'JPY'), [500, 'JPY'])
+  t.same(paypal('25.999', 'EUR'), [null, 'EUR'], 'finer than the currency')
+  t.same(paypal(25.99, 'EUR'), [null, null], 'PayPal has texts')
+  const order = { purchase_units: [{ amount: { currency_code: 'USD', value: '7.00' } }] }
+  t.same(read('paypal', 'CHECKOUT.ORDER.APPROVED', order), [700, 'USD'])
+  const sale = { billing_agreement_id: 'I-1', amount: { total: '5.00', currency: 'USD' } }
+  t.same(read('paypal', 'PAYMENT.SALE.COMPLETED', sale), [500, 'USD'])
+
+  const authorizeNet = (authAmount: unknown) =>
+    read('authorize-net', 'net.authorize.payment.authcapture.created', { authAmount })
+  t.same(authorizeNet(25.99), [2599, null], 'it names no currency')
+  t.same(authorizeNet(7), [700, null])
+  t.same(authorizeNet(0.1), [10, null])
+  t.same(authorizeNet('7.25'), [725, null])
+  t.same(authorizeNet(7.251), [null, null])
+})
+
+t.test('an id that is left out is made up, and one that is given stays', async (t) => {
+  for (const [provider, type] of [
+    ['stripe', 'customer.created'],
+    ['paypal', 'VAULT.PAYMENT-TOKEN.CREATED'],
+    ['authorize-net', 'net.authorize.customer.created'],
+    ['sandbox', 'customer.created'],
+  ] as const) {
+    t.equal(simulate(provider, type, {}).notification.object_id, `test_${id}`, provider)
+    t.equal(simulate(provider, type, { id: 'mine' }).notification.object_id, 'mine', provider)
+  }
+  const dispute = simulate('paypal', 'CUSTOMER.DISPUTE.CREATED', { dispute_id: 'PP-D-1' })
+  t.equal(dispute.notification.object_id, 'PP-D-1')
+  const reversed = simulate('paypal', 'CHECKOUT.PAYMENT-APPROVAL.REVERSED', { order_id: 'order-1' })
+  t.equal(reversed.notification.object_id, 'order-1')
+})
+
+t.test('what a generic name needs is made up as well, and no more', async (t) => {
+  const generic = (provider: string, name: string, object: ProviderObject) => {
+    const type = simulatorOf(provider).nativeType(name) ?? name
+    const { generic_type, subscription } = simulate(provider, type, object, name).notification
+    return { generic_type, subscription_id: subscription?.subscription_id, isFirst: subscription?.is_first_invoice }
+  }
+  const renewal = { generic_type: 'invoice.payment_succeeded', isFirst: false }
+  for (const provider of ['paypal', 'authorize-net'])
+    t.same(generic(provider, 'invoice.payment_succeeded', {}), { ...renewal, subscription_id: `test_sub_${id}` })
+  const agreement = { billing_agreement_id: 'I-1' }
+  t.same(generic('paypal', 'invoice.payment_succeeded', agreement), { ...renewal, subscription_id: 'I-1' })
+  const first = { subscription: { id: '4415473', payNum: 1 } }
+  t.same(generic('authorize-net', 'invoice.payment_succeeded', first), {
+    ...renewal,
+    subscription_id: '4415473',
+    isFirst: true,
+  })
+
+  const sale = simulate('paypal', 'PAYMENT.SALE.COMPLETED', {})
+  t.equal(sale.notification.generic_type, null, 'a sale by its own name is of no subscription')
+  const transaction = (more: ProviderObject) =>
+    simulate('authorize-net', 'net.authorize.payment.authcapture.created', more).notification.generic_type
+  t.equal(transaction({}), 'payment_intent.succeeded', 'a transaction is approved')
+  t.equal(transaction({ responseCode: 2 }), 'payment_intent.failed', 'unless it says otherwise')
+  t.equal(transaction({ responseCode: 4 }), 'payment_intent.processing')
+  const held = JSON.parse(simulate('authorize-net', 'net.authorize.payment.fraud.held', {}).body)
+  t.notOk('responseCode' in held.payload, 'and has no code where none is needed')
+})
+
+t.test('what the receiver could not read is refused, without a word of the envelope', async (t) => {
+  const refusals: readonly (readonly [ProviderObject, string])[] = [
+    [{}, 'amount and currency are required'],
+    [{ amount: '1', currency: 'eur' }, '/amount must be integer'],
+    [{ amount: 1, currency: 'eur', id: 'é' }, '/id must match pattern "^[\\x20-\\x7e]+$"'],
+  ]
+  for (const [object, why] of refusals)
+    t.throws(() => simulate('sandbox', 'payment_intent.succeeded', object), {
+      code: 'invalid_request',
+      message: `The event is not valid: ${why}`,
+    })
+})
+
+t.test('a type that nobody knows is a notification of no generic name', async (t) => {
+  for (const [provider] of simulators) {
+    const { notification } = simulate(provider, 'some.future_thing', { id: 'object-1' })
+    t.hasStrict(
+      notification,
+      { provider_type: 'some.future_thing', generic_type: null, object_id: 'object-1' },
+      provider,
+    )
+  }
+})

@@ -1,0 +1,41 @@
+// Stripe's notifications as Stripe writes them. https://docs.stripe.com/api/events/object
+import { madeUpId, type NotificationForm } from '../notificationForm.ts'
+import { readNotification } from './notification.ts'
+
+export const stripeForm: NotificationForm = {
+  nativeTypes: {
+    'payment_intent.created': 'payment_intent.created',
+    'payment_intent.succeeded': 'payment_intent.succeeded',
+    'payment_intent.failed': 'payment_intent.payment_failed',
+    'payment_intent.canceled': 'payment_intent.canceled',
+    'payment_intent.processing': 'payment_intent.processing',
+    'payment_intent.requires_action': 'payment_intent.requires_action',
+    'payment_method.attached': 'payment_method.attached',
+    'payment_method.detached': 'payment_method.detached',
+    'payment_method.updated': 'payment_method.updated',
+    'subscription.created': 'customer.subscription.created',
+    'subscription.updated': 'customer.subscription.updated',
+    'subscription.deleted': 'customer.subscription.deleted',
+    'subscription.trial_will_end': 'customer.subscription.trial_will_end',
+    'invoice.payment_succeeded': 'invoice.payment_succeeded',
+    'invoice.payment_failed': 'invoice.payment_failed',
+    'customer.created': 'customer.created',
+    'customer.updated': 'customer.updated',
+    'customer.deleted': 'customer.deleted',
+  },
+  leastObject: ({ id }) => ({ id: madeUpId(id) }),
+  envelope: ({ id, type, at, object }) => ({
+    id: `evt_${madeUpId(id)}`,
+    object: 'event',
+    api_version: null,
+    created: Math.floor(at.getTime() / 1000),
+    data: { object },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: null },
+    type,
+  }),
+  objectPath: '/data/object',
+  amountFields: 'amount, an integer in the smallest unit of the currency, and currency, three letters',
+  readNotification,
+}
