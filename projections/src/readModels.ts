@@ -13,12 +13,16 @@ export type ReadModels = {
   readonly products: ProductRecord
 }
 
-/** Composes and compiles; it has no connection of its own. */
-export const readModels = new Kysely<ReadModels>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-}).withSchema('read_models')
+/** Composes and compiles queries over the views of a schema; it has no connection of its own. */
+export function composer<Views>(schema: string): Kysely<Views> {
+  return new Kysely<Views>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }).withSchema(schema)
+}
+
+export const readModels = composer<ReadModels>('read_models')

@@ -8,6 +8,7 @@ import { paymentRoutes } from './payments/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { createReadAfter } from './readAfter.ts'
 import type { Reading } from './reading.ts'
+import { webhookLogRoutes } from './webhook-logs/routes.ts'
 
 /**
  * Lists and gets. It must be registered on an instance of `createHttp`, which validates, and answers errors.
@@ -16,11 +17,12 @@ import type { Reading } from './reading.ts'
  */
 export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly actorOf: ActorOf }): FastifyPluginAsync {
   return async (http) => {
-    const { sessionOrGuest, administrator } = createCallers(actorOf)
-    const reading: Reading = { db, sessionOrGuest, administrator, readAfter: createReadAfter(db) }
+    const { sessionOrGuest, session, administrator } = createCallers(actorOf)
+    const reading: Reading = { db, sessionOrGuest, session, administrator, readAfter: createReadAfter(db) }
     await http.register(paymentRoutes(reading))
     await http.register(paymentMethodRoutes(reading))
     await http.register(addressRoutes(reading))
     await http.register(productRoutes(reading))
+    await http.register(webhookLogRoutes(reading))
   }
 }

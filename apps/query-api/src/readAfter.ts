@@ -11,10 +11,13 @@ const patienceMs = 2_000
 /** The projection commits within a few milliseconds of the write; looking more often than this would not be noticed. */
 const lookMs = 4
 
+/** How a position is written. */
+export const positionPattern = '^[0-9]{1,20}$'
+
 export const ReadAfterHeaders = Type.Object({
   'x-read-after': Type.Optional(
     Type.String({
-      pattern: '^[0-9]{1,20}$',
+      pattern: positionPattern,
       description: 'Wait, at most 2 s, until the position that a write answered as X-Event-Position can be read',
     }),
   ),

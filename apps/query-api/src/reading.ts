@@ -7,6 +7,7 @@ import { type ReadAfter, ReadAfterHeaders } from './readAfter.ts'
 export type Reading = {
   readonly db: Queryable
   readonly sessionOrGuest: Callers['sessionOrGuest']
+  readonly session: Callers['session']
   readonly administrator: Callers['administrator']
   readonly readAfter: ReadAfter
 }

@@ -16,7 +16,7 @@ export type AccessSystem = {
   readonly databaseUrl: string
   readonly identity: IdentityBackend
   readonly store: EventStore
-  readonly endpoints: Readonly<Record<'canonical' | 'both' | 'raw' | 'failing', Endpoint>>
+  readonly endpoints: Readonly<Record<'canonical' | 'both' | 'raw' | 'failing' | 'chat' | 'legacy', Endpoint>>
   /** Everything that a process of the app ever wrote. */
   written(): ReadonlyMap<App, string>
   /** Kills it without a goodbye. */
@@ -32,13 +32,17 @@ const main = (app: string) => new URL(`../../../${app}/src/main.ts`, import.meta
 /** Secret parts of an endpoint's URL are nobody's business but the operator's. */
 export const endpointSecret = 'cred.endpoint.url'
 
-/** Starts everything at its most talkative. `failing` answers 500 to whatever it gets. */
+/** Starts everything at its most talkative. `failing` answers 500 to whatever it gets, and says where it was sent. */
 export async function startAccessSystem(t: Test): Promise<AccessSystem> {
   const endpoints = {
     canonical: await createEndpoint(t),
     both: await createEndpoint(t),
     raw: await createEndpoint(t),
-    failing: await createEndpoint(t, (response) => response.writeHead(500).end('out of order')),
+    failing: await createEndpoint(t, (response, _index, { url }) =>
+      response.writeHead(500).end(`out of order: ${url}`),
+    ),
+    chat: await createEndpoint(t),
+    legacy: await createEndpoint(t),
   }
   const [{ databaseUrl }, identity, port, storePort] = await Promise.all([
     createTestDatabase(t),
@@ -93,7 +97,14 @@ export async function startAccessSystem(t: Test): Promise<AccessSystem> {
   }
 }
 
-function nodeVariables({ canonical, both, raw, failing }: AccessSystem['endpoints']): Record<string, string> {
+function nodeVariables({
+  canonical,
+  both,
+  raw,
+  failing,
+  chat,
+  legacy,
+}: AccessSystem['endpoints']): Record<string, string> {
   const node = (number: number, { url }: Endpoint, mode: string) => ({
     [`WEBHOOK_${number}_ENABLED`]: 'true',
     [`WEBHOOK_${number}_URL`]: `${url}?key=${endpointSecret}`,
@@ -105,5 +116,9 @@ function nodeVariables({ canonical, both, raw, failing }: AccessSystem['endpoint
     ...node(2, both, 'both'),
     ...node(3, raw, 'raw'),
     ...node(4, failing, 'both'),
+    ...node(5, chat, 'both'),
+    WEBHOOK_5_FORMAT: 'slack',
+    EXTERNAL_WEBHOOK_URLS: `${legacy.url}?key=${endpointSecret}`,
+    EXTERNAL_WEBHOOK_EVENTS: 'all',
   }
 }

@@ -1,8 +1,11 @@
 // Who may do what, said a second time: written from the interface (section 5) and not from the code that it judges.
 import type { Caller, OwnerName } from './people.ts'
 
-/** Of products there are no owners, so that those of this world count as the only administrator's. */
-export type Kind = 'payment' | 'method' | 'address' | 'product'
+/**
+ * Of products there are no owners, so that those of this world count as the only administrator's. Log entries are of whom
+ * the webhook was about, or of who tried the endpoints out.
+ */
+export type Kind = 'payment' | 'method' | 'address' | 'product' | 'log'
 
 /** Whom a route is for. */
 export type Access =
@@ -24,6 +27,8 @@ export type Row = {
   readonly item?: Kind
   /** What it lists. */
   readonly list?: Kind
+  /** Administrators have what anybody has, and what nobody has. */
+  readonly administratorsHaveAll?: true
   /** A body that is in order, for the routes that take one. */
   readonly body?: object
   /** A body without anything in it is an error. */
@@ -37,6 +42,9 @@ const address = { address_type: 'billing', line1: 'Example Street 1', city: 'Ber
 const method = { payment_method_token: 'pm_card_amex', provider_id: 'sandbox' }
 const product = { name: 'Example', product_type: 'digital', currency: 'EUR', total_cents: 1200 }
 const sync = { product_ids: ['018f0000-0000-7000-8000-000000000000'], provider_id: 'sandbox' }
+const tried = { event: 'payment.succeeded', test_data: { amount: 1200, currency: 'EUR' } }
+const simulated = { event: 'payment_intent.succeeded', provider: 'stripe', payload: { id: 'pi_1', amount: 1200 } }
+const entry = { access: 'session', item: 'log', administratorsHaveAll: true } as const
 const receiver = { access: 'provider' } as const
 
 /** Every route of the service. A route that the service has and this table has not is a failure, and the other way round. */
@@ -75,6 +83,10 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'POST /admin/sync/products': { access: 'administrator', body: sync, mayNotBeEmpty: true },
+  'POST /webhooks/test': { access: 'session', body: tried, mayNotBeEmpty: true },
+  'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
+  'GET /webhooks/logs': { access: 'session', list: 'log', administratorsHaveAll: true },
+  'GET /webhooks/logs/{id}': entry,
   'POST /webhooks/stripe': receiver,
   'POST /webhooks/paypal': receiver,
   'POST /webhooks/authorize-net': receiver,
@@ -92,6 +104,7 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
   'HEAD /admin/products/{id}': { access: 'administrator', item: 'product' },
+  'HEAD /webhooks/logs/{id}': entry,
 }
 
 /** The refusal at the door, before anything is said about the request; undefined for who is let in. */
@@ -110,5 +123,11 @@ export type Thing = { readonly name: string; readonly id: string; readonly owner
 
 /** The answer to a request about one thing that is otherwise in order. */
 export function answerAbout(row: Row, caller: Caller, thing: Thing): 200 | 401 | 403 | 404 {
-  return refusalAtTheDoor(row, caller) ?? (caller.owner !== null && caller.owner === thing.owner ? 200 : 404)
+  return refusalAtTheDoor(row, caller) ?? (has(row, caller, thing) ? 200 : 404)
+}
+
+/** Whether one of those who are let in has it. */
+export function has({ administratorsHaveAll }: Row, { owner, standing }: Caller, thing: Thing): boolean {
+  if (thing.owner === null) return false
+  return thing.owner === owner || (administratorsHaveAll === true && standing === 'administrator')
 }

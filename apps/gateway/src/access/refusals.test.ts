@@ -34,9 +34,17 @@ const badBodies: readonly (object | string)[] = [
   { ...paymentBody('ada'), metadata: { [long]: long } },
   { ...paymentBody('ada'), payment_method_id: secret },
   { ...paymentBody('ada'), guest_data: { email: secret } },
+  { event: secret, provider: secret, test_data: { amount: secret }, payload: { [secret]: secret } },
+  { event: 'payment.succeeded', provider: 'sandbox', test_data: { currency: secret }, payload: { amount: secret } },
   { ...addressBody('ada'), alias: `${secret} 4111 1111 1111 1111` },
 ]
-const writes = ['POST /payments/intents', 'POST /payment-methods', 'POST /addresses']
+const writes = [
+  'POST /payments/intents',
+  'POST /payment-methods',
+  'POST /addresses',
+  'POST /webhooks/test',
+  'POST /webhooks/external/simulate',
+]
 
 const faults: readonly Fault[] = [
   'drop',
@@ -69,16 +77,18 @@ t.test('what is refused tells nothing', async (t) => {
     })
     for (const { asked: what, status, text } of await Promise.all(asked))
       t.ok(status < 500, `${what}: ${status}: ${text.slice(0, 300)}`)
-    for (const path of ['/addresses', '/payments', '/payment-methods'])
+    for (const path of ['/addresses', '/payments', '/payment-methods', '/webhooks/logs'])
       for (const query of [
         `page=${secret}`,
         `${secret}=1`,
         `limit=${secret}&include=${secret}`,
         `created_at_from=${secret}&search=%00${secret}`,
+        `provider=%00${secret}&event_type=${long}&status=${secret}&offset=${secret}`,
       ])
         t.ok((await ask(ada, 'GET', `${path}?${query}`)).status < 500, `${path}?${query}`)
     for (const path of [
       `/addresses/${secret}`,
+      `/webhooks/logs/${secret}`,
       `/${secret}`,
       `/addresses/%${secret}`,
       `/payments/${'x'.repeat(300)}${secret}`,
@@ -102,6 +112,7 @@ t.test('what is refused tells nothing', async (t) => {
         const asked = [ada, admin, g1, g2, remembered].flatMap((caller) => [
           ask(caller, 'GET', '/addresses'),
           ask(caller, 'GET', `/payments/${things.payment[0]?.id}`),
+          ask(caller, 'GET', '/webhooks/logs'),
           ask(caller, 'PUT', `/addresses/${own}`, { body: { alias: 'x' } }),
           ask(caller, 'DELETE', `/payment-methods/${ownMethod}`),
           ask(caller, 'POST', '/payments/intents', { body: paymentBody('ada') }),

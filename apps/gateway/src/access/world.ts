@@ -20,14 +20,17 @@ import {
 
 export type World = {
   readonly things: Readonly<Record<Kind, readonly Thing[]>>
-  /** The e-mail of each payment's payer, by the payment's id: the one thing of a payer that webhooks may tell. */
+  /**
+   * The e-mail of each payment's payer, by the payment's id: the one thing of a payer that webhooks may tell. A test is of a
+   * payment that there is not, and its payer is who asked for it.
+   */
   readonly payers: Map<string, string | null>
   /** Up to where one has to read to see all of it. */
   readonly position: string
 }
 
 /** What somebody has, rather than everybody who may. */
-export type OwnedKind = Exclude<Kind, 'product'>
+export type OwnedKind = Exclude<Kind, 'product' | 'log'>
 
 export const pathOf: Readonly<Record<OwnedKind, string>> = {
   payment: '/payments',
@@ -96,7 +99,7 @@ export function productBody(): object {
 
 /** Makes all of it over HTTP, lets the tokens expire that are to expire, and waits until it can be read. */
 export async function plant({ identity }: AccessSystem, { ask }: Client): Promise<World> {
-  const things: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [] }
+  const things: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [], log: [] }
   const payers = new Map<string, string | null>()
   let position = 0n
   const made = async (answer: Answer): Promise<string> => {

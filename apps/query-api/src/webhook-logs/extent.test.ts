@@ -1,0 +1,84 @@
+// How much of it is shown, and that the order holds.
+import t from 'tap'
+import { asAdmin } from '../testApi.ts'
+import { failed, startWebhookLog } from './testWebhooks.ts'
+
+const kib = 1024
+/** A body of so many bytes. */
+const bodyOf = (bytes: number, letter = 'x') => `{"text":"${letter.repeat((bytes - 11) / Buffer.byteLength(letter))}"}`
+
+t.test('the list cuts short what is long, and the single entry shows all of it', async (t) => {
+  const { send, get } = await startWebhookLog(t)
+  const long = 'y'.repeat(16 * kib)
+  const tried = Array.from({ length: 40 }, (_, n) => ({ ...failed, responseBody: n === 39 ? long : 'z'.repeat(n) }))
+  const ids = {
+    fits: await send({ body: bodyOf(16 * kib) }),
+    tooLong: await send({ body: bodyOf(16 * kib + 1) }),
+    ofUmlauts: await send({ body: bodyOf(16 * kib + 1, 'ü') }),
+    mebibyte: await send({ body: bodyOf(1024 * kib) }, tried),
+  }
+  const entries: { id: string; payload: object; response: { body: string; attempts: object[] } }[] = (
+    await get('/webhooks/logs', asAdmin)
+  ).json()
+  const listed = new Map(entries.map((entry) => [entry.id, entry]))
+  t.same(listed.get(ids.fits)?.payload, JSON.parse(bodyOf(16 * kib)))
+  t.same(listed.get(ids.tooLong)?.payload, { truncated: true, bytes: 16 * kib + 1 })
+  t.same(listed.get(ids.ofUmlauts)?.payload, { truncated: true, bytes: 16 * kib + 1 }, 'bytes, not letters')
+  const mebibyte = listed.get(ids.mebibyte)
+  t.same(mebibyte?.payload, { truncated: true, bytes: 1024 * kib })
+  t.equal(mebibyte?.response.body, long.slice(0, kib), 'the answer to the last attempt')
+  const { data } = (await get(`/webhooks/logs/${ids.mebibyte}`, asAdmin)).json()
+  t.same(data.payload, JSON.parse(bodyOf(1024 * kib)))
+  t.equal(data.response.body, long)
+  t.equal(data.response.attempts.length, 40)
+  t.same(
+    mebibyte?.response.attempts,
+    data.response.attempts.slice(-25),
+    'the last of very many attempts, in their order',
+  )
+})
+
+t.test('of an endless number of attempts even the single entry shows the last ones only', async (t) => {
+  const { send, get, pool } = await startWebhookLog(t)
+  const id = await send({}, [failed])
+  await pool.query(
+    `insert into webhooks.attempts select delivery_id, n, at, n, http_status, error, 'answer ' || n
+     from webhooks.attempts, generate_series(2, 1100) as n`,
+  )
+  await pool.query('update webhooks.deliveries set attempts = 1100')
+  const { data } = (await get(`/webhooks/logs/${id}`, asAdmin)).json()
+  const shown = data.response.attempts.map(({ ms }: { ms: number }) => ms)
+  t.same([shown.length, shown[0], shown.at(-1)], [1000, 101, 1100])
+  t.equal(data.response.body, 'answer 1100')
+})
+
+t.test('a payload is shown to the digit, however deeply it is nested', async (t) => {
+  const { send, get } = await startWebhookLog(t)
+  const exact = '{"n":12345678901234567890,"d":1.0,"__proto__":{"a":1},"u":"\\u0000\\ud800"}'
+  const deep = `{"data":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
+  for (const body of [exact, deep]) {
+    const id = await send({ body })
+    for (const url of ['/webhooks/logs?limit=1', `/webhooks/logs/${id}`]) {
+      const answer = await get(url, asAdmin)
+      t.equal(answer.statusCode, 200)
+      t.ok(answer.body.includes(`"payload":${body}`), url)
+      t.doesNotThrow(() => JSON.parse(answer.body))
+    }
+  }
+})
+
+t.test('entries of the same moment have one order, and no page has any of them twice', async (t) => {
+  const { record, attempt, get } = await startWebhookLog(t)
+  const ids = await record(Array.from({ length: 60 }, () => ({})))
+  for (const [index, id] of ids.entries()) await attempt(id, [index % 3 === 0 ? failed : {}])
+  const page = async (query: string): Promise<string[]> =>
+    (await get(`/webhooks/logs?${query}`, asAdmin)).json().map(({ id }: { id: string }) => id)
+  const whole = await page('limit=1000')
+  t.same(whole, ids.toSorted().toReversed())
+  const pages = [await page('limit=25'), await page('limit=25&offset=25'), await page('limit=25&offset=50')]
+  t.same(pages.flat(), whole)
+  await record([{}])
+  const [id = ''] = await record([{}])
+  await attempt(id, [{}])
+  t.same(await page('limit=25'), [id, ...whole.slice(0, 24)], 'what is new moves the others on')
+})

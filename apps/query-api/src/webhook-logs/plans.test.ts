@@ -1,0 +1,64 @@
+// How Postgres finds entries among very many: by an index for whatever is asked, also for what is rare or long past.
+import { randomUUID } from 'node:crypto'
+import type { Queryable } from '@paylog/projections/namedQuery'
+import { watched } from '@paylog/projections/testDatabase'
+import { getWebhookLog, listWebhookLogs, type WebhookLogsQuestion } from '@paylog/projections/webhook-logs/queries'
+import t from 'tap'
+import { startWebhookLog } from './testWebhooks.ts'
+
+const rows = 60_000
+
+/** A provider and an event that were there at the beginning only, one that is rare, a user that has much, and failures. */
+const fill = `
+  insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+    correlation_id, causation_id, user_id, status, attempts, sweep_at, last_error, created_at)
+  select gen_random_uuid(), '1', case when n % 3 > 0 then 'payment.succeeded' when n < ${rows / 5} then 'old.event'
+      when n % 999 = 0 then 'rare.event' else 'event.' || n % 40 end, 'canonical',
+    case when n < ${rows / 10} and n % 7 = 0 then 'old' when n % 5 = 0 then 'paypal' else 'stripe' end, '{}', 'payment-1', 1,
+    gen_random_uuid(), '', '', case when n % 4 = 0 then 'busy' when n % 4 = 1 then 'user-' || n end,
+    case when n % 11 < 5 then 'failed' else 'succeeded' end, 1, now(), case when n % 11 < 5 then 'timeout' end,
+    timestamptz '2026-01-01' + make_interval(secs => n / 20)
+  from generate_series(1, ${rows}) as n`
+
+const all: WebhookLogsQuestion = {
+  user_id: undefined,
+  provider: undefined,
+  event: undefined,
+  status: 'any',
+  limit: 100,
+  offset: 0,
+}
+
+async function planOf(pool: Parameters<typeof watched>[0], ask: (db: Queryable) => Promise<unknown>): Promise<string> {
+  const { db, asked } = watched(pool)
+  await ask(db)
+  const [query] = asked
+  const explained = { text: `explain analyze ${query?.text}`, values: query?.values ?? [] }
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained)
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+t.test('no question reads the whole log, nor more than what a single user has of it', async (t) => {
+  const { pool } = await startWebhookLog(t)
+  await pool.query(fill)
+  await pool.query('vacuum analyze webhooks.deliveries')
+  for (const status of ['any', 'success', 'failed'] as const)
+    for (const user_id of [undefined, 'busy', 'user-1', 'nobody'])
+      for (const provider of [undefined, 'stripe', 'old', 'unknown'])
+        for (const event of [undefined, 'payment.succeeded', 'old.event', 'rare.event', 'unknown']) {
+          const question = { ...all, status, user_id, provider, event }
+          const plan = await planOf(pool, (db) => listWebhookLogs(db, question))
+          const name = JSON.stringify(question)
+          t.notMatch(plan, /Seq Scan on (deliveries|attempts)/, name)
+          const dropped = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, count]) => Number(count))
+          t.ok(Math.max(0, ...dropped) < rows / 4, `${name}: ${dropped}`)
+        }
+  const both = await planOf(pool, (db) => listWebhookLogs(db, { ...all, provider: 'stripe', event: 'old.event' }))
+  t.match(both, /Index Only Scan Backward using log_arrived_of_event/, 'what else is asked for is told by the index')
+  t.match(both, /Index Only Scan Backward using log_failed_of_event/)
+  const last = await planOf(pool, (db) => listWebhookLogs(db, { ...all, offset: rows - 10 }))
+  t.match(last, /Index Only Scan Backward using log_arrived on deliveries/, 'what is skipped is not read')
+  t.match(last, /Index Only Scan Backward using log_failed on deliveries/)
+  const one = await planOf(pool, (db) => getWebhookLog(db, { id: randomUUID(), user_id: 'busy' }))
+  t.match(one, /deliveries_pkey/)
+})

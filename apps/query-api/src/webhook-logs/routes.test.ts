@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
+import t from 'tap'
+import { Compile } from 'typebox/compile'
+import { ada, asAda, asAdmin, asGrace, asGuest, grace } from '../testApi.ts'
+import { failed, startWebhookLog } from './testWebhooks.ts'
+
+const idsOf = (entries: readonly { id: string }[]) => entries.map(({ id }) => id)
+
+t.test('an entry shows every field of the interface, the attempts, and where it came from', async (t) => {
+  const { send, get } = await startWebhookLog(t)
+  const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
+  const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
+  const id = await send(
+    { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'begun', causation_id: 'caused' },
+    [
+      { ...failed, at: new Date('2026-03-01T10:00:00.120Z') },
+      { error: 'timeout', httpStatus: null, responseBody: null, at: new Date('2026-03-01T10:00:05.000Z') },
+      { httpStatus: 200, responseBody: 'thanks', at: new Date('2026-03-01T10:00:15.000Z') },
+    ],
+  )
+  const answer = await get(`/webhooks/logs/${id}`)
+  t.equal(answer.statusCode, 200)
+  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  t.equal(answer.headers.etag, '"3"')
+  const entry = {
+    id,
+    provider: 'sandbox',
+    event_type: 'payment.succeeded',
+    status: 'success',
+    response: {
+      node: 'legacy-1',
+      http_status: 200,
+      error: null,
+      body: 'thanks',
+      attempts: [
+        { at: '2026-03-01T10:00:00.120Z', ms: 12, http_status: 500, error: 'http_status' },
+        { at: '2026-03-01T10:00:05.000Z', ms: 12, http_status: null, error: 'timeout' },
+        { at: '2026-03-01T10:00:15.000Z', ms: 12, http_status: 200, error: null },
+      ],
+      next_attempt_at: null,
+      causation: {
+        stream: 'payment-1',
+        revision: 7,
+        event_id: source.source_event_id,
+        causation_id: 'caused',
+        correlation_id: 'begun',
+      },
+    },
+    created_at: '2026-03-01T10:00:00.000Z',
+    payload: JSON.parse(body),
+  }
+  t.same(answer.json(), { success: true, data: entry })
+  t.same(Compile(WebhookLogEntry).Errors(answer.json().data), [])
+  t.same(Object.keys(answer.json().data).sort(), Object.keys(WebhookLogEntry.properties).sort())
+  t.same((await get('/webhooks/logs')).json(), [entry], 'the list is an array of the same')
+  t.equal((await get(`/webhooks/logs/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+})
+
+t.test('an entry is there once it was attempted, and its status is that of the last attempt', async (t) => {
+  const { record, attempt, redeliver, get, pool } = await startWebhookLog(t)
+  const [id = ''] = await record([{ user_id: ada.payer.id }])
+  const shown = async () => {
+    const single = await get(`/webhooks/logs/${id}`)
+    const list: object[] = (await get('/webhooks/logs')).json()
+    t.same(list, single.statusCode === 404 ? [] : [single.json().data], 'the list and the entry agree')
+    const { status, response } = single.json().data ?? {}
+    return [single.statusCode, status, response?.error, response?.attempts.length, response?.next_attempt_at]
+  }
+  t.same((await shown())[0], 404, 'not before')
+  const next = new Date('2026-03-01T10:00:05.000Z')
+  await attempt(id, [{ ...failed, next }])
+  t.same(await shown(), [200, 'failed', 'http_status', 1, next.toISOString()], 'it is tried again')
+  await attempt(id, [{ error: 'gone', httpStatus: 410, disablesNode: true }], 1)
+  t.same(await shown(), [200, 'failed', 'gone', 2, null], 'it is held')
+  await pool.query('update webhooks.deliveries set next_attempt_at = $1', [next])
+  t.same((await shown())[4], null, 'what is held has no next attempt, whatever was planned before')
+  await pool.query(`update webhooks.nodes set disabled_at = null`)
+  t.same((await shown())[4], next.toISOString(), 'and it has one when its node is enabled')
+  await pool.query(`update webhooks.nodes set is_configured = false`)
+  t.same((await shown())[4], null, 'nor has what belongs to a node that is gone from the configuration')
+  await pool.query(`update webhooks.nodes set is_configured = true`)
+  await attempt(id, [{}], 2)
+  t.same(await shown(), [200, 'success', null, 3, null], 'it has arrived')
+  await redeliver(id)
+  t.same(await shown(), [200, 'success', null, 3, '2026-03-01T10:01:00.000Z'], 'it is to be sent again')
+  await attempt(id, [failed, failed], 3)
+  t.same(await shown(), [200, 'failed', 'http_status', 5, null], 'which did not succeed')
+})
+
+t.test('a user sees the own entries, an administrator all, and nobody else any', async (t) => {
+  const { send, get } = await startWebhookLog(t)
+  const ofAda = await send({ user_id: ada.payer.id, body: '{"mine":"CANARY-ada"}' })
+  const ofGrace = await send({ user_id: grace.payer.id, body: '{"mine":"CANARY-grace"}' }, [
+    { ...failed, responseBody: 'CANARY-grace' },
+  ])
+  const ofNobody = await send({ body: '{"mine":"CANARY-nobody"}' })
+  const unknown = randomUUID()
+  const lists = [
+    [asAda, [ofAda]],
+    [asGrace, [ofGrace]],
+    [asAdmin, [ofNobody, ofGrace, ofAda]],
+  ] as const
+  for (const [headers, own] of lists) {
+    t.same(idsOf((await get('/webhooks/logs', headers)).json()), own)
+    for (const id of [ofAda, ofGrace, ofNobody, unknown]) {
+      const isOwn = own.some((one) => one === id)
+      t.equal((await get(`/webhooks/logs/${id}`, headers)).statusCode, isOwn ? 200 : 404)
+    }
+  }
+  for (const query of [
+    '',
+    'status=failed',
+    'provider=sandbox',
+    'event_type=payment.succeeded',
+    'user_id=',
+    'offset=0',
+  ]) {
+    const answer = await get(`/webhooks/logs?${query}&user_id=${grace.payer.id}`)
+    t.notMatch(answer.body, /CANARY-(grace|nobody)/, query)
+  }
+  const words = new Set<string>()
+  for (const id of [ofGrace, ofNobody, unknown, 'no-uuid', `${ofAda}x`]) {
+    const answer = await get(`/webhooks/logs/${id}`)
+    t.equal(answer.statusCode, 404, id)
+    words.add(JSON.stringify({ ...answer.json().error, request_id: '' }))
+  }
+  t.equal(words.size, 1, 'in the same words')
+  for (const url of ['/webhooks/logs', '/webhooks/logs?limit=bad', `/webhooks/logs/${ofAda}`]) {
+    t.equal((await get(url, asGuest)).statusCode, 403, 'guests')
+    t.equal((await get(`${url}${url.includes('?') ? '&' : '?'}token=demo-guest-token`, {})).statusCode, 403)
+    t.equal((await get(url, {})).statusCode, 401, 'anonymous')
+    t.equal((await get(url, { 'x-session-id': 'no-such-session' })).statusCode, 401)
+  }
+})
+
+t.test('every parameter reaches the query, and the newest come first', async (t) => {
+  const { send, record, attempt, get } = await startWebhookLog(t)
+  const named = new Map<string, string>()
+  named.set(await send({ provider: 'stripe', event: 'stripe:charge.succeeded' }), 'a')
+  named.set(await send({ provider: 'stripe' }, [failed]), 'b')
+  named.set(await send({ provider: 'paypal' }, [failed, {}]), 'c')
+  named.set(await send({ provider: 'paypal', event: 'payment.failed' }, [{ ...failed, next: new Date() }]), 'd')
+  await record([{ provider: 'stripe' }])
+  const [late = ''] = await record([{ provider: 'sandbox' }])
+  await attempt(late, [{}])
+  named.set(late, 'e')
+  const expected: [string, string][] = [
+    ['', 'edcba'],
+    ['status=success', 'eca'],
+    ['status=failed', 'db'],
+    ['provider=stripe', 'ba'],
+    ['provider=Stripe', ''],
+    ['provider=nobody', ''],
+    ['event_type=payment.succeeded', 'ecb'],
+    ['event_type=stripe:charge.succeeded', 'a'],
+    ['event_type=payment.*', ''],
+    ['event_type=payment', ''],
+    ['provider=stripe&event_type=payment.succeeded', 'b'],
+    ['provider=stripe&status=success', 'a'],
+    ['event_type=payment.succeeded&status=success', 'ec'],
+    ['provider=paypal&event_type=payment.succeeded&status=success', 'c'],
+    ['provider=paypal&event_type=payment.succeeded&status=failed', ''],
+    ['limit=1', 'e'],
+    ['limit=2&offset=1', 'dc'],
+    ['limit=2&offset=4', 'a'],
+    ['offset=5', ''],
+    ['limit=1000&offset=2147483647', ''],
+    ['status=failed&limit=1&offset=1', 'b'],
+    [`event_type=${'x'.repeat(300)}`, ''],
+    ["event_type='%20or%20true--", ''],
+    ['unknown=1&page=2&orderDir=asc', 'edcba'],
+  ]
+  for (const [query, names] of expected) {
+    const answer = await get(`/webhooks/logs?${query}`, asAdmin)
+    t.equal(answer.statusCode, 200, query)
+    t.equal(
+      idsOf(answer.json())
+        .map((id) => named.get(id))
+        .join(''),
+      names,
+      query,
+    )
+  }
+})
+
+t.test('every bad parameter is 400 and named', async (t) => {
+  const { get } = await startWebhookLog(t)
+  const bad: Record<string, string[]> = {
+    limit: ['0', '1001', '-1', '1.5', 'x', '', '1e3', 'Infinity', '99999999999999999999', '1&limit=2'],
+    offset: ['-1', '1.5', 'x', '', '2147483648', '99999999999999999999', '1&offset=2'],
+    status: ['', 'pending', 'Success', 'succeeded', 'failed&status=success'],
+    provider: ['', '%00', 'a%0ab', 'x'.repeat(301), 'stripe&provider=paypal'],
+    event_type: ['', '%00', 'a%1fb', 'x'.repeat(301), 'a&event_type=b'],
+  }
+  for (const [name, values] of Object.entries(bad))
+    for (const value of values) {
+      const answer = await get(`/webhooks/logs?${name}=${value}`)
+      t.equal(answer.statusCode, 400, `${name}=${value}`)
+      t.match(answer.json(), {
+        success: false,
+        error: { code: 'invalid_request', details: { fields: [{ field: name }] } },
+      })
+    }
+  const odd = { ...asAda, 'x-read-after': 'soon' }
+  t.equal((await get('/webhooks/logs', odd)).statusCode, 400, 'as with every other read')
+  t.equal((await get(`/webhooks/logs/${randomUUID()}`, odd)).statusCode, 400)
+})
+
+t.test('a read that waits for a position does not wait here', async (t) => {
+  const { send, get } = await startWebhookLog(t)
+  const id = await send({ user_id: ada.payer.id })
+  const begun = performance.now()
+  for (const url of ['/webhooks/logs', `/webhooks/logs/${id}`]) {
+    const answer = await get(url, { ...asAda, 'x-read-after': '9'.repeat(20) })
+    t.equal(answer.statusCode, 200)
+    t.notOk(answer.headers['x-read-stale'])
+  }
+  t.ok(performance.now() - begun < 1_500, 'a wait would take 2 s')
+})

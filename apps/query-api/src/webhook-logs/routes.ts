@@ -1,0 +1,85 @@
+// GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): what became of outgoing webhooks.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { DomainError } from '@paylog/domain/errors'
+import { recordedId } from '@paylog/domain/fields'
+import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
+import { getWebhookLog, listWebhookLogs } from '@paylog/projections/webhook-logs/queries'
+import { dataAnswer, errorAnswers, etagHeader } from '@paylog/runtime/openApiParts'
+import type { FastifyReply } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { positionPattern } from '../readAfter.ts'
+import type { Reading } from '../reading.ts'
+import { SingleParams } from '../singles.ts'
+import { entryText } from './entryText.ts'
+import { ListQuery, userSeenBy, webhookLogsQuestion } from './listQuery.ts'
+
+/** The gateway sends it with every read, and whoever sends it in another form is told so as everywhere. */
+const Headers = Type.Object({
+  'x-read-after': Type.Optional(
+    Type.String({
+      pattern: positionPattern,
+      description: 'Waits for nothing here: an entry is there once its endpoint was tried, whenever that is',
+    }),
+  ),
+})
+
+/** The schema of an answer that the route writes out itself. */
+const writtenOut = (schema: TSchema) => Type.Unsafe<string>(schema)
+
+const ListAnswer = Type.Array(WebhookLogEntry, {
+  description: 'The newest first. A payload above 16 KiB is shown as `{truncated: true, bytes}`, answers are cut short',
+})
+const EntryAnswer = dataAnswer(WebhookLogEntry, { description: 'What was asked for', headers: etagHeader })
+
+export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTypebox {
+  const described = (summary: string) => ({
+    tags: ['webhooks'],
+    summary,
+    description: 'About the own payments and tests; administrators see all. Sessions only.',
+    headers: Headers,
+    security: [{ session: [] }],
+  })
+
+  return async (http) => {
+    http.get(
+      '/webhooks/logs',
+      {
+        onRequest: session,
+        schema: {
+          ...described('List what was sent to webhook endpoints'),
+          querystring: ListQuery,
+          response: { 200: writtenOut(ListAnswer), ...errorAnswers },
+        },
+      },
+      async ({ actor, query }, reply) => {
+        const entries = await listWebhookLogs(db, webhookLogsQuestion(actor, query))
+        return written(reply, `[${entries.map(entryText).join(',')}]`)
+      },
+    )
+
+    http.get(
+      '/webhooks/logs/:id',
+      {
+        onRequest: session,
+        schema: {
+          ...described('Get what was sent to a webhook endpoint, and every attempt'),
+          params: SingleParams,
+          response: { 200: writtenOut(EntryAnswer), ...errorAnswers },
+        },
+      },
+      async ({ actor, params }, reply) => {
+        const user_id = userSeenBy(actor)
+        const id = recordedId(params.id)
+        const found = id === null ? undefined : await getWebhookLog(db, { id, user_id })
+        if (found === undefined) throw new DomainError('not_found', 'No webhook log entry with this id')
+        reply.header('etag', `"${found.revision}"`)
+        return written(reply, `{"success":true,"data":${entryText(found.item)}}`)
+      },
+    )
+  }
+}
+
+function written(reply: Pick<FastifyReply, 'type'>, json: string): string {
+  reply.type('application/json; charset=utf-8')
+  return json
+}

@@ -1,0 +1,103 @@
+// The questions about the log of outgoing webhooks. Whoever is no administrator asks as a user.
+import type { LogStatus } from '@paylog/domain/webhook-logs/resource'
+import { type RawBuilder, sql } from 'kysely'
+import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
+import type { Found, Slice } from '../page.ts'
+import { type EntryRecord, type LoggedWebhook, loggedWebhook, webhookLogs } from './views.ts'
+
+/** Whose entries: those of a user, or all, also those that are nobody's. */
+type Whose = { readonly user_id: string | undefined }
+
+type Values = Slice &
+  Whose & {
+    readonly provider: string | undefined
+    /** The name on the wire. */
+    readonly event: string | undefined
+  }
+
+type Shape = { readonly status: LogStatus | 'any' }
+
+export type WebhookLogsQuestion = Values & Shape
+
+/** How much of an entry is shown. */
+type Extent = {
+  readonly body: RawBuilder<string | null>
+  readonly answer: RawBuilder<string | null>
+  readonly maxAttempts: number
+}
+
+/** A list has up to a thousand entries, so that each has to be short. */
+const inList: Extent = {
+  // The length of a text is known without reading it.
+  body: sql`case when octet_length(log.body) <= 16384 then log.body end`,
+  answer: sql`left(response_body, 1024)`,
+  maxAttempts: 25,
+}
+/** All of it; but an operator may have had it sent again any number of times. */
+const alone: Extent = { body: sql`log.body`, answer: sql`response_body`, maxAttempts: 1000 }
+
+const sliceOfLog = prepare(
+  (asked: Asked<Values>, { status }: Shape) => {
+    const { limit, offset } = asked
+    const kinds = status === 'any' ? (['success', 'failed'] as const) : [status]
+    // The ids first: an index alone tells them, and nothing else is read of what is skipped.
+    const ids = sql`select id, created_at from (${sql.join(
+      kinds.map((kind) => newest(asked, kind)),
+      sql` union all `,
+    )}) as found order by created_at desc, id desc limit ${limit} offset ${offset}`
+    return sql<EntryRecord>`
+      select ${entryOf(inList)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${triedOf(inList)}
+      order by paged.created_at desc, paged.id desc`.compile(webhookLogs)
+  },
+  // Nearly every entry can be of one event, or hardly any.
+  { plannedAnew: true },
+)
+
+/** Newest first. */
+export async function listWebhookLogs(
+  db: Queryable,
+  { status, ...values }: WebhookLogsQuestion,
+): Promise<LoggedWebhook[]> {
+  return (await sliceOfLog(db, values, { status })).map(loggedWebhook)
+}
+
+type Single = Whose & { readonly id: string }
+
+const oneOfLog = prepare(({ id, user_id }: Asked<Single>) => {
+  const own = user_id === undefined ? sql`` : sql`and log.user_id = ${user_id}`
+  return sql<EntryRecord>`
+    select ${entryOf(alone)} from webhooks.log, ${triedOf(alone)} where log.id = ${id} ${own}`.compile(webhookLogs)
+})
+
+/** Nothing when there is none, it is someone else's, or it was not attempted yet. Its revision is the number of attempts. */
+export async function getWebhookLog(db: Queryable, question: Single): Promise<Found<LoggedWebhook> | undefined> {
+  const [record] = await oneOfLog(db, question, {})
+  return record && { item: loggedWebhook(record), revision: BigInt(record.attempts) }
+}
+
+/** As many of one kind as could be on the page: what arrived and what failed are found by different indexes. */
+function newest({ user_id, provider, event, limit, offset }: Asked<Values>, kind: LogStatus) {
+  let query = webhookLogs.selectFrom('log').select(['id', 'created_at'])
+  query = query.where('error', kind === 'success' ? 'is' : 'is not', null)
+  if (user_id !== undefined) query = query.where('user_id', '=', user_id)
+  if (provider !== undefined) query = query.where('provider', '=', provider)
+  if (event !== undefined) query = query.where('event', '=', event)
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(sql<bigint>`${limit}::bigint + ${offset}`)
+}
+
+function entryOf({ body }: Extent): RawBuilder<unknown> {
+  return sql`log.id, log.provider, log.event, log.created_at, log.node, log.attempts, log.http_status, log.error,
+    log.next_attempt_at, log.source_stream, log.source_revision, log.source_event_id, log.causation_id,
+    log.correlation_id, ${body} as body, octet_length(log.body) as body_bytes, tried.tried, tried.answer`
+}
+
+/** The attempts of an entry and the answer to the last one, as one row. */
+function triedOf({ answer, maxAttempts }: Extent): RawBuilder<unknown> {
+  return sql`lateral (
+    select coalesce(json_agg(json_build_array(extract(epoch from at) * 1000, ms, http_status, error) order by attempt), '[]') as tried,
+      max(${answer}) filter (where attempt = log.attempts) as answer
+    from (
+      select * from webhooks.log_attempts where delivery_id = log.id order by attempt desc limit ${sql.lit(maxAttempts)}
+    ) as latest
+  ) as tried`
+}
