@@ -1,4 +1,4 @@
-// What an attempt has to send.
+// What attempts have to send.
 import type { Pool } from 'pg'
 import type { AttemptRef } from './deliveries.ts'
 
@@ -9,17 +9,31 @@ export type DueDelivery = {
   readonly series_start: number
 }
 
-/** Nothing when the attempt was made already, the delivery is finished, or its node is disabled. */
-export async function dueDelivery(pool: Pool, { deliveryId, attempt }: AttemptRef): Promise<DueDelivery | undefined> {
-  const { rows } = await pool.query<DueDelivery>({
-    name: 'due-delivery',
+/**
+ * Looks up many at once.
+ * @returns for each, in their order, what it has to send: nothing when the attempt was made already, the delivery is
+ * finished, or its node is disabled
+ */
+export async function dueDeliveries(
+  pool: Pool,
+  attempts: readonly AttemptRef[],
+): Promise<readonly (DueDelivery | undefined)[]> {
+  const { rows } = await pool.query<DueDelivery & { place: bigint }>({
+    name: 'due-deliveries',
     text: dueSql,
-    values: [deliveryId, attempt - 1],
+    values: [attempts.map(({ deliveryId }) => deliveryId), attempts.map(({ attempt }) => attempt - 1)],
   })
-  return rows[0]
+  const byPlace = new Map(rows.map(({ place, ...due }) => [Number(place), due]))
+  return attempts.map((_, index) => byPlace.get(index + 1))
 }
 
+// The inner query stands alone (offset 0), so that rows are found by their primary key: any other condition would offer the
+// planner the index of all that is pending, which under load is mostly dead entries.
 const dueSql = `
-select event, body, series_start from webhooks.deliveries d
-where id = $1 and status = 'pending' and attempts = $2
+select g.place, d.event, d.body, d.series_start
+from unnest($1::uuid[], $2::integer[]) with ordinality as g (id, attempts, place)
+cross join lateral (
+  select node, event, body, series_start, status, attempts from webhooks.deliveries where id = g.id offset 0
+) d
+where d.status = 'pending' and d.attempts = g.attempts
   and not exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null)`

@@ -6,8 +6,15 @@ const shortestShare = 0.8
 /**
  * The pause before the attempt that follows `attempt` (from 1); `undefined` when the schedule is used up.
  * @param random from 0 to 1
+ * @param askedMs for how long the endpoint asked to be left alone: makes a pause longer, never shorter, and adds none
  */
-export function nextPauseMs(scheduleMs: readonly number[], attempt: number, random: number): number | undefined {
+export function nextPauseMs(
+  scheduleMs: readonly number[],
+  attempt: number,
+  random: number,
+  askedMs = 0,
+): number | undefined {
   const pauseMs = scheduleMs[attempt - 1]
-  return pauseMs === undefined ? undefined : Math.round(pauseMs * (shortestShare + (1 - shortestShare) * random))
+  if (pauseMs === undefined) return undefined
+  return Math.max(Math.round(pauseMs * (shortestShare + (1 - shortestShare) * random)), askedMs)
 }

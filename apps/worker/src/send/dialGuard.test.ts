@@ -17,10 +17,15 @@ t.test('addresses that are not the public internet are refused', async (t) => {
     '192.168.1.1',
     '198.18.0.1',
     '203.0.113.7',
+    '192.88.99.1',
+    '192.0.2.1',
+    '198.51.100.1',
     '224.0.0.1',
+    '240.0.0.1',
     '255.255.255.255',
     '::',
     '::1',
+    '::169.254.169.254',
     '::127.0.0.1',
     '::ffff:127.0.0.1',
     '::ffff:7f00:1',
@@ -33,12 +38,24 @@ t.test('addresses that are not the public internet are refused', async (t) => {
     '2001:db8::1',
     '2002:7f00:1::',
     '3fff::1',
+    '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+    '2001:10::1',
+    '64:ff9b::8.8.8.8',
+    '::ffff:0:127.0.0.1',
     '5f00::1',
+    'fd00:ec2::254',
+    'fec0::1',
+    'FE80::1',
     'fc00::1',
     'fd12:3456::1',
     'fe80::1',
     'fe80::1%eth0',
     'ff02::1',
+    'ff0e::1',
+    '127.1',
+    '0x7f.0.0.1',
+    '2130706433',
+    '8.8.8.8.',
     'localhost',
     '',
   ]
@@ -54,6 +71,14 @@ t.test('what the operator allows is allowed, and no more', async (t) => {
   const rule = createAddressRule(['127.0.0.0/8', '::1/128', '10.1.0.0/16'])
   for (const address of ['127.0.0.1', '::1', '10.1.255.1', '::ffff:127.0.0.1']) t.ok(rule(address), address)
   for (const address of ['10.2.0.1', '169.254.169.254', '::2', 'fe80::1']) t.notOk(rule(address), address)
+})
+
+t.test('a range holds for an IPv4 address however it is written, and for no other', async (t) => {
+  const mapped = createAddressRule(['::ffff:10.1.0.0/112'])
+  for (const address of ['::ffff:10.1.2.3', '::ffff:a01:203', '10.1.2.3']) t.ok(mapped(address), address)
+  for (const address of ['10.2.0.1', '::ffff:10.2.0.1']) t.notOk(mapped(address), address)
+  const plain = createAddressRule(['10.1.0.0/16'])
+  for (const address of ['64:ff9b::10.1.2.3', '::10.1.2.3', '2002:a01:203::']) t.notOk(plain(address), address)
 })
 
 t.test('a zone changes nothing about an address', async (t) => {

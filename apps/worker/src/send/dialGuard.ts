@@ -1,5 +1,6 @@
 // Which addresses may be dialled: a configured URL must not become a way into the operator's own network.
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { ADDRCONFIG, type LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 
@@ -36,7 +37,11 @@ const forbiddenCidrs = [
   'ff00::/8',
 ]
 
-const connectTimeoutMs = 10_000
+/** Every address of a host name. */
+export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/** The machine's own way, as `net.connect` asks it. */
+export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, hints: ADDRCONFIG })
 
 /** The address behind a host is none that may be dialled. */
 export class ForbiddenAddressError extends Error {
@@ -65,26 +70,48 @@ export function createAddressRule(allowedCidrs: readonly string[]): (address: st
 /**
  * An undici connector that dials only what the rule allows. The check is made on the addresses that are then dialled,
  * so a name that resolves to something else later gains nothing. undici looks up no IP literals: they are checked first.
+ * HTTP/2 is not offered: a connection would carry many deliveries then, and take all of them with it when it breaks.
+ * @param options.timeoutMs for name, connection and TLS together
  */
-export function guardedConnector(isAllowed: (address: string) => boolean): buildConnector.connector {
-  const connect = buildConnector({ timeout: connectTimeoutMs, lookup: guardedLookup(isAllowed) })
-  return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, '')
+export function guardedConnector(options: {
+  isAllowed: (address: string) => boolean
+  resolve: Resolver
+  timeoutMs: number
+}): buildConnector.connector {
+  const { isAllowed, resolve, timeoutMs } = options
+  // Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  const tls = { rejectUnauthorized: true, allowH2: false }
+  const connect = buildConnector({ ...tls, timeout: timeoutMs, lookup: guardedLookup(isAllowed, resolve) })
+  return (target, callback) => {
+    const host = target.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !isAllowed(host)) callback(new ForbiddenAddressError('The address is not allowed'), null)
-    else connect(options, callback)
+    else connect(target, callback)
   }
 }
 
-function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
-  return (hostname: string, options: LookupOptions, callback) => {
-    lookup(hostname, { ...options, all: true }, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
-      if (error !== null) return callback(error, '')
+/**
+ * A resolver that asks for each name once at a time. The system's lookups share a handful of threads: without this one
+ * name whose servers are silent would take them all, and every other endpoint would wait.
+ */
+export function askingOnce(resolve: Resolver): Resolver {
+  const asked = new Map<string, ReturnType<Resolver>>()
+  return (hostname) => {
+    const answer = asked.get(hostname) ?? resolve(hostname).finally(() => asked.delete(hostname))
+    asked.set(hostname, answer)
+    return answer
+  }
+}
+
+function guardedLookup(isAllowed: (address: string) => boolean, resolve: Resolver): LookupFunction {
+  return (hostname, { all }, callback) => {
+    const answer = (addresses: readonly LookupAddress[]) => {
       const usable = addresses.filter(({ address }) => isAllowed(address))
       const [first] = usable
       if (first === undefined) callback(new ForbiddenAddressError('No address of the host is allowed'), '')
-      else if (options.all === true) callback(null, usable)
+      else if (all === true) callback(null, usable)
       else callback(null, first.address, first.family)
-    })
+    }
+    resolve(hostname).then(answer, (error: NodeJS.ErrnoException) => callback(error, ''))
   }
 }
 

@@ -12,40 +12,56 @@ export type FailureClass =
   | 'invalid_response'
   | 'network'
   | 'redirect'
+  | 'gone'
+  | 'rate_limited'
+  | 'rejected'
   | 'unexpected_status'
 
 const byCode: Readonly<Record<string, FailureClass>> = {
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
+  ECONNABORTED: 'connection_reset',
   EPIPE: 'connection_reset',
   UND_ERR_SOCKET: 'connection_reset',
   EHOSTUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
   ENETUNREACH: 'unreachable',
+  ENETDOWN: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
   ETIMEDOUT: 'timeout',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  EAI_FAIL: 'dns',
   ENODATA: 'dns',
   EPROTO: 'tls',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
-  SELF_SIGNED_CERT_IN_CHAIN: 'tls',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
-  UNABLE_TO_GET_ISSUER_CERT: 'tls',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
+  HOSTNAME_MISMATCH: 'tls',
+  INVALID_CA: 'tls',
+  INVALID_PURPOSE: 'tls',
+  PATH_LENGTH_EXCEEDED: 'tls',
   UND_ERR_HEADERS_OVERFLOW: 'invalid_response',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid_response',
 }
 
 const byPrefix: readonly (readonly [string, FailureClass])[] = [
+  ['EAI_', 'dns'],
   ['ERR_TLS', 'tls'],
   ['ERR_SSL', 'tls'],
   ['CERT_', 'tls'],
+  ['SELF_SIGNED_', 'tls'],
+  ['UNABLE_TO_', 'tls'],
+  ['HPE_', 'invalid_response'],
 ]
+
+/** Answers of undici's that are about the other side's HTTP, and have no code of their own. */
+const invalidAnswers: readonly string[] = ['bad response', 'bad upgrade']
 
 /** The class of an answer that is no success. */
 export function statusFailure(httpStatus: number): FailureClass {
-  return httpStatus >= 300 && httpStatus < 400 ? 'redirect' : 'unexpected_status'
+  if (httpStatus >= 300 && httpStatus < 400) return 'redirect'
+  if (httpStatus === 410) return 'gone'
+  if (httpStatus === 429) return 'rate_limited'
+  // A chat service says in the body that it took nothing.
+  return httpStatus === 200 ? 'rejected' : 'unexpected_status'
 }
 
 /** The class of an attempt that got no answer. */
@@ -53,9 +69,14 @@ export function requestFailure(error: unknown): FailureClass {
   if (error instanceof ForbiddenAddressError) return 'forbidden_address'
   if (!(error instanceof Error)) return 'network'
   if (error.name === 'TimeoutError') return 'timeout'
-  // undici gives its parser's errors no code.
-  if (error.name === 'HTTPParserError') return 'invalid_response'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  // undici gives some of its parser's errors no code.
+  if (error.name === 'HTTPParserError' || invalidAnswers.includes(error.message)) return 'invalid_response'
+  const code = failureCode(error) ?? ''
   const prefixed = byPrefix.find(([prefix]) => code.startsWith(prefix))?.[1]
   return (Object.hasOwn(byCode, code) ? byCode[code] : prefixed) ?? 'network'
+}
+
+/** The code of an error; unlike its message it holds nothing of the address. */
+export function failureCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }

@@ -1,59 +1,96 @@
 // One HTTP request to an endpoint: bounded in time and size, and never redirected.
-import { Agent, type Dispatcher, request } from 'undici'
-import { createAddressRule, guardedConnector } from './dialGuard.ts'
-import { type FailureClass, requestFailure, statusFailure } from './failureClass.ts'
-
-export type SuccessStatus = '200' | '2xx'
+import { type EndpointAnswer, isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/answers'
+import type { WebhookNode } from '@paylog/webhooks/nodes'
+import { type Dispatcher, request } from 'undici'
+import type { EndpointAgent } from './endpointAgent.ts'
+import { type FailureClass, failureCode, requestFailure, statusFailure } from './failureClass.ts'
+import { keptBody, maxKeptBytes, type ReadBody, textOf } from './keptBody.ts'
 
 export type PostResult = {
   readonly httpStatus: number | null
   /** `null` exactly for a success. */
   readonly error: FailureClass | null
+  /** The code that the network's error had: what a certificate lacks, say. */
+  readonly code: string | null
+  /** What may be kept of it. */
   readonly responseBody: string | null
+  /** For how long a failing endpoint asks to be left alone. */
+  readonly retryAfterMs: number | undefined
 }
 
-const maxResponseBytes = 16 * 1024
-
-/**
- * The connections to all endpoints, kept open between requests. How many there are is bounded by the workers'
- * concurrency, not here: a limit per host would let two nodes on one host delay each other.
- */
-export function createEndpointAgent(allowedPrivateCidrs: readonly string[]): Agent {
-  return new Agent({ connect: guardedConnector(createAddressRule(allowedPrivateCidrs)), pipelining: 1 })
+type PostOptions = {
+  readonly agent: EndpointAgent
+  readonly node: Pick<WebhookNode, 'url' | 'format' | 'timeoutMs'>
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly successStatus: SuccessStatus
+  /** What must not be kept of the answer, the longest first. */
+  readonly secrets: readonly string[]
+  readonly now: () => Date
+  readonly signal: AbortSignal
 }
 
 /**
  * Posts a message. What the endpoint or the network does is a result; only an abort of `signal` is thrown, because then
  * nothing is known about the attempt.
  */
-export async function postWebhook(options: {
-  agent: Dispatcher
-  url: string
-  headers: Readonly<Record<string, string>>
-  body: string
-  timeoutMs: number
-  successStatus: SuccessStatus
-  signal: AbortSignal
-}): Promise<PostResult> {
-  const { agent, url, headers, body, timeoutMs, successStatus, signal } = options
+export async function postWebhook(options: PostOptions): Promise<PostResult> {
+  const { node, signal } = options
+  // One clock for all of it: name, connection, answer and body.
+  const clock = new AbortController()
+  const timeout = new DOMException('The endpoint did not answer in time', 'TimeoutError')
+  const timer = setTimeout(() => clock.abort(timeout), node.timeoutMs)
+  const stop = () => clock.abort(signal.reason)
+  signal.addEventListener('abort', stop)
   try {
-    const response = await request(url, {
+    signal.throwIfAborted()
+    const response = await answered(options, clock.signal)
+    const read = await readStart(response.body)
+    return judged(options, { httpStatus: response.statusCode, headers: response.headers, body: read.text }, read)
+  } catch (error) {
+    signal.throwIfAborted()
+    const code = failureCode(error)
+    return { httpStatus: null, error: requestFailure(error), code, responseBody: null, retryAfterMs: undefined }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** While it looks for a name or a connection undici does not hear that it is to stop, so the clock stops the waiting. */
+async function answered({ agent, node, headers, body }: PostOptions, clock: AbortSignal) {
+  const stopped = Promise.withResolvers<never>()
+  const stop = () => stopped.reject(clock.reason)
+  clock.addEventListener('abort', stop)
+  try {
+    const response = request(node.url, {
       method: 'POST',
-      dispatcher: agent,
+      dispatcher: agent.connections(node.timeoutMs),
       headers: { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...headers },
       body,
-      // One clock for all of it: name, connection, answer and body.
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: clock,
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const responseBody = await readStart(response.body)
-    const httpStatus = response.statusCode
-    const succeeded = httpStatus === 200 || (successStatus === '2xx' && httpStatus > 200 && httpStatus < 300)
-    return { httpStatus, error: succeeded ? null : statusFailure(httpStatus), responseBody }
-  } catch (error) {
-    signal.throwIfAborted()
-    return { httpStatus: null, error: requestFailure(error), responseBody: null }
+    return await Promise.race([response, stopped.promise])
+  } finally {
+    clock.removeEventListener('abort', stop)
+  }
+}
+
+function judged(
+  { node, successStatus, secrets, now }: PostOptions,
+  answer: EndpointAnswer,
+  read: ReadBody,
+): PostResult {
+  const { httpStatus } = answer
+  const isSuccess = isDelivered(node, answer, successStatus)
+  return {
+    httpStatus,
+    error: isSuccess ? null : statusFailure(httpStatus),
+    code: null,
+    responseBody: keptBody(read, secrets),
+    retryAfterMs: isSuccess ? undefined : retryAfterMs(node.format, answer, now()),
   }
 }
 
@@ -61,18 +98,21 @@ export async function postWebhook(options: {
  * The first bytes of a response, as text. The status has decided already, so a body that breaks off, or goes on until
  * the timeout, is kept as far as it came. A longer one is cut, which costs the endpoint its open connection.
  */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function readStart(body: Dispatcher.ResponseData['body']): Promise<ReadBody> {
   const chunks: Buffer[] = []
   let bytes = 0
+  let isCut = false
   body.on('error', () => undefined)
   try {
     for await (const chunk of body) {
       chunks.push(Buffer.from(chunk))
       bytes += chunk.length
-      if (bytes >= maxResponseBytes) break
+      isCut = bytes > maxKeptBytes
+      if (isCut) break
     }
   } catch {
-    // Cut off: what was read is all there is.
+    // What was read is all there is.
+    isCut = true
   }
-  return Buffer.concat(chunks).subarray(0, maxResponseBytes).toString('utf8')
+  return { text: textOf(Buffer.concat(chunks).subarray(0, maxKeptBytes), isCut), isCut }
 }

@@ -1,0 +1,132 @@
+import { createLog } from '@paylog/runtime/log'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { tcpEndpoint } from '../testing/poster.ts'
+import { batchOf, createRig, type Rig, received } from '../testing/rig.ts'
+
+const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
+const { signal } = new AbortController()
+
+async function storedDelivery(rig: Rig) {
+  const [node] = rig.nodes
+  const [attempt] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
+  if (node === undefined || attempt === undefined) throw new Error('nothing to send')
+  return { node, attempt }
+}
+
+/** Every byte that an endpoint got, request by request. */
+async function recordingEndpoint(t: Test, status = 200) {
+  const requests: Buffer[] = []
+  const host = await tcpEndpoint(t, (socket) => {
+    let read = Buffer.alloc(0)
+    socket.on('data', (chunk: Buffer) => {
+      read = Buffer.concat([read, chunk])
+      const start = read.indexOf('\r\n\r\n') + 4
+      const length = /content-length: (\d+)/i.exec(read.toString('latin1'))?.[1]
+      if (start < 4 || read.length < start + Number(length)) return
+      requests.push(read)
+      socket.end(`HTTP/1.1 ${status} Said\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    })
+  })
+  return { url: `http://${host}/hook`, requests }
+}
+
+/** What a receiver sees of a request. */
+function parsed(request: Buffer | undefined) {
+  if (request === undefined) throw new Error('no request')
+  const start = request.indexOf('\r\n\r\n')
+  const [line = '', ...lines] = request.subarray(0, start).toString('latin1').split('\r\n')
+  const headers = Object.fromEntries(
+    lines.map((text) => {
+      const [, name = '', value = ''] = /^([^:]+): (.*)$/.exec(text) ?? []
+      return [name.toLowerCase(), value]
+    }),
+  )
+  return { line, headers, body: request.subarray(start + 4) }
+}
+
+t.test('what is signed is what is sent and what is stored, to the byte', async (t) => {
+  const endpoint = await recordingEndpoint(t)
+  const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENT_MODE: 'raw' }
+  const rig = await createRig(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
+  await rig.dispatcher.start()
+  const odd = '{ "id":"evt_1", "name":"J\u00f6rg \u20ac \ud83d\ude00 \\u00e9 <&>", "amount":1.50,"amount":2e2 }'
+  await rig.dispatcher.handle({ events: [received(1n, odd)], position: { commit: 1n, prepare: 0n } })
+  const { node, attempt } = await storedDelivery(rig)
+  t.equal(await rig.send(node, attempt, signal), undefined)
+  const { line, headers, body } = parsed(endpoint.requests[0])
+  t.equal(line, 'POST /hook HTTP/1.1')
+  t.match(headers, {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'webhook-id': attempt.deliveryId,
+    'user-agent': /^paylog/,
+  })
+  t.notOk('transfer-encoding' in headers || 'expect' in headers || 'accept-encoding' in headers)
+  const { rows } = await rig.pool.query<{ body: string }>('select body from webhooks.deliveries')
+  t.equal(body.toString('utf8'), rows[0]?.body)
+  t.ok(body.includes(Buffer.from(odd)), "the provider's own text")
+  for (const known of [secret, nextSecret])
+    t.same(new Webhook(known).verify(body, headers), JSON.parse(body.toString()))
+  t.equal(headers['webhook-signature']?.split(' ').length, 2)
+  const stranger = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+  t.throws(() => new Webhook(stranger).verify(body, headers), /No matching signature/)
+})
+
+t.test('every attempt has its own time and signature, and the same id and body', async (t) => {
+  const endpoint = await recordingEndpoint(t, 500)
+  let time = Date.now()
+  const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_SECRET: secret }
+  const rig = await createRig(t, 'postgres', env, undefined, { now: () => new Date(time) })
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1))
+  const { node, attempt } = await storedDelivery(rig)
+  const next = await rig.send(node, attempt, signal)
+  time += 20_000
+  if (next === undefined) throw new Error('no second attempt')
+  await rig.send(node, next, signal)
+  const [first, second] = endpoint.requests.map(parsed)
+  t.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
+  t.same(first?.body, second?.body)
+  t.equal(Number(second?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp']), 20)
+  t.not(first?.headers['webhook-signature'], second?.headers['webhook-signature'])
+  for (const request of [first, second]) t.ok(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {}))
+})
+
+t.test('a node without a secret is sent an id and a time, and no signature', async (t) => {
+  const endpoint = await createEndpoint(t)
+  const rig = await createRig(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1))
+  const { node, attempt } = await storedDelivery(rig)
+  await rig.send(node, attempt, signal)
+  const { headers } = await waitFor(() => endpoint.received[0], { what: 'the webhook' })
+  t.match(headers, { 'webhook-id': attempt.deliveryId, 'webhook-timestamp': /^\d{10}$/ })
+  t.notOk('webhook-signature' in headers)
+})
+
+t.test('an endpoint that repeats its request puts neither URL nor signature on record', async (t) => {
+  const token = 'tok-9f8e7d6c5b4a'
+  const lines: string[] = []
+  const echo = await createEndpoint(t, (response, _, { url, headers }) => {
+    response.writeHead(500).end(JSON.stringify({ url, headers, known: secret }))
+  })
+  const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: `${echo.url}/${token}?sig=abc123`, WEBHOOK_1_SECRET: secret }
+  const log = createLog({ app: 'test', level: 'trace' }, { write: (line) => lines.push(line) })
+  const rig = await createRig(t, 'postgres', env, undefined, { log })
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1))
+  const { node, attempt } = await storedDelivery(rig)
+  await rig.send(node, attempt, signal)
+  const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
+  const [made] = await rig.attempts(attempt.deliveryId)
+  t.match(made, { http_status: 500, response_body: /content-type.*application\/json/ })
+  for (const hidden of [token, 'abc123', secret, secret.slice(6), signature, echo.url]) {
+    t.notOk(made?.response_body?.includes(hidden), `${hidden} in the record`)
+    t.notOk(lines.join('').includes(hidden), `${hidden} in the log`)
+  }
+  t.match(lines.join(''), 'webhook attempt failed')
+})
