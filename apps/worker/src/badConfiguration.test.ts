@@ -41,3 +41,12 @@ t.test('a bad configuration stops the worker at start, with one message that nam
   t.strictSame(named?.sort(), ['DATABASE_URL', ...Object.keys(bad)].sort())
   t.notMatch(output, /hid(?:den|\*)/, 'values may be secrets')
 })
+
+t.test('what can be meant and probably is not is told of, without stopping the worker for it', async (t) => {
+  const doubtful = { WEBHOOK_1_URL: 'http://127.0.0.1:9/hidden', WEBHOOK_1_EVENTS: 'payments.*' }
+  const nowhere = { DATABASE_URL: 'postgresql://127.0.0.1:9/paylog', EVENTSTORE_URL: 'esdb://127.0.0.1:9?tls=false' }
+  const output = await refusal({ ...nowhere, ...doubtful, WEBHOOK_1_ENABLED: 'true' })
+  t.match(output, 'Doubtful configuration: WEBHOOK_1_EVENTS covers nothing that a canonical node is told')
+  t.match(output, 'ECONNREFUSED', 'it stops for want of a database')
+  t.notMatch(output, 'hidden')
+})

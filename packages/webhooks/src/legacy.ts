@@ -20,10 +20,15 @@ const paymentStatuses: ReadonlyMap<string, string> = new Map([
   ['payment_intent.canceled', 'canceled'],
 ])
 
+/** Whether a name, or a pattern, is of a family that the single list offers. */
+export function isLegacyFamily(name: string): boolean {
+  const [family = ''] = name.split('.')
+  return families.has(family)
+}
+
 /** @returns nothing for what has no name that the single list offers */
 export function legacyName({ generic_type }: Notified): string | undefined {
-  const [family = ''] = (generic_type ?? '').split('.')
-  return families.has(family) ? (generic_type ?? undefined) : undefined
+  return generic_type !== null && isLegacyFamily(generic_type) ? generic_type : undefined
 }
 
 export function legacyStatus(name: string, { status }: Notified): string | null {

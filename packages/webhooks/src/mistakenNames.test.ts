@@ -41,3 +41,15 @@ t.test('what Kubernetes and Docker set for a service called webhook-1 is no mist
   }
   t.strictSame(problemsOf({ ...indexed, ...theirs }), [])
 })
+
+t.test('a variable that the single list does not have is reported', async (t) => {
+  const known =
+    'EXTERNAL_WEBHOOKS_ENABLED, EXTERNAL_WEBHOOK_URLS, EXTERNAL_WEBHOOK_EVENTS, EXTERNAL_WEBHOOK_MAX_RETRIES, EXTERNAL_WEBHOOK_RETRY_DELAY, EXTERNAL_WEBHOOK_TIMEOUT'
+  t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_ENABLED: 'false' }), [
+    `EXTERNAL_WEBHOOK_ENABLED is not known; there are ${known}`,
+  ])
+  for (const name of ['EXTERNAL_WEBHOOK_URL', 'EXTERNAL_WEBHOOKS_URLS', 'EXTERNAL_WEBHOOK_RETRIES'])
+    t.strictSame(firstWords({ [name]: 'x' }), [name])
+  t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_URL: 'x', EXTERNAL_WEBHOOKS_ENABLED: 'false' }), [])
+  t.strictSame(problemsOf({ EXTERNAL_WEBHOOK_SERVICE_HOST: '10.0.0.1', MY_EXTERNAL_WEBHOOK_URL: 'x' }), [])
+})

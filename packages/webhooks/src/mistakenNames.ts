@@ -15,11 +15,22 @@ const suffixes: readonly string[] = [
 /** Kubernetes and Docker set such variables for a service or a container that is called `webhook-1`. */
 const setByContainers = /^(?:SERVICE_.*|PORT(?:_.*)?|NAME|ENV_.*)$/
 
+const ofList: readonly string[] = [
+  'EXTERNAL_WEBHOOKS_ENABLED',
+  'EXTERNAL_WEBHOOK_URLS',
+  'EXTERNAL_WEBHOOK_EVENTS',
+  'EXTERNAL_WEBHOOK_MAX_RETRIES',
+  'EXTERNAL_WEBHOOK_RETRY_DELAY',
+  'EXTERNAL_WEBHOOK_TIMEOUT',
+]
+
+const listVariable = /^EXTERNAL_WEBHOOKS?_(.+)$/
+
 const nodeVariable = /^WEBHOOK_(\d+)_(.+)$/
 
 /**
- * Reports nodes that are enabled but have a number that is not scanned, and variables of enabled nodes whose last part means
- * nothing here.
+ * Reports nodes that are enabled but have a number that is not scanned, variables of enabled nodes whose last part means
+ * nothing here, and those of the single list that it does not have: `EXTERNAL_WEBHOOK_ENABLED=false` would switch nothing off.
  * @param scanned `enabled`: the names of the nodes that are read
  */
 export function reportMistakenNames(
@@ -27,6 +38,9 @@ export function reportMistakenNames(
   { scanMax, enabled }: { readonly scanMax: number; readonly enabled: readonly string[] },
 ): void {
   for (const variable of read.names()) {
+    const [, ending] = listVariable.exec(variable) ?? []
+    if (ending !== undefined && !ofList.includes(variable) && !setByContainers.test(ending))
+      read.problem(variable, `is not known; there are ${ofList.join(', ')}`)
     const [, number = '', suffix = ''] = nodeVariable.exec(variable) ?? []
     if (enabled.includes(number)) {
       if (!suffixes.includes(suffix) && !setByContainers.test(suffix))

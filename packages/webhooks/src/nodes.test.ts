@@ -113,7 +113,7 @@ t.test('only an http or https URL without user name and password is an endpoint'
   ])
     t.strictSame(
       decodeNodes({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: url }).problems,
-      ['WEBHOOK_1_URL must be an http or https URL without user name and password'],
+      ['WEBHOOK_1_URL must be an http or https URL without user name, password and fragment, and without spaces'],
       url,
     )
 })

@@ -1,6 +1,8 @@
 // The endpoints that an operator configured, decoded from the environment.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { chatServices, formatByHost, type WebhookFormat } from './chat/chatServices.ts'
+import { deafPatterns, forgottenNodes, repeatedUrls } from './doubts.ts'
+import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
 import { reportMistakenNames } from './mistakenNames.ts'
 import { isPattern } from './patterns.ts'
 import { signingKey } from './signing.ts'
@@ -28,6 +30,8 @@ export type DecodedNodes = {
   readonly nodes: readonly WebhookNode[]
   /** One sentence per bad variable. Values are never repeated: a URL or a secret must not end in a log. */
   readonly problems: readonly string[]
+  /** One sentence per variable that can be meant and probably is not, in the same manner. */
+  readonly warnings: readonly string[]
 }
 
 type General = Pick<WebhookNode, 'retryScheduleMs' | 'timeoutMs'>
@@ -38,6 +42,7 @@ const maxDelayMs = 24 * 3_600_000
 const maxTimeoutMs = 5 * 60_000
 
 const formats = ['auto', 'json', ...chatServices] as const
+const urlList = 'EXTERNAL_WEBHOOK_URLS'
 const everything: readonly string[] = Object.freeze(['all'])
 
 /**
@@ -52,9 +57,20 @@ export function decodeNodes(env: Environment): DecodedNodes {
   const general = readGeneral(read)
   const names = Array.from({ length: scanMax }, (_, index) => String(index + 1))
   const enabled = names.filter((name) => read.flag(`WEBHOOK_${name}_ENABLED`, false))
-  const nodes = isOn ? [...enabled.map((name) => readNode(read, name, general)), ...readLegacyNodes(read, general)] : []
+  const indexed = isOn ? enabled.map((name) => readNode(read, name, general)) : []
+  const listed = isOn ? readLegacyNodes(read, general) : []
   if (isOn) reportMistakenNames(read, { scanMax, enabled })
-  return Object.freeze({ nodes: Object.freeze(nodes), problems: Object.freeze(read.problems) })
+  const warnings = [
+    ...indexed.flatMap((node) => deafPatterns(`WEBHOOK_${node.name}_EVENTS`, node)),
+    ...listed.slice(0, 1).flatMap((node) => deafPatterns('EXTERNAL_WEBHOOK_EVENTS', node)),
+    ...repeatedUrls(urlList, listed),
+    ...(isOn ? forgottenNodes(read) : []),
+  ]
+  return Object.freeze({
+    nodes: Object.freeze([...indexed, ...listed]),
+    problems: Object.freeze(read.problems),
+    warnings: Object.freeze(warnings),
+  })
 }
 
 /** What holds for every node that says nothing else for itself. */
@@ -100,16 +116,15 @@ function readNode(read: VariableReader, name: string, general: General): Webhook
 
 /** The single list: all its endpoints share patterns, retries and timeout, and their messages are not signed. */
 function readLegacyNodes(read: VariableReader, general: General): readonly WebhookNode[] {
-  const list = 'EXTERNAL_WEBHOOK_URLS'
-  if (!read.isGiven(list)) return []
-  const urls = read.list<string>(list, [], endpointUrl, 'http or https URLs without user name and password')
+  if (!read.isGiven(urlList)) return []
+  const urls = read.list<string>(urlList, [], endpointUrl, `http or https URLs ${endpointUrlRule}`)
   const patterns = readPatterns(read, 'EXTERNAL_WEBHOOK_EVENTS')
   const nodes = urls.map((url, index): WebhookNode => {
     const format = formatOf(url, 'auto')
     const name = `legacy-${index + 1}`
     return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...general })
   })
-  checkChat(read, list, nodes)
+  checkChat(read, urlList, nodes)
   return nodes
 }
 
@@ -119,14 +134,7 @@ function readPatterns(read: VariableReader, variable: string): readonly string[]
 
 function readUrl(read: VariableReader, variable: string): string {
   if (!read.isGiven(variable)) read.problem(variable, 'is required for an enabled node')
-  return read.read(variable, '', endpointUrl, 'an http or https URL without user name and password')
-}
-
-function endpointUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
-  return isHttp && url.username === '' && url.password === '' ? url.href : undefined
+  return read.read(variable, '', endpointUrl, `an http or https URL ${endpointUrlRule}`)
 }
 
 /** @param url empty where there is none that could be read */

@@ -47,6 +47,8 @@ t.test('knows what is a pattern', async (t) => {
     ':payment',
     'pay ment',
     '*.created',
+    'ALL',
+    'All',
   ]
   for (const text of good) t.ok(isPattern(text), text)
   for (const text of bad) t.notOk(isPattern(text), text)

@@ -14,7 +14,8 @@ const grammar = new RegExp(`^(?:all|${provider}\\*|(?:${provider})?${part}(?:\\.
 
 /** Whether the text is a pattern: `all`, a name, `family.*`, and the latter two, or `*`, behind a `<provider>:`. */
 export function isPattern(text: string): boolean {
-  return grammar.test(text)
+  // `ALL` would be the name of an event that nobody has.
+  return grammar.test(text) && (text === 'all' || text.toLowerCase() !== 'all')
 }
 
 /**

@@ -1,6 +1,7 @@
 // The database in which deliveries stand.
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
+import { listNodes } from '@paylog/worker/operations/deliveryList'
 
 type Pool = ReturnType<typeof createPool>
 
@@ -20,3 +21,9 @@ export async function withDatabase<Result>(
 
 /** "1 delivery", "2 deliveries". */
 export const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)
+
+/** That there is no such node, and which there are. */
+export async function unknownNode(pool: Pool, node: string): Promise<string> {
+  const known = (await listNodes(pool)).map((row) => row.node)
+  return `There is no node ${node}. ${known.length === 0 ? 'No node was ever configured.' : `There are ${known.join(', ')}.`}`
+}

@@ -1,10 +1,9 @@
 // `webhooks enable`: lets a node get messages again that answered that it is gone.
 import { loadConfig, url } from '@paylog/runtime/config'
-import { listNodes } from '@paylog/worker/operations/deliveryList'
 import { enableNode } from '@paylog/worker/operations/enabling'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from '../command.ts'
-import { deliveries, withDatabase } from './database.ts'
+import { deliveries, unknownNode, withDatabase } from './database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
@@ -29,9 +28,4 @@ export const webhooksEnable: Command = {
       else await print(`Node ${node} is enabled: ${deliveries(held)} held since ${disabled_at.toISOString()}.`)
     })
   },
-}
-
-async function unknownNode(pool: Parameters<typeof listNodes>[0], node: string): Promise<string> {
-  const known = (await listNodes(pool)).map((row) => row.node)
-  return `There is no node ${node}. ${known.length === 0 ? 'No node was ever configured.' : `There are ${known.join(', ')}.`}`
 }

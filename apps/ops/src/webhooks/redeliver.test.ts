@@ -1,5 +1,4 @@
 // Single deliveries that are sent again, beside a real worker.
-import { randomUUID } from 'node:crypto'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -63,34 +62,4 @@ t.test('one that waits for its next attempt is tried now, and once', async (t) =
     endpoint.received.map((webhook) => webhook.id),
     [id, id],
   )
-})
-
-t.test('ids that are unknown are named, and the others are sent again', async (t) => {
-  const rig = await startWebhooksRig(t)
-  const endpoint = await createEndpoint(t)
-  await rig.startWorker(node('1', endpoint.url))
-  await rig.pay(1)
-  await waitFor(async () => (await rig.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })
-  const [known] = await rig.rows('1')
-  const unknown = randomUUID()
-  t.same(await rig.run(['redeliver', unknown, known?.id ?? '', 'no-id']), {
-    code: 1,
-    stdout: '1 delivery will be sent again.\n',
-    stderr: `Unknown: ${unknown}, no-id\n`,
-  })
-  await waitFor(() => endpoint.received.length === 2, { what: 'the known one', ...patient })
-})
-
-t.test('a command that makes no sense is not begun', async (t) => {
-  const rig = await startWebhooksRig(t)
-  const wrong = [
-    { args: [], says: 'ID is missing' },
-    { args: ['--node', '1'], says: '--failed is missing: without ids only what failed is sent again' },
-    { args: ['--failed'], says: '--node is missing' },
-    { args: ['--since', '1h'], says: '--node is missing' },
-    { args: [randomUUID(), '--node', '1', '--failed'], says: 'Give either ids or --node and --failed' },
-    { args: ['--node', '1', '--failed', '--since', 'soon'], says: '--since must be a time' },
-  ]
-  for (const { args, says } of wrong)
-    t.match(await rig.run(['redeliver', ...args]), { code: 2, stdout: '', stderr: says }, args.join(' '))
 })

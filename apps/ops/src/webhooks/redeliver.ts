@@ -6,7 +6,7 @@ import { reportBeside } from '../progress.ts'
 import { readSince } from '../since.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { withDatabase } from './database.ts'
-import { redeliverFailed, redeliverIds } from './redelivering.ts'
+import { redeliverAllFailed, redeliverIds } from './redelivering.ts'
 import { createRedeliverProgress } from './redeliverProgress.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
@@ -22,8 +22,8 @@ export const webhooksRedeliver: Command = {
     '  --dry-run  only says which there are',
     '',
     'The worker sends them within seconds, and the schedule of retries begins anew. While a node is disabled, or not',
-    'configured, its deliveries wait. Exits with 1 when an id is unknown (the others are sent again), or when it was',
-    'interrupted. It may be interrupted and repeated at any time.',
+    'configured, its deliveries wait. Exits with 1 when an id is unknown (the others are sent again) or the node is,',
+    'or when it was interrupted. It may be interrupted and repeated at any time.',
   ].join('\n'),
   async run(args, { environment, print }) {
     const { values, positionals: ids } = readList(args, {
@@ -41,7 +41,7 @@ export const webhooksRedeliver: Command = {
       await withDatabase(DATABASE_URL, (pool) =>
         withInterrupt((signal) => {
           const run = { ...options, ...reportBeside(progress, print), onProgress: progress.show, signal }
-          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverFailed(pool, bulk, run)
+          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverAllFailed(pool, bulk, run)
         }),
       )
     } finally {
@@ -64,6 +64,5 @@ function readBulk({ node, failed, since }: Values, ids: readonly string[]) {
   if (ids.length > 0) throw new UsageError('Give either ids or --node and --failed')
   if (node === undefined) throw new UsageError('--node is missing')
   if (failed !== true) throw new UsageError('--failed is missing: without ids only what failed is sent again')
-  const until = new Date()
-  return { node, since: since === undefined ? undefined : new Date(readSince(since, until.getTime())), until }
+  return { node, since: since === undefined ? undefined : new Date(readSince(since, Date.now())) }
 }

@@ -19,6 +19,13 @@ async function fail(rig: Rig, node: string, count: number): Promise<void> {
   )
 }
 
+/** Whether the command waits for a row that somebody else holds. */
+async function isWaiting({ pool }: Rig): Promise<boolean> {
+  const { rows } = await pool.query(`select from pg_stat_activity
+    where application_name = 'paylog ops' and datname = current_database() and wait_event_type = 'Lock'`)
+  return rows.length > 0
+}
+
 async function counts(rig: Rig, node: string) {
   const { rows } = await rig.pool.query<{ failed: number; pending: number }>(
     `select count(*) filter (where status = 'failed')::int as failed,
@@ -31,6 +38,7 @@ async function counts(rig: Rig, node: string) {
 
 t.test('only those of the node, and since that time', async (t) => {
   const rig = await startWebhooksRig(t)
+  await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', null), ('2', now())`)
   await fail(rig, '1', 600)
   await fail(rig, '2', 3)
   const since = ['redeliver', '--node', '1', '--failed', '--since', '60m']
@@ -50,15 +58,26 @@ t.test('only those of the node, and since that time', async (t) => {
   })
   t.same(await counts(rig, '1'), { failed: 0, pending: 600 })
   t.same(await counts(rig, '2'), { failed: 3, pending: 0 })
+  const ofDisabled = await rig.run(['redeliver', '--node', '2', '--failed', '--dry-run'])
+  t.equal(
+    ofDisabled.stdout,
+    '3 deliveries would be sent again, 3 of them once their node is enabled (webhooks enable).\n',
+  )
   t.match(await rig.run(['redeliver', '--node', '1', '--failed']), {
     code: 0,
     stdout: '0 deliveries will be sent again.\n',
+  })
+  t.same(await rig.run(['redeliver', '--node', '7', '--failed']), {
+    code: 1,
+    stdout: '',
+    stderr: 'There is no node 7. There are 1, 2.\n',
   })
 })
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
   t.test(`one that is ended half way by ${signal} is repeated for the rest`, async (t) => {
     const rig = await startWebhooksRig(t)
+    await rig.pool.query(`insert into webhooks.nodes (name) values ('1')`)
     await fail(rig, '1', 1_200)
     const other = await rig.pool.connect()
     try {
@@ -69,7 +88,8 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
         where id = (select id from webhooks.deliveries order by last_attempt_at offset 700 limit 1) for update`,
       )
       const running = rig.start(['redeliver', '--node', '1', '--failed'])
-      await waitFor(async () => (await counts(rig, '1')).pending === 500, { what: 'the first batch', ...patient })
+      await waitFor(() => isWaiting(rig), { what: 'the second batch', ...patient })
+      t.same(await counts(rig, '1'), { failed: 700, pending: 500 })
       running.signal(signal)
       if (signal === 'SIGKILL') {
         t.match(await running.ended, { code: null })

@@ -1,15 +1,16 @@
 // One run of a redelivery.
 import {
-  countFailed,
   type FailedRange,
   failedIds,
   findDeliveries,
+  findFailed,
   type Redelivered,
   redeliver,
+  redeliverFailed,
 } from '@paylog/worker/operations/redelivery'
 import { OpsError } from '../command.ts'
 import type { Report } from '../progress.ts'
-import { deliveries } from './database.ts'
+import { deliveries, unknownNode } from './database.ts'
 import type { RedeliverProgress } from './redeliverProgress.ts'
 
 type Pool = Parameters<typeof redeliver>[0]
@@ -31,11 +32,7 @@ export async function redeliverIds(pool: Pool, given: readonly string[], run: Re
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
   const batches = inBatches(ids)
   const found = await inTurn(batches, { of: ids.length, run }, (batch) =>
-    sendAgain(
-      pool,
-      batch.filter((id) => uuid.test(id)),
-      run,
-    ),
+    run.isDryRun ? findDeliveries(pool, uuids(batch)) : redeliver(pool, uuids(batch), new Date()),
   )
   const known = new Set(found.map(({ id }) => id))
   const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
@@ -43,10 +40,20 @@ export async function redeliverIds(pool: Pool, given: readonly string[], run: Re
   if (unknown.length > 0) throw new OpsError(`Unknown: ${unknown.join(', ')}`)
 }
 
-/** Sends all of a node again that failed. @throws OpsError after an interruption */
-export async function redeliverFailed(pool: Pool, range: FailedRange, run: RedeliverRun): Promise<void> {
-  const of = await countFailed(pool, range)
-  if (run.isDryRun) return await conclude(run, { redelivered: of, held: 0, unknown: [] })
+const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
+
+/** Sends all of a node again that failed. @throws OpsError when there is no such node, or after an interruption */
+export async function redeliverAllFailed(
+  pool: Pool,
+  asked: Omit<FailedRange, 'until'>,
+  run: RedeliverRun,
+): Promise<void> {
+  const failed = await findFailed(pool, asked)
+  if (failed === undefined) throw new OpsError(await unknownNode(pool, asked.node))
+  const { count: of, until, is_held } = failed
+  if (run.isDryRun || until === null)
+    return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
+  const range = { ...asked, until }
   // What was sent again is failed no more, so that the next ones are always the first.
   async function* batches() {
     for (;;) {
@@ -55,12 +62,8 @@ export async function redeliverFailed(pool: Pool, range: FailedRange, run: Redel
       yield ids
     }
   }
-  const found = await inTurn(batches(), { of, run }, (batch) => sendAgain(pool, batch, run))
+  const found = await inTurn(batches(), { of, run }, (batch) => redeliverFailed(pool, batch, new Date()))
   await conclude(run, { ...count(found), unknown: [] })
-}
-
-function sendAgain(pool: Pool, ids: readonly string[], { isDryRun }: RedeliverRun): Promise<Redelivered[]> {
-  return isDryRun ? findDeliveries(pool, ids) : redeliver(pool, ids, new Date())
 }
 
 async function inTurn(

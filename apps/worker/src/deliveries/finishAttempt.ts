@@ -36,7 +36,7 @@ export async function finishAttempts(
   const { rows } = await pool.query<{ place: number; disabled_node: boolean }>({
     name: 'finish-attempts',
     text: finishSql,
-    values: [JSON.stringify(results.map(resultRow))],
+    values: [JSON.stringify(results.map(resultRow).toSorted(byId))],
   })
   const byPlace = new Map(rows.map(({ place, disabled_node }) => [place, { disabledNode: disabled_node }]))
   return results.map((_, place) => byPlace.get(place))
@@ -60,6 +60,10 @@ function resultRow(result: AttemptResult, place: number) {
     series_start: result.seriesStart,
   }
 }
+
+/** Rows are locked in this order, as operators' commands do it: else the two would wait for each other for ever. */
+const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
+  one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 
 // Written so that rows can only be found by their primary key, one by one: `any (array[…])` cannot be hashed, the attempt's
 // condition cannot either, and "not finished" does not offer the planner the index of all that is pending, which under

@@ -17,19 +17,26 @@ export async function enableNode(pool: Pool, node: string, at: Date): Promise<En
   return rows[0]
 }
 
-// What is overdue already is found by the sweep as it is: a long backlog is not written anew.
+// What is overdue already is found by the sweep as it is: a long backlog is not written anew. Deliveries are locked before
+// their node, and in the order of their ids, as the worker does it when it records attempts: neither waits for the other
+// for ever.
 const enableSql = `
-with found as (
-  select name, disabled_at from webhooks.nodes where name = $1 for update
+with due as materialized (
+  select d.id from webhooks.deliveries d
+  where d.node = $1 and d.status = 'pending'
+    and (d.attempts > d.series_start or d.sweep_at > $2 or d.next_attempt_at is null)
+    and exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
+  order by d.id for update
+), found as (
+  select name, disabled_at from webhooks.nodes where name = $1 and (select count(*) from due) >= 0 for update
 ), enabled as (
   update webhooks.nodes n set disabled_at = null from found
   where n.name = found.name and found.disabled_at is not null
   returning n.name
-), due as (
+), begun_anew as (
   update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2, sweep_at = $2
-  from enabled
-  where d.node = enabled.name and d.status = 'pending'
-    and (d.attempts > d.series_start or d.sweep_at > $2 or d.next_attempt_at is null)
+  from due, enabled
+  where d.id = due.id
 )
 select disabled_at,
   case when disabled_at is null then 0 else (

@@ -1,5 +1,6 @@
 // Deliveries that operators send again: the same id and body, and a schedule of retries that begins anew.
 import type { Pool } from 'pg'
+import { listedStatuses } from './deliveryList.ts'
 
 /** A delivery that is pending again. */
 export type Redelivered = {
@@ -13,15 +14,29 @@ export type Redelivered = {
  * Makes deliveries due now, whatever their status; a pending one is not doubled, its next attempt comes at once.
  * @param ids of the log; those that are unknown are not among the answers
  */
-export async function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(redeliverSql, [ids, at])
+export function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
+  return sendAgain(pool, ids, at, listedStatuses)
+}
+
+/** Does the same with those that are failed still: another operator may have sent them again meanwhile. */
+export function redeliverFailed(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
+  return sendAgain(pool, ids, at, ['failed'])
+}
+
+async function sendAgain(
+  pool: Pool,
+  ids: readonly string[],
+  at: Date,
+  statuses: readonly string[],
+): Promise<Redelivered[]> {
+  const { rows } = await pool.query<Redelivered>(redeliverSql, [ids, at, statuses])
   return rows
 }
 
-// Locked in one order, so that two operators do not wait for each other for ever.
+// Locked in one order, as the worker does it: else two of them would wait for each other for ever.
 const redeliverSql = `
 with wanted as (
-  select id from webhooks.deliveries where id = any($1::uuid[]) order by id for update
+  select id from webhooks.deliveries where id = any($1::uuid[]) and status = any($3::text[]) order by id for update
 )
 update webhooks.deliveries d
 set status = 'pending', series_start = attempts, next_attempt_at = $2, sweep_at = $2
@@ -49,13 +64,29 @@ export type FailedRange = {
   readonly until: Date
 }
 
-export async function countFailed(pool: Pool, { node, since, until }: FailedRange): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `select count(*)::int as count from webhooks.deliveries where ${failedRange}`,
-    [node, since ?? null, until],
-  )
-  return rows[0]?.count ?? 0
+/**
+ * What there is of a node.
+ * @returns how many failed, and when the last one of them did by the clock of the worker, which may not be ours; nothing
+ * when no node of this name ever was configured
+ */
+export async function findFailed(
+  pool: Pool,
+  { node, since }: Omit<FailedRange, 'until'>,
+): Promise<FoundFailed | undefined> {
+  const { rows } = await pool.query<FoundFailed>(findFailedSql, [node, since ?? null])
+  return rows[0]
 }
+
+export type FoundFailed = { readonly count: number; readonly until: Date | null; readonly is_held: boolean }
+
+// A `Date` ends with the millisecond, and Postgres does not.
+const findFailedSql = `
+select count(d.id)::int as count, max(d.last_attempt_at) + interval '1 millisecond' as until, n.disabled_at is not null as is_held
+from webhooks.nodes n
+left join webhooks.deliveries d on d.status = 'failed' and d.node = n.name
+  and d.last_attempt_at >= coalesce($2::timestamptz, '-infinity')
+where n.name = $1
+group by n.name`
 
 /** The ids of those that failed first. */
 export async function failedIds(pool: Pool, { node, since, until }: FailedRange, limit: number): Promise<string[]> {

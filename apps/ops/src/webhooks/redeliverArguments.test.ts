@@ -1,0 +1,39 @@
+// What `webhooks redeliver` is asked for, and refuses.
+import { randomUUID } from 'node:crypto'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { webhooksRedeliver } from './redeliver.ts'
+
+const patient = { timeoutMs: 30_000 }
+
+t.test('ids that are unknown are named, and the others are sent again', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const endpoint = await createEndpoint(t)
+  await rig.startWorker(node('1', endpoint.url))
+  await rig.pay(1)
+  await waitFor(async () => (await rig.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })
+  const [known] = await rig.rows('1')
+  const unknown = randomUUID()
+  t.same(await rig.run(['redeliver', unknown, known?.id ?? '', 'no-id']), {
+    code: 1,
+    stdout: '1 delivery will be sent again.\n',
+    stderr: `Unknown: ${unknown}, no-id\n`,
+  })
+  await waitFor(() => endpoint.received.length === 2, { what: 'the known one', ...patient })
+})
+
+t.test('a command that makes no sense is not begun', async (t) => {
+  const io = { environment: {}, print: async () => undefined }
+  const wrong = [
+    { args: [], says: 'ID is missing' },
+    { args: ['--node', '1'], says: '--failed is missing: without ids only what failed is sent again' },
+    { args: ['--failed'], says: '--node is missing' },
+    { args: ['--since', '1h'], says: '--node is missing' },
+    { args: [randomUUID(), '--node', '1', '--failed'], says: 'Give either ids or --node and --failed' },
+    { args: ['--node', '1', '--failed', '--since', 'soon'], says: '--since must be a time' },
+  ]
+  for (const { args, says } of wrong)
+    await t.rejects(webhooksRedeliver.run(args, io), { name: 'UsageError', message: says }, args.join(' '))
+})

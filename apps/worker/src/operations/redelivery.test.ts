@@ -1,0 +1,66 @@
+import t from 'tap'
+import { batchOf, createRig, type Rig } from '../testing/rig.ts'
+import { failedIds, findFailed, redeliver, redeliverFailed } from './redelivery.ts'
+
+const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
+
+/** Deliveries of which some ended; the ids of those that failed, oldest first. */
+async function startWith(t: Parameters<typeof createRig>[0], failedAt: readonly string[]) {
+  const rig = await createRig(t, 'postgres', node)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(failedAt.length + 1))
+  await rig.pool.query(`insert into webhooks.nodes (name) values ('1')`)
+  const { rows } = await rig.pool.query<{ id: string }>(
+    'select id from webhooks.deliveries order by source_revision, id',
+  )
+  const ids = rows.map(({ id }) => id).slice(0, failedAt.length)
+  for (const [index, id] of ids.entries())
+    await rig.pool.query(
+      `update webhooks.deliveries set status = 'failed', attempts = 4, last_attempt_at = $2, next_attempt_at = null
+      where id = $1`,
+      [id, failedAt[index]],
+    )
+  return { rig, ids }
+}
+
+const statusOf = async ({ pool }: Rig, id: string | undefined) => {
+  const { rows } = await pool.query<{ status: string }>('select status from webhooks.deliveries where id = $1', [id])
+  return rows[0]?.status
+}
+
+t.test('what was sent again and has arrived meanwhile is not sent again with those that failed', async (t) => {
+  const { rig, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
+  const [arrived, failed] = ids
+  await rig.pool.query(`update webhooks.deliveries set status = 'succeeded' where id = $1`, [arrived])
+  const sent = await redeliverFailed(rig.pool, ids, new Date())
+  t.strictSame(
+    sent.map(({ id }) => id),
+    [failed],
+  )
+  t.equal(await statusOf(rig, arrived), 'succeeded')
+  t.equal(await statusOf(rig, failed), 'pending')
+  t.equal((await redeliver(rig.pool, ids, new Date())).length, 2, 'by its id it is')
+})
+
+t.test("what failed is found by the worker's clock, to the last of it", async (t) => {
+  const times = ['2026-01-02T03:04:05Z', '2999-01-02T03:04:05.000600Z']
+  const { rig, ids } = await startWith(t, times)
+  const asked = { node: '1', since: undefined }
+  const found = await findFailed(rig.pool, asked)
+  t.match(found, { count: 2, is_held: false, until: Date })
+  const range = { ...asked, until: found?.until ?? new Date(0) }
+  t.strictSame(await failedIds(rig.pool, range, 10), ids)
+  const second = ids.slice(0, 1)
+  await redeliver(rig.pool, second, new Date())
+  await rig.pool.query(
+    `update webhooks.deliveries set status = 'failed', last_attempt_at = '2999-01-02T03:04:06Z' where id = $1`,
+    second,
+  )
+  t.strictSame(await failedIds(rig.pool, range, 10), ids.slice(1), 'not what fails later')
+})
+
+t.test('a node is known before anything failed, and one that never was is not', async (t) => {
+  const { rig } = await startWith(t, [])
+  t.strictSame(await findFailed(rig.pool, { node: '1', since: undefined }), { count: 0, until: null, is_held: false })
+  t.equal(await findFailed(rig.pool, { node: '2', since: undefined }), undefined)
+})

@@ -1,0 +1,49 @@
+// What can be meant, and probably is not: it stops nobody, and operators are told.
+import { canonicalNames } from './canonicalNames.ts'
+import { isLegacyFamily } from './legacy.ts'
+import type { EventMode, WebhookNode } from './nodes.ts'
+import { matchesPattern } from './patterns.ts'
+import type { VariableReader } from './variables.ts'
+
+/** Whose notifications there can be. */
+const providers = ['stripe', 'paypal', 'authorize-net', 'sandbox']
+
+/**
+ * Whether a pattern can cover anything at all that a node of this mode is told. Providers have more names than are known
+ * here, so that a raw node's patterns are only checked for the provider.
+ */
+function canCover(pattern: string, mode: EventMode): boolean {
+  if (pattern === 'all') return true
+  const [provider] = pattern.includes(':') ? pattern.split(':') : []
+  if (provider !== undefined) return mode !== 'canonical' && providers.includes(provider)
+  if (mode === 'canonical') return canonicalNames.some((plain) => matchesPattern(pattern, { plain, prefixed: null }))
+  return mode !== 'legacy' || isLegacyFamily(pattern)
+}
+
+/**
+ * Patterns of a node that never cover anything, as `payments.*` does. They are told by their place: whatever somebody
+ * pasted there by mistake may be a secret.
+ * @param variable the list's
+ */
+export function deafPatterns(variable: string, { patterns, mode }: Pick<WebhookNode, 'patterns' | 'mode'>): string[] {
+  return patterns.flatMap((pattern, index) =>
+    canCover(pattern, mode)
+      ? []
+      : [`${variable} covers nothing that a ${mode} node is told with its pattern number ${index + 1}`],
+  )
+}
+
+/** An endpoint that is in the single list twice is told everything twice. */
+export function repeatedUrls(variable: string, nodes: readonly Pick<WebhookNode, 'url'>[]): string[] {
+  const isRepeated = new Set(nodes.map(({ url }) => url)).size < nodes.length
+  return isRepeated ? [`${variable} names an endpoint twice, which is told everything twice`] : []
+}
+
+/** Nodes that have an address, and of which nobody said whether they are enabled. */
+export function forgottenNodes(read: VariableReader): string[] {
+  return read.names().flatMap((variable) => {
+    const [, number] = /^WEBHOOK_(\d+)_URL$/.exec(variable) ?? []
+    if (number === undefined || read.isGiven(`WEBHOOK_${number}_ENABLED`)) return []
+    return [`${variable} is not looked at, because WEBHOOK_${number}_ENABLED is not set`]
+  })
+}
