@@ -67,19 +67,24 @@ async function runBeside(command: Command, args: readonly string[], print: Print
   }
 }
 
-/** The answer to no command, to an unknown one, and to a cry for help. */
+/** The answer to half a command, an unknown one, and a cry for help: all commands, or those of the group that was named. */
 function explain(args: readonly string[]): number {
   const wantsHelp = args.length === 0 || args[0] === 'help' || args.some((arg) => ['--help', '-h'].includes(arg))
+  const group = commands.filter(({ name }) => name.startsWith(`${args[0]} `))
   const help = [
     `Usage: ${call} COMMAND`,
     '',
-    ...commands.flatMap(({ name, usage: rest, summary }) => [`  ${name} ${rest}`, `      ${summary}`]),
+    ...(group.length > 0 ? group : commands).flatMap(({ name, usage: rest, summary }) => [
+      `  ${name} ${rest}`,
+      `      ${summary}`,
+    ]),
     '',
     'COMMAND --help says more of some.',
     'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
     'elsewhere it takes the same environment as the apps.',
   ].join('\n')
-  if (!wantsHelp) complain(`Unknown command: ${args.join(' ')}`)
+  if (!wantsHelp && group.length === 0) complain(`Unknown command: ${args.join(' ')}`)
+  else if (!wantsHelp && args[1] !== undefined) complain(`There is no ${args[0]} ${args[1]}.`)
   if (args.length > 0 && wantsHelp) process.stdout.write(`${help}\n`)
   else complain(help)
   return args.length > 0 && wantsHelp ? 0 : exitUsage

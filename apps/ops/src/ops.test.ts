@@ -19,7 +19,7 @@ const runtime = {
 t.test('a command line that cannot be understood exits 2 and shows the usage', async (t) => {
   const wrong = [
     { args: [], says: 'Usage: npm run -s ops -- COMMAND' },
-    { args: ['streams', 'write'], says: 'Unknown command: streams write' },
+    { args: ['streams', 'write'], says: 'There is no streams write.' },
     { args: ['streams', 'read'], says: 'STREAM is missing' },
     { args: ['streams', 'read', 'a', 'b'], says: 'Unexpected argument: b' },
     { args: ['streams', 'read', 'a', '--limit', '0'], says: '--limit must be a whole number of at least 1' },
@@ -35,9 +35,29 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
   }
 })
 
+const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)
+const webhookCommands = ['webhooks list', 'webhooks redeliver', 'webhooks backfill', 'webhooks enable']
+
+t.test('half a command is answered with the commands that begin so', async (t) => {
+  const half = await runOps(['webhooks'])
+  t.strictSame([half.code, half.stdout, commandsIn(half.stderr)], [2, '', webhookCommands])
+  t.notMatch(half.stderr, 'Unknown')
+  const wrong = await runOps(['webhooks', 'lst', '--json'])
+  t.strictSame([wrong.code, wrong.stdout, commandsIn(wrong.stderr)], [2, '', webhookCommands])
+  t.match(wrong.stderr, /^There is no webhooks lst\.\n/)
+  t.match((await runOps(['webhook'])).stderr, /^Unknown command: webhook\n(.*\n)+ {2}streams read STREAM/)
+})
+
 t.test('help is an answer, not a mistake', async (t) => {
-  for (const args of [['--help'], ['-h'], ['help'], ['products', '--help'], ['products', 'none', '-h']])
+  for (const args of [['--help'], ['-h'], ['help'], ['product', '--help']])
     t.match(await runOps(args), { code: 0, stdout: /streams read STREAM/, stderr: '' }, args.join(' '))
+  for (const args of [
+    ['webhooks', '--help'],
+    ['webhooks', 'none', '-h'],
+  ]) {
+    const { code, stdout, stderr } = await runOps(args)
+    t.strictSame([code, commandsIn(stdout), stderr], [0, webhookCommands, ''], args.join(' '))
+  }
   t.match(await runOps(['migrate', '--help']), { code: 0, stdout: 'Usage: npm run -s ops -- migrate [--json]\n' })
 })
 

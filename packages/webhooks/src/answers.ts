@@ -1,6 +1,6 @@
 // What an endpoint's answer means: delivered or not, and when to come again.
 import type { ChatService, WebhookFormat } from './chat/chatServices.ts'
-import { isSlackWorkflow } from './chat/slack.ts'
+import { isSlackHost, isSlackWorkflow } from './chat/slack.ts'
 import { isTeamsConnector } from './chat/teams.ts'
 
 /** What counts as delivered at an endpoint that is no chat service: `WEBHOOK_SUCCESS_STATUS`. */
@@ -32,9 +32,8 @@ export function isDelivered(
 
 /** By each service's documentation; several report failures with status 200. */
 const delivered: { readonly [Service in ChatService]: (answer: EndpointAnswer, url: URL) => boolean } = {
-  // An incoming webhook says "ok"; a workflow nothing, and a trigger {"ok":true}.
-  slack: ({ httpStatus, body }, url) =>
-    httpStatus === 200 && (isSlackWorkflow(url) ? !/^\s*\{\s*"ok"\s*:\s*false\b/.test(body) : body.trim() === 'ok'),
+  // Others take Slack's messages too, and say with 200 what they like.
+  slack: ({ httpStatus, body }, url) => httpStatus === 200 && (!isSlackHost(url) || isSlackConsent(body, url)),
   // 200 when the URL asks for the message with `wait=true`.
   discord: ({ httpStatus }) => httpStatus === 204 || httpStatus === 200,
   // A workflow takes a request on with 202; a connector answers "1", or the text of an error, both with 200.
@@ -44,6 +43,11 @@ const delivered: { readonly [Service in ChatService]: (answer: EndpointAnswer, u
   mattermost: ({ httpStatus }) => httpStatus === 200,
   // Only the start: the answer repeats the message, and may be cut.
   telegram: ({ httpStatus, body }) => httpStatus === 200 && /^\s*\{\s*"ok"\s*:\s*true\b/.test(body),
+}
+
+/** An incoming webhook says "ok"; a workflow nothing, and a trigger {"ok":true}. */
+function isSlackConsent(body: string, url: URL): boolean {
+  return isSlackWorkflow(url) ? !/^\s*\{\s*"ok"\s*:\s*false\b/.test(body) : body.trim() === 'ok'
 }
 
 /**

@@ -147,7 +147,7 @@ export function canonicalBody(message: CanonicalMessage, defaultProjectId: strin
 
 /** What a person in a chat is told. */
 export function canonicalNotice(message: CanonicalMessage): Notice {
-  const { name, provider, timestamp, amount, currency, status, user } = message
+  const { name, provider, timestamp, payment_id, amount, currency, status, user } = message
   return {
     event: name,
     provider,
@@ -156,6 +156,7 @@ export function canonicalNotice(message: CanonicalMessage): Notice {
     currency: currency?.toUpperCase() ?? null,
     customer: user.email ?? user.id,
     status,
+    payment_id,
     is_test: message.is_test === true,
   }
 }

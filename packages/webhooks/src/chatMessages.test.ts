@@ -23,8 +23,8 @@ const told = (event: RecordedDomainEvent, mode: string) =>
     : toldTo(event, nodeSettings(1, mode, { URL: slack }))
 
 const common = { provider: 'stripe', amount_cents: 2200, currency: 'USD', status: 'succeeded', is_test: false }
-const ours = { ...common, timestamp: '2026-01-02T03:04:05.678Z', customer: 'ann@example.com' }
-const theirs = { ...common, timestamp: '2026-01-02T03:04:05.000Z', customer: 'bo@example.com' }
+const ours = { ...common, timestamp: '2026-01-02T03:04:05.678Z', customer: 'ann@example.com', payment_id }
+const theirs = { ...common, timestamp: '2026-01-02T03:04:05.000Z', customer: 'bo@example.com', payment_id: 'pi_1' }
 const intent = 'stripe:payment_intent.succeeded'
 
 const table: readonly (readonly [string, RecordedDomainEvent, string, readonly Notice[]])[] = [
@@ -57,14 +57,14 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly N
     "a provider's word about a payment of ours",
     applied({ status: 'paid' }),
     'raw',
-    [{ ...theirs, event: intent, customer: 'ann@example.com', status: 'paid' }],
+    [{ ...theirs, event: intent, customer: 'ann@example.com', payment_id, status: 'paid' }],
   ],
   ['its text', received(), 'raw', []],
   [
     'the same in the single list',
     applied({ status: 'paid' }),
     'legacy',
-    [{ ...theirs, event: 'payment_intent.succeeded', customer: 'ann@example.com' }],
+    [{ ...theirs, event: 'payment_intent.succeeded', customer: 'ann@example.com', payment_id }],
   ],
   [
     'a claim on a payment of ours',
@@ -84,6 +84,7 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly N
         currency: null,
         status: null,
         customer: null,
+        payment_id: null,
       },
     ],
   ],
@@ -91,21 +92,30 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly N
     'a test of a canonical event',
     tested({ ...canonicalOnly, canonical_name: 'payment.failed' }),
     'both',
-    [{ ...ours, event: 'payment.failed', status: 'failed', customer: 'cy@example.com', is_test: true }],
+    [
+      {
+        ...ours,
+        event: 'payment.failed',
+        status: 'failed',
+        customer: 'cy@example.com',
+        payment_id: 'pi_1',
+        is_test: true,
+      },
+    ],
   ],
   [
     'a simulated notification',
     simulated(),
     'both',
     [
-      { ...ours, event: 'payment.succeeded', customer: 'bo@example.com', is_test: true },
-      { ...ours, event: intent, customer: 'bo@example.com', is_test: true },
+      { ...ours, event: 'payment.succeeded', customer: 'bo@example.com', payment_id: 'pi_1', is_test: true },
+      { ...ours, event: intent, customer: 'bo@example.com', payment_id: 'pi_1', is_test: true },
     ],
   ],
 ]
 
 for (const [story, event, mode, notices] of table)
-  t.test(`a chat is told of ${story} with amount, customer, status and time (${mode})`, async (t) => {
+  t.test(`a chat is told of ${story} with amount, customer, status, payment and time (${mode})`, async (t) => {
     const messages = told(event, mode)
     t.strictSame(
       messages.map(({ body }) => body),

@@ -171,3 +171,17 @@ t.test('every bad variable is named, and no value is shown', async (t) => {
   ])
   t.notMatch(problems.join('\n'), /hid(?:den|\*)|constructor/)
 })
+
+t.test('a problem says what may stand there', async (t) => {
+  const { problems } = decodeNodes({
+    ...enabled,
+    WEBHOOK_1_EVENTS: 'payments/*',
+    WEBHOOK_1_TIMEOUT: '6m',
+    EXTERNAL_WEBHOOK_RETRY_DELAY: '25h',
+  })
+  t.strictSame(problems, [
+    'EXTERNAL_WEBHOOK_RETRY_DELAY must be a duration such as 500ms, 5s, 2m or 1h, at most 24h',
+    'WEBHOOK_1_EVENTS must be a comma-separated list of event patterns: all, a name such as payment.succeeded, payment.*, or with a provider stripe:*',
+    'WEBHOOK_1_TIMEOUT must be a duration such as 500ms, 5s, 2m or 1h, at most 5m',
+  ])
+})

@@ -44,6 +44,7 @@ const maxTimeoutMs = 5 * 60_000
 const formats = ['auto', 'json', ...chatServices] as const
 const urlList = 'EXTERNAL_WEBHOOK_URLS'
 const everything: readonly string[] = Object.freeze(['all'])
+const patternRule = 'event patterns: all, a name such as payment.succeeded, payment.*, or with a provider stripe:*'
 
 /**
  * Reads both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`,
@@ -129,7 +130,7 @@ function readLegacyNodes(read: VariableReader, general: General): readonly Webho
 }
 
 function readPatterns(read: VariableReader, variable: string): readonly string[] {
-  return read.list(variable, everything, (text) => (isPattern(text) ? text : undefined), 'event patterns')
+  return read.list(variable, everything, (text) => (isPattern(text) ? text : undefined), patternRule)
 }
 
 function readUrl(read: VariableReader, variable: string): string {

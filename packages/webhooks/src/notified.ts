@@ -89,7 +89,8 @@ export function noticeOf(
   notified: Notified,
   { event, status }: { readonly event: string; readonly status: string | null },
 ): Notice {
-  const { provider_id, occurred_at, amount_cents, currency, customer_id, customer_email, is_test } = notified
+  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_id, customer_email, is_test } =
+    notified
   return {
     event,
     provider: provider_id,
@@ -98,6 +99,7 @@ export function noticeOf(
     currency: currency?.toUpperCase() ?? null,
     customer: customer_email ?? customer_id,
     status,
+    payment_id,
     is_test,
   }
 }

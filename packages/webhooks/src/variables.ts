@@ -53,7 +53,7 @@ export function createVariableReader(env: Environment) {
         variable,
         fallback,
         (text) => atMost(maxMs, parseDurationMs(text)) || undefined,
-        `a duration such as 500ms, 5s, 2m or 1h, at most ${maxMs / 60_000}m`,
+        `a duration such as 500ms, 5s, 2m or 1h, at most ${durationText(maxMs)}`,
       ),
     oneOf: <Word extends string>(variable: string, words: readonly Word[], fallback: NoInfer<Word>) =>
       read(variable, fallback, (text) => words.find((word) => word === text), `one of ${words.join(', ')}`),
@@ -75,6 +75,11 @@ export function createVariableReader(env: Environment) {
         `a comma-separated list of ${expected}`,
       ),
   }
+}
+
+/** In hours where they come out even, else in minutes. */
+function durationText(ms: number): string {
+  return ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : `${ms / 60_000}m`
 }
 
 export function atMost(max: number, value: number | undefined): number | undefined {

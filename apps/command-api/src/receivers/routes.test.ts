@@ -59,7 +59,7 @@ t.test('the same notification a hundred times counts once', async (t) => {
 
 t.test('many notifications about one payment at once are all taken in', async (t) => {
   const { id, intent } = await openPayment()
-  const bodies = Array.from({ length: 48 }, () => eventBody('payment_intent.failed', intent))
+  const bodies = Array.from({ length: 24 }, () => eventBody('payment_intent.failed', intent))
   const answers = await Promise.all(bodies.map((body) => send(body)))
   t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200])
   t.equal((await eventsOf(paymentStream(id))).length, 2 + bodies.length)

@@ -28,7 +28,7 @@ function said(notification: ProviderNotification) {
     notification
   // Receivers are told codes of three letters, and some of them stop at anything else.
   if (currency !== null && !/^[A-Z]{3}$/.test(currency))
-    throw new DomainError('invalid_request', 'The currency must be three letters')
+    throw new DomainError('invalid_request', 'currency must be three letters')
   return {
     occurred_at,
     object_id,
@@ -51,7 +51,12 @@ export function readingField<Result>(field: string, read: () => Result): Result 
     return read()
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    throw badField(field, `cannot be read: ${error.message}`, error)
+    // It is the field's text that is not valid; the notification around it was written by us.
+    throw badField(
+      field,
+      `cannot be used: ${error.message.replace(/^The (event|notification) is not valid: /, '')}`,
+      error,
+    )
   }
 }
 

@@ -178,7 +178,7 @@ t.test('other refusals: what the provider would not send, an unknown provider, t
   const unreadable = await simulate({ ...paid, provider: 'sandbox', payload: { amount: '25.99', currency: 'eur' } })
   refused(t, unreadable, 400, 'invalid_request')
   t.match(unreadable.error, {
-    message: 'The body is invalid: payload cannot be read: The event is not valid: /amount must be integer',
+    message: 'The body is invalid: payload cannot be used: /amount must be integer',
     details: { fields: [{ field: 'payload' }] },
   })
   const unknown = await simulate({ ...paid, provider: 'square' })

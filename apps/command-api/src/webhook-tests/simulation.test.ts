@@ -164,6 +164,27 @@ t.test('a canonical payment without an amount is refused, and told which field h
   t.throws(() => simulated('authorize-net', 'payment.succeeded', { authAmount: 7.251 }), /authAmount/)
 })
 
+t.test('a field that cannot be used is named, and not an amount that is there', async (t) => {
+  const long = 'x'.repeat(201)
+  const named = (field: string) => ({
+    code: 'invalid_request',
+    message: new RegExp(`^The body is invalid: payload cannot be used: /${field} must `),
+  })
+  for (const field of ['id', 'status', 'customer'])
+    for (const value of [long, 'käse', '', 17])
+      t.throws(() => simulated('stripe', 'payment.succeeded', { ...money.stripe, [field]: value }), named(field))
+  for (const provider of ['stripe', 'paypal', 'authorize-net', 'sandbox'] as const)
+    t.throws(() => simulated(provider, 'payment.failed', { ...money[provider], id: long }), named('id'), provider)
+  t.throws(() => simulated('stripe', 'payment.succeeded', { id: long }), named('id'), 'one after the other')
+  const customer = { id: 'cus_1', object: 'customer' }
+  t.doesNotThrow(() => simulated('stripe', 'payment.succeeded', { ...money.stripe, customer }))
+  t.throws(
+    () => simulated('stripe', 'payment.succeeded', { customer }),
+    /it has to have amount/,
+    'an expanded customer',
+  )
+})
+
 t.test('a canceled payment that failed is told as canceled', async (t) => {
   const canceled = { ...money.stripe, status: 'canceled' }
   matchList(t, meaning('stripe', 'payment.failed', canceled), [{ name: 'payment.failed', status: 'canceled' }])

@@ -1,7 +1,9 @@
 // What POST /webhooks/external/simulate is asked for: which of the names it is, and what the provider's object says.
 import { DomainError } from '@paylog/domain/errors'
+import { Code } from '@paylog/providers/fields'
 import { type Simulator, simulators } from '@paylog/providers/simulation'
-import { type CanonicalName, canonicalName } from '@paylog/webhooks/canonicalNames'
+import { canonicalName } from '@paylog/webhooks/canonicalNames'
+import { Check } from 'typebox/value'
 import { type AskedFacts, badField, canonicalFacts, notificationFacts, readingField } from './facts.ts'
 import { genericFor } from './genericFor.ts'
 
@@ -64,13 +66,28 @@ export function simulationFacts(
     if (canonical === undefined) return notificationFacts(provider, simulated(name, null))
     const generic = genericFor(canonical)
     const facts = canonicalFacts(provider, canonical, simulated(simulator.nativeType(generic) ?? generic, generic))
-    requireAmount(canonical, facts, simulator)
+    if (canonical.startsWith('payment.')) requirePayment(object, facts, simulator)
     return facts
   })
 }
 
-/** A payment without an amount is nothing that anyone would be told. */
-function requireAmount(name: CanonicalName, { amount_cents }: AskedFacts, { amountFields }: Simulator): void {
-  if (name.startsWith('payment.') && amount_cents === null)
-    throw new DomainError('invalid_request', `it has to have ${amountFields}`)
+/**
+ * A payment without an id or an amount is nothing that anyone would be told. Some receivers read nothing at all of an object
+ * that has one bad field, so that a field that is bad in itself is named before an amount that seems to be missing.
+ */
+function requirePayment(
+  object: AskedSimulation['payload'],
+  { object_id, amount_cents }: AskedFacts,
+  { amountFields }: Simulator,
+): void {
+  if (object_id !== null && amount_cents !== null) return
+  const bad = ['id', 'status', 'customer'].find((field) => isBadText(object[field]))
+  if (bad !== undefined)
+    throw new DomainError('invalid_request', `/${bad} must be text of 1 to 200 printable ASCII characters`)
+  if (amount_cents === null) throw new DomainError('invalid_request', `it has to have ${amountFields}`)
+}
+
+/** Some providers write an object where others write its id. */
+function isBadText(value: unknown): boolean {
+  return value !== undefined && value !== null && typeof value !== 'object' && !Check(Code, value)
 }

@@ -98,6 +98,21 @@ t.test('data that cannot be told is refused', async (t) => {
     for (const data of bad) t.throws(() => tested(event, data), refusal, `${event} ${JSON.stringify(data)}`)
 })
 
+t.test('the refusal names the field of the data, and what is wrong with it', async (t) => {
+  const message = (says: string) => `The body is invalid: test_data cannot be used: ${says}`
+  const long = 'x'.repeat(201)
+  for (const event of ['payment.succeeded', 'membership.extended', 'payment_intent.succeeded'])
+    for (const field of ['id', 'status', 'customer'])
+      t.throws(
+        () => tested(event, { [field]: long }),
+        { message: message(`/${field} must not have more than 200 characters`) },
+        `${event} ${field}`,
+      )
+  t.throws(() => tested('payment.succeeded', { currency: 'dollars' }), {
+    message: message('currency must be three letters'),
+  })
+})
+
 t.test('a name that is neither is refused with those there are', async (t) => {
   const others = [
     'payment.suceeded',

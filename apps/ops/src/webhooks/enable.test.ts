@@ -1,4 +1,5 @@
 // A node that said that it is gone, and is enabled again.
+import { randomUUID } from 'node:crypto'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -37,7 +38,7 @@ t.test('what was held is sent once the node is enabled, and is seen meanwhile', 
   isGone = false
   t.match(await rig.run(['enable', '1']), {
     code: 0,
-    stdout: /^Node 1 is enabled: 3 deliveries held since 20\S+Z\.\n$/,
+    stdout: /^Node 1 is enabled: 3 deliveries that were held since 20\S+Z go out now\.\n$/,
   })
   const sent = async () => (await rig.rows('1')).every(({ status }) => status === 'succeeded')
   await waitFor(sent, { what: 'what was held', ...patient })
@@ -45,6 +46,37 @@ t.test('what was held is sent once the node is enabled, and is seen meanwhile', 
   t.same(new Set(endpoint.received.map(({ id }) => id)), new Set((await rig.rows('1')).map(({ id }) => id)))
 
   t.same(await rig.run(['enable', '1']), { code: 0, stdout: 'Node 1 is not disabled.\n', stderr: '' })
-  t.same(JSON.parse((await rig.run(['enable', '1', '--json'])).stdout), { node: '1', disabled_at: null, held: 0 })
+  t.same(JSON.parse((await rig.run(['enable', '1', '--json'])).stdout), {
+    node: '1',
+    is_configured: true,
+    disabled_at: null,
+    held: 0,
+  })
   t.same(await rig.run(['enable', '7']), { code: 1, stdout: '', stderr: 'There is no node 7. There are 1.\n' })
+})
+
+t.test('it says what goes out, and that nothing does while the node is not configured', async (t) => {
+  const rig = await startWebhooksRig(t)
+  const since = '2026-01-02T03:04:05.678Z'
+  const disable = async (is_configured: boolean) => {
+    const sql = `insert into webhooks.nodes (name, disabled_at, is_configured) values ('9', $1, $2)
+      on conflict (name) do update set disabled_at = excluded.disabled_at, is_configured = excluded.is_configured`
+    await rig.pool.query(sql, [new Date(since), is_configured])
+  }
+  const enable = async () => (await rig.run(['enable', '9'])).stdout
+  await disable(true)
+  t.equal(await enable(), `Node 9 is enabled: nothing was held since ${since}.\n`)
+
+  await rig.pool.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+      source_event_id, correlation_id, causation_id, status, sweep_at, created_at)
+     values ($1, '9', 'payment.created', 'canonical', 'sandbox', '{}', 'payment-1', 0, $1, 'c', 'c', 'pending', $2, $2)`,
+    [randomUUID(), new Date(since)],
+  )
+  await disable(true)
+  t.equal(await enable(), `Node 9 is enabled: 1 delivery that was held since ${since} goes out now.\n`)
+  await disable(false)
+  const waits = `1 delivery that was held since ${since} goes out once it is`
+  t.equal(await enable(), `Node 9 is enabled, but it is not configured: ${waits}.\n`)
+  t.equal(await enable(), 'Node 9 is not disabled, but not configured either.\n')
 })

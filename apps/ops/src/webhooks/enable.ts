@@ -1,6 +1,7 @@
 // `webhooks enable`: lets a node get messages again that answered that it is gone.
 import { loadConfig, url } from '@paylog/runtime/config'
-import { enableNode } from '@paylog/worker/operations/enabling'
+import { listNodes } from '@paylog/worker/operations/deliveryList'
+import { type Enabled, enableNode } from '@paylog/worker/operations/enabling'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from '../command.ts'
 import { deliveries, unknownNode, withDatabase } from './database.ts'
@@ -13,7 +14,8 @@ export const webhooksEnable: Command = {
   summary: 'Send to a node again that was disabled by its answer 410, what was held first of all',
   details: [
     'A node that answers 410 Gone gets nothing until it is enabled here; its deliveries are held meanwhile.',
-    'The worker sends them within seconds, each with a schedule of retries that begins anew.',
+    'The worker sends them within seconds, each with a schedule of retries that begins anew; those of a node that is not',
+    'configured wait until it is.',
   ].join('\n'),
   async run(args, { environment, print }) {
     const { values, positionals } = readArguments(args, ['NODE'], { json: { type: 'boolean' } })
@@ -22,10 +24,20 @@ export const webhooksEnable: Command = {
     await withDatabase(DATABASE_URL, async (pool) => {
       const enabled = await enableNode(pool, node, new Date())
       if (enabled === undefined) throw new OpsError(await unknownNode(pool, node))
-      const { disabled_at, held } = enabled
-      if (values.json) await print(JSON.stringify({ node, disabled_at, held }))
-      else if (disabled_at === null) await print(`Node ${node} is not disabled.`)
-      else await print(`Node ${node} is enabled: ${deliveries(held)} held since ${disabled_at.toISOString()}.`)
+      const is_configured = (await listNodes(pool, node)).some((listed) => listed.is_configured)
+      const outcome = { node, is_configured, ...enabled }
+      await print(values.json ? JSON.stringify(outcome) : outcomeText(outcome))
     })
   },
+}
+
+type Outcome = Enabled & { readonly node: string; readonly is_configured: boolean }
+
+function outcomeText({ node, is_configured, disabled_at, held }: Outcome): string {
+  if (disabled_at === null) return `Node ${node} is not disabled${is_configured ? '' : ', but not configured either'}.`
+  const since = disabled_at.toISOString()
+  const [were, go] = held === 1 ? ['was', 'goes'] : ['were', 'go']
+  const what = held === 0 ? `nothing was held since ${since}` : `${deliveries(held)} that ${were} held since ${since}`
+  const when = held === 0 ? '' : ` ${go} out ${is_configured ? 'now' : 'once it is'}`
+  return `Node ${node} is enabled${is_configured ? '' : ', but it is not configured'}: ${what}${when}.`
 }

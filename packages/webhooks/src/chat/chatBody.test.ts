@@ -12,6 +12,7 @@ const notice: Notice = {
   currency: 'USD',
   customer: 'ann_b@example.com',
   status: 'succeeded',
+  payment_id: 'pi_<1>',
   is_test: false,
 }
 /** Nothing is known but the event. */
@@ -23,6 +24,7 @@ const bare: Notice = {
   currency: null,
   customer: null,
   status: null,
+  payment_id: null,
   is_test: false,
 }
 const hostile = '<!channel> *b* _i_ `c` ~s~ [x](https://evil.example) @here & "q" # {{DATE(2026-01-02T03:04:05Z)}}'
@@ -53,6 +55,7 @@ t.test('Slack gets blocks of plain text', async (t) => {
           plain('Amount: 22.00 USD'),
           plain('Customer: ann_b@example.com'),
           plain('Status: succeeded'),
+          plain('Payment: pi_&lt;1&gt;'),
           plain('Time: 2026-01-02 03:04:05 UTC'),
           plain('Provider: stripe'),
         ],
@@ -85,6 +88,7 @@ for (const kind of ['workflows', 'triggers']) {
       amount: '22.00 USD',
       customer: 'ann_b@example.com',
       status: '&lt;a&amp;b&gt;',
+      payment: 'pi_&lt;1&gt;',
       time: '2026-01-02 03:04:05 UTC',
       provider: 'stripe',
     })
@@ -94,6 +98,7 @@ for (const kind of ['workflows', 'triggers']) {
       amount: '',
       customer: '',
       status: '',
+      payment: '',
       time: '',
       provider: '',
     })
@@ -114,6 +119,7 @@ t.test('Discord gets an embed that mentions nobody', async (t) => {
             inline: true,
           },
           { name: 'Status', value: String.raw`1\. - + \:x\:`, inline: true },
+          { name: 'Payment', value: String.raw`pi\_\<1\>`, inline: true },
           { name: 'Provider', value: 'stripe', inline: true },
         ],
         timestamp: '2026-01-02T03:04:05.678Z',
@@ -158,6 +164,7 @@ t.test('Teams gets an adaptive card, by workflow and by connector', async (t) =>
               '<!channel> *b* _i_ `c` ~s~ [x](https://evil.example) @here & "q" # { {DATE(2026-01-02T03:04:05Z)}}',
             ),
             run('Status', 'succeeded'),
+            run('Payment', 'pi_<1>'),
             run('Time', '2026-01-02 03:04:05 UTC'),
             run('Provider', 'stripe'),
           ],
@@ -183,6 +190,7 @@ t.test('Google Chat gets a card whose texts are escaped HTML', async (t) => {
                 widget('Amount', '22.00 USD'),
                 widget('Customer', '&lt;users/all&gt; &lt;a href=&quot;x&quot;&gt;&#39;'),
                 widget('Status', 'succeeded'),
+                widget('Payment', 'pi_&lt;1&gt;'),
                 widget('Time', '2026-01-02 03:04:05 UTC'),
                 widget('Provider', 'stripe'),
               ],
@@ -212,6 +220,7 @@ t.test('Mattermost gets an attachment without mentions, links and markup', async
             '&lt;\\!channel\\> \\*b\\* \\_i\\_ \\`c\\` \\~s\\~ \\[x\\]\\(https:\u200b//evil.example\\) @\u200bhere &amp; "q" \\# \\{\\{DATE\\(2026-01-02T03:04:05Z\\)\\}\\}',
           ),
           field('Status', 'a@b @\u200ball,@\u200bx-@\u200by WWW\u200b.evil.example'),
+          field('Payment', 'pi\\_&lt;1\\>'),
           field('Time', '2026-01-02 03:04:05 UTC'),
           field('Provider', 'stripe'),
         ],
@@ -228,6 +237,7 @@ t.test('Telegram gets HTML, for the chat that the URL names', async (t) => {
       'Amount: <code>22.00 USD</code>',
       'Customer: <code>&lt;/code&gt;&lt;b&gt;&amp;amp; @someone /start</code>',
       'Status: <code>succeeded</code>',
+      'Payment: <code>pi_&lt;1&gt;</code>',
       'Time: <code>2026-01-02 03:04:05 UTC</code>',
       'Provider: <code>stripe</code>',
     ].join('\n'),

@@ -11,6 +11,7 @@ const notice: Notice = {
   currency: 'USD',
   customer: 'ann@example.com',
   status: 'succeeded',
+  payment_id: 'pay_1',
   is_test: false,
 }
 const told = (wanted: Partial<Notice>) => chatMessage({ ...notice, ...wanted })
@@ -36,6 +37,15 @@ t.test('a test is titled as one', async (t) => {
   t.equal(told({ is_test: true }).title, 'Test: Payment succeeded')
 })
 
+t.test('a payment that was canceled is not titled as failed', async (t) => {
+  const canceled = told({ event: 'payment.failed', status: 'canceled', is_test: true })
+  t.equal(canceled.title, 'Test: Payment canceled')
+  t.equal(canceled.tone, 'bad')
+  t.equal(canceled.event, 'payment.failed')
+  t.equal(told({ event: 'payment.failed', status: 'failed' }).title, 'Payment failed')
+  t.equal(told({ event: 'stripe:charge.failed', status: 'canceled' }).title, 'Charge failed')
+})
+
 t.test('the tone is that of the event', async (t) => {
   t.equal(told({}).tone, 'good')
   t.equal(told({ event: 'payment.failed', is_test: true }).tone, 'bad')
@@ -48,6 +58,7 @@ t.test('all that is known is told, in its order', async (t) => {
     'Amount: 22.00 USD',
     'Customer: ann@example.com',
     'Status: succeeded',
+    'Payment: pay_1',
     'Time: 2026-01-02 03:04:05 UTC',
     'Provider: stripe',
   ])
@@ -60,6 +71,7 @@ t.test('nothing stands for what is not known', async (t) => {
       currency: null,
       customer: null,
       status: ' \u0000\u200b ',
+      payment_id: null,
       timestamp: 'long ago',
       provider: '',
     }),

@@ -13,6 +13,8 @@ export type ChatMessage = {
   readonly customer: string | undefined
   /** As well. */
   readonly status: string | undefined
+  /** The payment's id; as well, since a provider may have given it. */
+  readonly payment: string | undefined
   /** In UTC, to the second. */
   readonly time: Date | undefined
   /** As well. */
@@ -21,7 +23,7 @@ export type ChatMessage = {
 }
 
 export type Fact = {
-  readonly name: 'Amount' | 'Customer' | 'Status' | 'Time' | 'Provider'
+  readonly name: 'Amount' | 'Customer' | 'Status' | 'Payment' | 'Time' | 'Provider'
   /** To be escaped. */
   readonly text: string
 }
@@ -41,7 +43,7 @@ const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|activ
 
 /** What a notice says, in words. */
 export function chatMessage(notice: Notice): ChatMessage {
-  const words = titleWords(notice.event)
+  const words = titleWords(titledEvent(notice))
   const time = new Date(notice.timestamp)
   return {
     title: `${notice.is_test ? 'Test: ' : ''}${words}`,
@@ -49,6 +51,7 @@ export function chatMessage(notice: Notice): ChatMessage {
     amount: notice.amount_cents === null ? undefined : amountText(notice.amount_cents, notice.currency),
     customer: oneLine(notice.customer),
     status: oneLine(notice.status),
+    payment: oneLine(notice.payment_id),
     time: Number.isNaN(time.getTime()) ? undefined : time,
     provider: oneLine(notice.provider),
     event: oneLine(notice.event) ?? '',
@@ -56,11 +59,12 @@ export function chatMessage(notice: Notice): ChatMessage {
 }
 
 /** What is known, in the order of importance. */
-export function factsOf({ amount, customer, status, time, provider }: ChatMessage): readonly Fact[] {
+export function factsOf({ amount, customer, status, payment, time, provider }: ChatMessage): readonly Fact[] {
   const facts = [
     { name: 'Amount', text: amount },
     { name: 'Customer', text: customer },
     { name: 'Status', text: status },
+    { name: 'Payment', text: payment },
     { name: 'Time', text: time === undefined ? undefined : timeText(time) },
     { name: 'Provider', text: provider },
   ] as const
@@ -70,6 +74,11 @@ export function factsOf({ amount, customer, status, time, provider }: ChatMessag
 /** `2026-01-02 03:04:05 UTC` */
 export function timeText(time: Date): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** There is no canonical name for a payment that was canceled: it comes as one that failed, which it did not. */
+function titledEvent({ event, status }: Notice): string {
+  return event === 'payment.failed' && status === 'canceled' ? 'payment.canceled' : event
 }
 
 /** `stripe:payment_intent.succeeded` as "Payment intent succeeded". */

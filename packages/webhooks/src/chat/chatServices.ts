@@ -1,4 +1,5 @@
 // The chat services that have a layout of their own, and how their addresses are known.
+import { slackHosts } from './slack.ts'
 
 export const chatServices = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
 export type ChatService = (typeof chatServices)[number]
@@ -15,7 +16,7 @@ type Address = {
 
 /** By the services' documentation. Mattermost runs on any host and has to be named by the operator. */
 const addresses: readonly Address[] = [
-  { format: 'slack', hosts: ['hooks.slack.com', 'hooks.slack-gov.com'], path: /^\/(services|workflows|triggers)\/./ },
+  { format: 'slack', hosts: slackHosts, path: /^\/(services|workflows|triggers)\/./ },
   {
     format: 'discord',
     hosts: ['discord.com', 'discordapp.com'].flatMap((host) => [host, `ptb.${host}`, `canary.${host}`]),

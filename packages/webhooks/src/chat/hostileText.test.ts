@@ -61,6 +61,7 @@ const notices: fc.Arbitrary<Notice> = fc.record({
   currency: fc.option(fc.oneof(anyText, fc.constant('USD'))),
   customer: fc.option(anyText),
   status: fc.option(anyText),
+  payment_id: fc.option(anyText),
   is_test: fc.boolean(),
 })
 

@@ -13,6 +13,8 @@ export type Notice = {
   /** An e-mail where there is one, else an id. */
   readonly customer: string | null
   readonly status: string | null
+  /** By which the payment is looked up: ours, or the provider's id of one that is not. */
+  readonly payment_id: string | null
   /** Somebody tries his endpoints out: nothing has happened. */
   readonly is_test: boolean
 }

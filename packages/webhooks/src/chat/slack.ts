@@ -1,6 +1,13 @@
 // Slack: messages to incoming webhooks, and variables to workflows.
 import { type ChatMessage, factsOf, timeText } from './chatMessage.ts'
 
+/** The hosts that Slack itself answers on. */
+export const slackHosts: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com']
+
+export function isSlackHost({ hostname }: URL): boolean {
+  return slackHosts.includes(hostname)
+}
+
 /** Whether the address starts a workflow instead of posting a message. */
 export function isSlackWorkflow({ pathname }: URL): boolean {
   return /^\/(workflows|triggers)\//.test(pathname)
@@ -31,6 +38,7 @@ function workflowVariables({
   amount = '',
   customer = '',
   status = '',
+  payment = '',
   time,
   provider = '',
 }: ChatMessage) {
@@ -40,6 +48,7 @@ function workflowVariables({
     amount,
     customer: escapeSlack(customer),
     status: escapeSlack(status),
+    payment: escapeSlack(payment),
     time: time === undefined ? '' : timeText(time),
     provider: escapeSlack(provider),
   }
