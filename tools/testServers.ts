@@ -38,7 +38,8 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last()
   }
   try {
-    const env: Record<string, string> = {}
+    // The same modules are compiled by thousands of processes.
+    const env: Record<string, string> = { NODE_COMPILE_CACHE: join(directory, 'compiled') }
     if (!process.env.TEST_DATABASE_URL) {
       const postgres = await startEmbeddedPostgres({
         directory: join(directory, 'postgres'),

@@ -60,6 +60,11 @@ async function paymentsOfGuest(baseUrl: string): Promise<string[]> {
   return data.map(({ id }) => id)
 }
 
+async function readinessOf(origin: string): Promise<{ status: string; checks: Record<string, object> }> {
+  const answer = await fetch(`${origin}/health/ready`)
+  return (await answer.json()) as { status: string; checks: Record<string, object> }
+}
+
 async function createPayment(baseUrl: string): Promise<string> {
   const answer = await fetch(`${baseUrl}/payments/intents`, {
     method: 'POST',
@@ -101,6 +106,16 @@ t.test('a system from its first start to the start after a kill', async (t) => {
 
   await t.test('its docs page is there', async (t) => {
     t.equal((await fetch(`${baseUrl}/docs`)).status, 200)
+  })
+
+  await t.test('so is the health page of the worker, at the address that is shown', async (t) => {
+    const worker = runtimeOf(DATA_DIR).parts.find(({ name }) => name === 'worker')
+    const { status, checks } = await readinessOf(`http://${worker?.address}`)
+    t.equal(status, 'ready')
+    t.match(checks, { log: { ok: true, role: 'reader' }, deliveries: { ok: true, pending: 0 } })
+    t.match(first.output(), `${worker?.address}`)
+    const api = await readinessOf(baseUrl)
+    t.match(api.checks.webhooks, { ok: true, workers: 1, worker_seen_seconds: Number, pending: 0 })
   })
 
   await t.test('the operators settle a payment and read its stream beside it', async (t) => {

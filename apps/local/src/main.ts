@@ -19,7 +19,7 @@ let stoppingSince: number | undefined
 async function run(): Promise<void> {
   const begin = performance.now()
   const settings = loadSettings(given)
-  const preparation = await prepare(settings)
+  const preparation = await prepare(settings, given)
   terminal.say(`Paylog starts on ${preparation.directory}`)
   system = createSystem({ preparation, inherited: given, terminal })
   if (stoppingSince !== undefined) return stop(0)

@@ -16,7 +16,7 @@ export type PlannedPart = {
   readonly once?: boolean
 }
 
-export const internalPorts = ['postgres', 'event-store-node', 'identity'] as const
+export const internalPorts = ['postgres', 'event-store-node', 'identity', 'worker'] as const
 export type InternalPort = (typeof internalPorts)[number]
 
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -93,8 +93,8 @@ export function planParts(options: {
       name: 'worker',
       command: [script('worker/src/main.ts')],
       after: backends,
-      address: '',
-      environment: {},
+      address: `127.0.0.1:${ports.worker}`,
+      environment: { HOST: '127.0.0.1', HEALTH_PORT: String(ports.worker) },
     },
   )
   return plan

@@ -26,7 +26,7 @@ export async function createPrivateSystem(
 ): Promise<PrivateSystem> {
   const directory = join(tmpdir(), `paylog-${randomUUID()}`)
   const environment = { ...withoutSettings(given), DATA_DIR: directory, PORT: '0', ...settings }
-  const preparation = await prepare(loadSettings(environment))
+  const preparation = await prepare(loadSettings(environment), environment)
   const system = createSystem({ preparation, inherited: environment, terminal: silentTerminal })
   return {
     async start() {

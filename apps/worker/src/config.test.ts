@@ -16,6 +16,23 @@ t.test('little is needed', async (t) => {
   })
 })
 
+t.test('nodes of both configurations are decoded', async (t) => {
+  const { nodes } = loadWorkerConfig({
+    ...needed,
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: 'https://example.com/1',
+    EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://example.com/b',
+  })
+  t.same(
+    nodes.map(({ name, mode }) => [name, mode]),
+    [
+      ['1', 'canonical'],
+      ['legacy-1', 'legacy'],
+      ['legacy-2', 'legacy'],
+    ],
+  )
+})
+
 function refusal(env: Record<string, string>): string {
   try {
     loadWorkerConfig(env)
@@ -66,3 +83,17 @@ t.test('a payment is asked about after a second at the earliest', async (t) => {
     t.equal(after(short), 'Bad configuration: PAYMENT_RECONCILE_AFTER must be at least 1s', short)
   t.match(after('soon'), /^Bad configuration: PAYMENT_RECONCILE_AFTER must be a duration[^;]*$/)
 })
+
+t.test(
+  'deliveries are kept for 90 days, or as long as it says, and a health page is served where it is asked for',
+  async (t) => {
+    t.match(loadWorkerConfig(needed), { WEBHOOK_LOG_RETENTION: 90 * 24 * 3_600_000, HOST: '127.0.0.1' })
+    t.equal(loadWorkerConfig(needed).HEALTH_PORT, undefined)
+    t.match(loadWorkerConfig({ ...needed, WEBHOOK_LOG_RETENTION: '0', HEALTH_PORT: '9100' }), {
+      WEBHOOK_LOG_RETENTION: 0,
+      HEALTH_PORT: 9100,
+    })
+    t.match(refusal({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }), 'WEBHOOK_LOG_RETENTION must be a duration such as')
+    t.match(refusal({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
+  },
+)

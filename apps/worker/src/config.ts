@@ -1,7 +1,7 @@
 // Everything the worker is told by its environment.
 import { parseDurationMs } from '@paylog/domain/duration'
-import { ConfigError, durationMs, listOf, loadConfig, oneOf, text, url } from '@paylog/runtime/config'
-import { decodeNodes, type WebhookNode } from '@paylog/webhooks/nodes'
+import { ageMs, ConfigError, durationMs, listOf, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'
+import { type DecodedNodes, decodeNodes } from '@paylog/webhooks/nodes'
 import { credentialProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, Type } from 'typebox'
 import { isCidr } from './send/dialGuard.ts'
@@ -10,27 +10,30 @@ const ProviderVariables = Type.Object(providerVariables)
 
 /** Beside these the worker reads those of the webhook nodes, which have no fixed list. */
 export const workerVariables = {
+  HOST: text('127.0.0.1'),
+  HEALTH_PORT: Type.Optional(port()),
   DATABASE_URL: url(['postgres', 'postgresql']),
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   PROJECT_ID: text('default'),
   WEBHOOK_SUCCESS_STATUS: oneOf(['200', '2xx'], '200'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: listOf(isCidr, 'ranges such as 10.0.0.0/8,::1/128', []),
+  WEBHOOK_LOG_RETENTION: ageMs('90d'),
   PAYMENT_RECONCILE_AFTER: durationMs('1h'),
   ...providerVariables,
 }
 const WorkerVariables = Type.Object(workerVariables)
 
-export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> & { readonly nodes: readonly WebhookNode[] }
+export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> & Pick<DecodedNodes, 'nodes' | 'warnings'>
 
 /** Without a pause between them the questions about one payment would never end. */
 const shortestReconcileAfterMs = 1_000
 
 /** @throws ConfigError naming every bad variable, those of the webhook nodes and of the providers included */
 export function loadWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
-  const { nodes, problems } = decodeNodes(env)
+  const { nodes, problems, warnings } = decodeNodes(env)
   const further = [...problems, ...reconcileProblems(env), ...providerProblems(env)]
-  return { ...loadConfig(WorkerVariables, env, further), nodes }
+  return { ...loadConfig(WorkerVariables, env, further), nodes, warnings }
 }
 
 function reconcileProblems({ PAYMENT_RECONCILE_AFTER: given = '' }: NodeJS.ProcessEnv): readonly string[] {

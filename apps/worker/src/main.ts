@@ -1,26 +1,36 @@
 // Wires the worker: the log is mapped to deliveries, deliveries are sent, and what was left open is followed up.
 // biome-ignore-all lint/style/noProcessEnv: the nodes have no fixed list of variables, so all of them are handed over.
+import { randomUUID } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { runApp } from '@paylog/runtime/lifecycle'
+import { createMetrics } from '@paylog/runtime/metrics'
 import { createPool } from '@paylog/runtime/postgres'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import { loadWorkerConfig } from './config.ts'
 import { createDeliveries } from './deliveries/deliveries.ts'
 import { createDispatcher, webhookSubscription } from './dispatch/dispatcher.ts'
 import { startFollowUps } from './follow-ups/startFollowUps.ts'
+import { startHealthPage } from './health.ts'
+import { watchAttempts } from './healthAttempts.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { installationId } from './queue/installation.ts'
 import { assertConnections, openQueueStore } from './queue/queueStore.ts'
 import { createQueues } from './queue/queues.ts'
 import { createSweep } from './queue/sweep.ts'
 import { startWorkers } from './queue/workers.ts'
-import { createEndpointAgent } from './send/postWebhook.ts'
+import { createRetention } from './retention.ts'
+import { createEndpointAgent } from './send/endpointAgent.ts'
 import { createSender } from './send/sender.ts'
+import { createReaderCheck, type ReaderState } from './subscriptions/readerState.ts'
 import { runSoleSubscription } from './subscriptions/soleSubscription.ts'
 
 const maxConnections = 6
+/** Longer than a statement may take: it is for a Postgres that is cut off without a word. */
+const answerTimeoutMs = 20_000
 
 runApp('worker', async ({ log, lifecycle }) => {
   const config = loadWorkerConfig(process.env)
+  for (const warning of config.warnings) log.warn(`Doubtful configuration: ${warning}`)
   const { nodes, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   assertConnections({ nodes: nodes.length, redisUrl })
   const now = () => new Date()
@@ -30,7 +40,7 @@ runApp('worker', async ({ log, lifecycle }) => {
     subscription.catch((error: unknown) => lifecycle.fail(error))
   }
 
-  const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, log })
+  const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, answerTimeoutMs, log })
   lifecycle.add('database', () => pool.end())
   const deliveries = createDeliveries(pool)
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
@@ -40,7 +50,7 @@ runApp('worker', async ({ log, lifecycle }) => {
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log }
-  const { reading, sweeping } = await startFollowUps(followed)
+  const { reading, sweeping, readerCheck } = await startFollowUps(followed)
   lifecycle.add('follow-ups', () => sweeping)
   supervise('subscription of the follow-ups', reading)
 
@@ -54,7 +64,10 @@ runApp('worker', async ({ log, lifecycle }) => {
   const agent = createEndpointAgent(config.WEBHOOK_ALLOWED_PRIVATE_CIDRS)
   lifecycle.add('endpoint connections', () => agent.destroy())
   const successStatus = config.WEBHOOK_SUCCESS_STATUS
-  const send = createSender({ deliveries, agent, successStatus, now, random: Math.random, log })
+  const metrics = createMetrics()
+  const attempts = watchAttempts({ metrics, now })
+  const sent = attempts.counted(deliveries)
+  const send = attempts.noted(createSender({ deliveries: sent, agent, successStatus, now, random: Math.random, log }))
   const workers = await startWorkers({ store: queueStore.store, nodes, queues, send, log })
   lifecycle.add('workers', () => workers.close())
 
@@ -65,6 +78,20 @@ runApp('worker', async ({ log, lifecycle }) => {
   // Fails at start, not in the background, when the tables are not there.
   await dispatcher.start()
   const { start, handle } = dispatcher
-  const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle }
+  const state: ReaderState = { isStandingBy: false, isConnected: false }
+  const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
   supervise('subscription of the webhooks', runSoleSubscription({ ...subscription, store, databaseUrl, signal, log }))
+
+  const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), nodes: nodes.map(({ name }) => name), log })
+  const beating = heartbeat.run(signal)
+  lifecycle.add('heartbeat', () => beating)
+  const cleaning = createRetention({ pool, keepMs: config.WEBHOOK_LOG_RETENTION, now, log }).run(signal)
+  lifecycle.add('retention', () => cleaning)
+
+  const { HOST: host, HEALTH_PORT: port } = config
+  if (port === undefined) return {}
+  const checkpoint = () => deliveries.checkpoint(webhookSubscription)
+  const readers = { log: createReaderCheck({ state, store, checkpoint, now }), follow_ups: readerCheck }
+  const page = { host, port, pool, nodes, queues, readers, endedAt: attempts.endedAt, metrics, now, lifecycle, log }
+  return { healthUrl: await startHealthPage(page) }
 })

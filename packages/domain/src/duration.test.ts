@@ -10,11 +10,12 @@ t.test('durations are numbers with a unit; a bare number is milliseconds', async
     ['2m', 120_000],
     ['1h', 3_600_000],
     ['24h', 86_400_000],
+    ['90d', 7_776_000_000],
   ] as const)
     t.equal(parseDurationMs(text), ms, text)
 })
 
 t.test('anything else is none', async (t) => {
-  for (const text of ['', 's', '5 s', '-1s', '1.5s', '5d', '5S', '1h30m', '12345678901', '5s\n'])
+  for (const text of ['', 's', '5 s', '-1s', '1.5s', '5w', '5S', '1h30m', '12345678901', '5s\n'])
     t.equal(parseDurationMs(text), undefined, JSON.stringify(text))
 })

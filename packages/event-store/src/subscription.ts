@@ -26,6 +26,8 @@ export type SubscriptionOptions = {
   readonly maxBatch: number
   /** Its event `awaited` says that somebody waits for the end of the log, whether there is something to handle or not. */
   readonly awaited?: EventTarget
+  /** Told true when the store has begun to send, and false when that ended. */
+  readonly connected?: (isConnected: boolean) => void
   readonly signal: AbortSignal
   readonly log: SubscriptionLog
 }
@@ -69,6 +71,8 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   const buffer = createBatchBuffer(maxBatch)
   const connection = store.subscriptions.connect()
   const subscription = subscribe(connection, progress.reached, streamPrefixes)
+  const confirmed = () => options.connected?.(true)
+  subscription.once('confirmation', confirmed)
   const left = new AbortController()
   const aborted = () => buffer.end(new Error('stopping'))
   signal.addEventListener('abort', aborted)
@@ -85,6 +89,8 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
     }
   } finally {
     signal.removeEventListener('abort', aborted)
+    subscription.off('confirmation', confirmed)
+    options.connected?.(false)
     left.abort()
     buffer.end(new Error('The subscription was left'))
     await leave(connection, subscription)

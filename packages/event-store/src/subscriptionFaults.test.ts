@@ -60,6 +60,31 @@ t.test('a dropped connection is one more way to be cut off', async (t) => {
   t.same(sub.seen, names(20))
 })
 
+t.test('it is told when the store begins to send, and when that ended', async (t) => {
+  const server = await startMisbehavingServer(t, { log: numbered(3) })
+  const proxy = await startTcpProxy(t, server.port)
+  const told: boolean[] = []
+  const stop = new AbortController()
+  const running = runSubscription({
+    store: connectTo(t, withoutKeepalive(proxy.port)),
+    name: 'test',
+    streamPrefixes: [prefix],
+    start: async () => undefined,
+    handle: async () => {},
+    maxBatch: 10,
+    connected: (isConnected) => told.push(isConnected),
+    signal: stop.signal,
+    log: { info() {}, warn() {} },
+  })
+  await waitFor(() => told.length === 1, { what: 'the beginning' })
+  proxy.heal()
+  await waitFor(() => told.length === 3, { what: 'the next beginning' })
+  t.strictSame(told, [true, false, true])
+  stop.abort()
+  await running
+  t.equal(told.at(-1), false)
+})
+
 t.test('whoever leaves a subscription ends it at the server, too', async (t) => {
   const server = await startMisbehavingServer(t, { log: numbered(1_000) })
   let failures = 5

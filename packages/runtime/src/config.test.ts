@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Type } from 'typebox'
 import {
+  ageMs,
   bool,
   ConfigError,
   commaList,
@@ -85,7 +86,7 @@ t.test('takes nothing that only looks like a value', async (t) => {
   const bad: Record<string, string[]> = {
     PORT: ['-1', '80.5', '8e3', '0x50', ' 80', '80 '],
     ENABLED: ['1', '0', 'yes', 'TRUE'],
-    TIMEOUT: ['-1', '1.5s', '5d', 's', '597h', '5s,5s'],
+    TIMEOUT: ['-1', '1.5s', '25d', 's', '597h', '5s,5s'],
     API: ['example.com', 'javascript:alert(1)', '//example.com', 'http://'],
   }
   for (const [name, values] of Object.entries(bad)) {
@@ -98,4 +99,11 @@ t.test('cannot be changed', async (t) => {
   const config = loadConfig(schema, { KEY: 'k' })
   t.ok(Object.isFrozen(config))
   t.ok(Object.isFrozen(config.SCHEDULE))
+})
+
+t.test('an age may be longer than a timer, within bounds', async (t) => {
+  const ages = Type.Object({ KEPT: ageMs('90d') })
+  t.strictSame(loadConfig(ages, {}), { KEPT: 7_776_000_000 })
+  t.strictSame(loadConfig(ages, { KEPT: '0' }), { KEPT: 0 })
+  for (const KEPT of ['3651d', 'ever', '-1d']) t.throws(() => loadConfig(ages, { KEPT }), { message: /KEPT must be/ })
 })

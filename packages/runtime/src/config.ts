@@ -108,6 +108,15 @@ export function durationMs(defaultValue?: string | number) {
   return variable(defaultValue, boundedDurationMs)
 }
 
+/** How old something may get: a duration up to `3650d`, because nobody sleeps that long. Decodes to milliseconds. */
+export function ageMs(defaultValue?: string) {
+  return variable(defaultValue, (value) => {
+    const ms = parseDurationMs(value)
+    if (ms === undefined || ms > maxAgeMs) throw new BadVariable('must be a duration such as 36h or 90d, at most 3650d')
+    return ms
+  })
+}
+
 /** Comma-separated words. Spaces around them and empty words are dropped. */
 export function commaList(defaultValue?: readonly string[]) {
   return variable(defaultValue?.join(','), splitAtCommas)
@@ -134,6 +143,7 @@ class BadVariable extends Error {
 
 // setTimeout takes 32 bits; a longer delay would fire at once.
 const maxDurationMs = 2 ** 31 - 1
+const maxAgeMs = 3_650 * 24 * 3_600_000
 
 function boundedDurationMs(value: string): number {
   const durationMs = parseDurationMs(value)

@@ -39,6 +39,17 @@ t.test(
   },
 )
 
+t.test('a check that fails may show what it found', async (t) => {
+  const { http, health } = testServer()
+  health.check('deliveries', async () => ({ ok: false, overdue_seconds: 90 }))
+  const response = await http.inject('/health/ready')
+  t.equal(response.statusCode, 503)
+  t.strictSame(response.json(), {
+    status: 'unavailable',
+    checks: { deliveries: { ok: false, overdue_seconds: 90 } },
+  })
+})
+
 t.test('lives whatever its checks say', async (t) => {
   const { http, health } = testServer()
   health.check('refusing', async () => {

@@ -3,9 +3,14 @@ import type { FastifyPluginAsync } from 'fastify'
 
 const checkTimeoutMs = 2_000
 
+export type CheckDetails = object & { readonly ok?: false }
+
 export type Health = {
-  /** Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is not usable. */
-  check(name: string, run: () => Promise<object>): void
+  /**
+   * Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is not usable.
+   * One that fails and has something to show all the same resolves with `ok: false` among its details.
+   */
+  check(name: string, run: () => Promise<CheckDetails>): void
   readonly plugin: FastifyPluginAsync
 }
 
@@ -14,7 +19,7 @@ export type Health = {
  * answers 503 when one fails. Why it failed is for the log: the page is open to anyone.
  */
 export function createHealth(): Health {
-  const checks = new Map<string, () => Promise<object>>()
+  const checks = new Map<string, () => Promise<CheckDetails>>()
 
   return {
     check(name, run) {
@@ -26,7 +31,9 @@ export function createHealth(): Health {
         const results = await Promise.all(
           [...checks].map(async ([name, run]) => {
             try {
-              return [name, { ok: true, ...(await withTimeout(run())) }] as const
+              const result = { ok: true, ...(await withTimeout(run())) }
+              if (!result.ok) request.log.warn({ check: name, ...result }, 'not ready')
+              return [name, result] as const
             } catch (error) {
               request.log.warn({ err: error, check: name }, 'not ready')
               return [name, { ok: false }] as const
@@ -41,8 +48,8 @@ export function createHealth(): Health {
   }
 }
 
-function withTimeout(check: Promise<object>): Promise<object> {
-  const { promise, resolve, reject } = Promise.withResolvers<object>()
+function withTimeout(check: Promise<CheckDetails>): Promise<CheckDetails> {
+  const { promise, resolve, reject } = Promise.withResolvers<CheckDetails>()
   const timeout = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs)
   check.then(resolve, reject).finally(() => clearTimeout(timeout))
   return promise

@@ -23,6 +23,22 @@ t.test('measures every request by its route, wherever on the server that was reg
   t.match(payload, 'process_resident_memory_bytes')
 })
 
+t.test('a gauge shows what it is told at each scrape and no more, a counter what happened', async (t) => {
+  const metrics = createMetrics()
+  let pending = [{ labels: { node: '1' }, value: 3 }]
+  metrics.gauge({ name: 'pending', help: 'x', labelNames: ['node'], collect: async () => pending })
+  const count = metrics.counter({ name: 'attempts_total', help: 'x', labelNames: ['result'] })
+  count({ result: 'timeout' })
+  count({ result: 'timeout' })
+  const first = await metrics.registry.metrics()
+  t.match(first, 'pending{node="1"} 3')
+  t.match(first, 'attempts_total{result="timeout"} 2')
+  pending = [{ labels: { node: '2' }, value: 4 }]
+  const second = await metrics.registry.metrics()
+  t.match(second, 'pending{node="2"} 4')
+  t.notMatch(second, 'node="1"')
+})
+
 t.test('serves what an app registers, apart from other registries in the process', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const metrics = createMetrics()

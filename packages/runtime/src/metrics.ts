@@ -1,12 +1,20 @@
 // Prometheus metrics of one process.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = {
   /** Where an app registers metrics of its own. */
   readonly registry: Registry
   readonly plugin: FastifyPluginAsync
+  /** Adds a figure that is looked up at every scrape: `collect` gives it for each set of labels. */
+  gauge(options: MetricOptions & { readonly collect: () => Promise<readonly LabelledValue[]> }): void
+  /** Adds a count of things that happened. @returns adds one */
+  counter(options: MetricOptions): (labels: Labels) => void
 }
+
+type Labels = Readonly<Record<string, string>>
+type MetricOptions = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] }
+export type LabelledValue = { readonly labels: Labels; readonly value: number }
 
 /**
  * A registry with Node's default metrics, served at `GET /metrics`. Registering the plugin also measures every request of
@@ -37,5 +45,23 @@ export function createMetrics(): Metrics {
     })
   }
   // Fastify gives every plugin a scope of its own; this mark, which is what fastify-plugin sets, puts the hook on the whole server.
-  return { registry, plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }) }
+  return {
+    registry,
+    plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }),
+    gauge({ collect, ...options }) {
+      const gauge: Gauge = new Gauge({
+        ...options,
+        registers: [registry],
+        async collect() {
+          const values = await collect()
+          gauge.reset()
+          for (const { labels, value } of values) gauge.set({ ...labels }, value)
+        },
+      })
+    },
+    counter(options) {
+      const counter = new Counter({ ...options, registers: [registry] })
+      return (labels) => counter.inc({ ...labels })
+    },
+  }
 }

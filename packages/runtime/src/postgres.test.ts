@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { createTestDatabase } from '@paylog/testing/postgres'
+import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createLog } from './log.ts'
@@ -105,14 +106,20 @@ t.test('refuses a file that was changed, that came late or that is not numbered'
 t.test('a lock has one holder; the next gets it when it is released', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const { signal } = new AbortController()
-  const first = await holdLock({ databaseUrl, name: 'payments@1', signal, log })
+  let isWaiting = false
+  const waiting = () => {
+    isWaiting = true
+  }
+  const first = await holdLock({ databaseUrl, name: 'payments@1', waiting, signal, log })
+  t.notOk(isWaiting)
   const other = await holdLock({ databaseUrl, name: 'payments@2', signal, log })
   let isSecond = false
-  const second = holdLock({ databaseUrl, name: 'payments@1', signal, log }).then((lock) => {
+  const second = holdLock({ databaseUrl, name: 'payments@1', waiting, signal, log }).then((lock) => {
     isSecond = true
     return lock
   })
   await other.release()
+  await waitFor(() => isWaiting, { what: 'the second to be told that it waits' })
   t.notOk(isSecond)
   await first.release()
   t.notOk(first.lost.aborted, 'released is not lost')

@@ -62,18 +62,21 @@ export function createPool({
  *
  * The connection is probed every two seconds, so that a holder that is cut off notices while its standby takes over.
  *
- * @param options `name` is hashed to the lock's key; aborting `signal` gives up the wait
+ * @param options `name` is hashed to the lock's key; `waiting` is told when somebody else holds it; aborting `signal` gives
+ *   up the wait
  * @returns `lost` aborts when the connection, and the lock with it, is gone; `release` gives the lock back
  * @throws the signal's reason when it aborts first
  */
 export async function holdLock({
   databaseUrl,
   name,
+  waiting,
   signal,
   log,
 }: {
   databaseUrl: string
   name: string
+  waiting?: () => void
   signal: AbortSignal
   log: Logger
 }): Promise<{ lost: AbortSignal; release(): Promise<void> }> {
@@ -94,7 +97,10 @@ export async function holdLock({
     await client.connect()
     // Asked for again and again instead of waited for in the server: a wait there could not be given up cleanly.
     for (let asked = 0; !(await tryLock(client, key)); asked += 1) {
-      if (asked === 0) log.info({ lock: name }, 'another process holds the lock, waiting for it')
+      if (asked === 0) {
+        log.info({ lock: name }, 'another process holds the lock, waiting for it')
+        waiting?.()
+      }
       await setTimeout(lockRetryMs, undefined, { signal: AbortSignal.any([signal, lost.signal]) })
     }
     signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Test } from 'tap'
+import { compileCache } from './compileCache.ts'
 
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000
@@ -30,7 +31,7 @@ export type TestProcess = {
 /**
  * Starts a script with this Node and an IPC channel, as its supervisor would. It is gone when the test is over.
  *
- * @param options `env` is its whole environment, `PATH` aside
+ * @param options `env` is its whole environment, aside from `PATH` and what makes it start sooner
  * @returns when the script has told that it is ready
  * @throws with its output, when it ended or stayed silent instead
  */
@@ -39,7 +40,7 @@ export async function startProcess(
   { script, env = {}, args = [] }: { script: URL; env?: Readonly<Record<string, string>>; args?: readonly string[] },
 ): Promise<TestProcess> {
   const child = spawn(process.execPath, [script.pathname, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let written = ''

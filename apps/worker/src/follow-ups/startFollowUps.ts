@@ -1,8 +1,10 @@
 // Wires the follow-ups: one of all workers keeps the list, and every worker works it off.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
+import type { CheckDetails } from '@paylog/runtime/health'
 import type { Logger } from '@paylog/runtime/log'
 import type { Pool } from 'pg'
+import { createReaderCheck, type ReaderState } from '../subscriptions/readerState.ts'
 import { runSoleSubscription } from '../subscriptions/soleSubscription.ts'
 import { createFollowUpReader, followUpSubscription } from './followUpReader.ts'
 import { createFollowUps } from './followUps.ts'
@@ -15,7 +17,8 @@ const renewMs = 10_000
 
 /**
  * Starts both. Fails at once when the tables are not there.
- * @returns `reading` and `sweeping` end after the signal aborts; `reading` rejects when the log cannot be read
+ * @returns `reading` and `sweeping` end after the signal aborts; `reading` rejects when the log cannot be read;
+ *   `readerCheck` is for readiness
  */
 export async function startFollowUps(options: {
   readonly pool: Pool
@@ -26,7 +29,11 @@ export async function startFollowUps(options: {
   readonly now: () => Date
   readonly signal: AbortSignal
   readonly log: Logger
-}): Promise<{ readonly reading: Promise<void>; readonly sweeping: Promise<void> }> {
+}): Promise<{
+  readonly reading: Promise<void>
+  readonly sweeping: Promise<void>
+  readonly readerCheck: () => Promise<CheckDetails>
+}> {
   const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log } = options
   const followUps = createFollowUps(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
@@ -36,8 +43,11 @@ export async function startFollowUps(options: {
   const rules = { providers, reconcileAfterMs }
   const reader = createFollowUpReader({ followUps, rules, now, dueNow: sweeper.wake })
   const subscription = { name: followUpSubscription, lock: followUpSubscription, ...reader }
+  const state: ReaderState = { isStandingBy: false, isConnected: false }
+  const checkpoint = () => followUps.checkpoint(followUpSubscription)
   return {
-    reading: runSoleSubscription({ ...subscription, store, databaseUrl, signal, log }),
+    reading: runSoleSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
     sweeping: sweeper.run(signal),
+    readerCheck: createReaderCheck({ state, store, checkpoint, now }),
   }
 }

@@ -24,17 +24,65 @@ create table workers (
   seen_at timestamptz not null
 );
 
--- The log shows what was attempted, newest first.
-create index deliveries_log on deliveries (created_at desc, id desc) where attempts > 0;
-create index deliveries_log_of_user on deliveries (user_id, created_at desc, id desc)
-  where attempts > 0 and user_id is not null;
+-- Those that had deliveries before this table was there; the worker that starts next says which ones it has.
+insert into nodes (name, is_configured) select distinct node, false from deliveries where status = 'pending';
 
--- What the read side may see: a delivery that was attempted, with its status as a log entry has it.
+-- The oldest that waits, and the one that waits longest for its turn, found without walking over a backlog.
+create index deliveries_undelivered on deliveries (node, created_at) where status = 'pending';
+create index deliveries_due on deliveries (node, next_attempt_at) where status = 'pending';
+
+-- What waits to be delivered, for each node that ever was configured. The counts go no further than they say; their order
+-- is there to be found by an index, whatever share of the table the planner believes to be pending.
+create view backlog as
+select name as node, is_configured, disabled_at,
+  (select count(*)::integer from (
+    select from deliveries where node = name and status = 'pending' order by created_at limit 10000
+  ) as up_to_10000) as pending,
+  (select count(*)::integer from (
+    select from deliveries where node = name and status = 'pending' and next_attempt_at <= now()
+    order by next_attempt_at limit 1000
+  ) as up_to_1000) as due,
+  (select min(created_at) from deliveries where node = name and status = 'pending') as oldest_created_at,
+  (select min(next_attempt_at) from deliveries where node = name and status = 'pending') as oldest_due_at
+from nodes;
+
+-- Whether anybody delivers. A worker says so every few seconds.
+create view worker_activity as
+select count(*) filter (where seen_at > now() - interval '30 seconds')::integer as running,
+  extract(epoch from now() - max(seen_at))::float8 as last_seen_seconds
+from workers;
+
+-- Those that operators send again, in the order in which they failed.
+create index deliveries_failed on deliveries (node, last_attempt_at, id) where status = 'failed';
+
+-- The log shows what was attempted, newest first. What arrived and what failed have indexes of their own: of each row
+-- there is one entry for every way to ask, and both kinds are found at once, however rare one of them is. They grow at
+-- their end, which is the cheapest way to grow; what else may be asked for is told by the index itself, so that Postgres
+-- does not take a walk through all of the log for the shorter way.
+create index log_arrived on deliveries (created_at, id) where attempts > 0 and last_error is null;
+create index log_arrived_of_user on deliveries (user_id, created_at, id) include (event, provider)
+  where attempts > 0 and last_error is null and user_id is not null;
+create index log_arrived_of_event on deliveries (event, created_at, id) include (provider)
+  where attempts > 0 and last_error is null;
+create index log_arrived_of_provider on deliveries (provider, created_at, id)
+  where attempts > 0 and last_error is null;
+create index log_failed on deliveries (created_at, id) where attempts > 0 and last_error is not null;
+create index log_failed_of_user on deliveries (user_id, created_at, id) include (event, provider)
+  where attempts > 0 and last_error is not null and user_id is not null;
+create index log_failed_of_event on deliveries (event, created_at, id) include (provider)
+  where attempts > 0 and last_error is not null;
+create index log_failed_of_provider on deliveries (provider, created_at, id)
+  where attempts > 0 and last_error is not null;
+
+-- What the read side may see: a delivery that was attempted, and how the last attempt ended.
 create view log as
-select id, node, event, mode, provider, body, user_id, payment_id, is_test,
-  case when status = 'succeeded' or (status = 'pending' and last_error is null) then 'success' else 'failed' end as status,
-  status as delivery_status, attempts, next_attempt_at, last_http_status, last_error,
-  source_stream, source_revision, source_event_id, correlation_id, causation_id, created_at
+select id, provider, event, body, user_id, created_at, node, attempts, last_http_status as http_status,
+  last_error as error,
+  -- Nothing is planned for what is finished, nor for what is held.
+  case when status = 'pending' and not exists (
+    select from nodes where name = node and (disabled_at is not null or not is_configured)
+  ) then next_attempt_at end as next_attempt_at,
+  source_stream, source_revision, source_event_id, correlation_id, causation_id
 from deliveries
 where attempts > 0;
 

@@ -7,7 +7,7 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { batchOf, createRig, onQueue, type QueueKind } from '../testing/rig.ts'
+import { batchOf, createRig, onQueue, type QueueKind, queueKinds } from '../testing/rig.ts'
 import { createSweep } from './sweep.ts'
 
 /** A delivery that is being sent until the test is over, and a sweep that shows what it takes over. */
@@ -82,4 +82,73 @@ t.test('where nobody can tell which workers live, nothing is taken over', onQueu
   for (let look = 0; look < 3; look++) await sweep.once()
   t.strictSame(takenOver, [])
   t.equal(await rig.queues.liveWorkers('1'), undefined)
+})
+
+const hourMs = 3_600_000
+/** Nobody listens there, which is as good as an endpoint that is down. */
+const downNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:1/', WEBHOOK_1_RETRY_SCHEDULE: '1h' }
+
+for (const kind of queueKinds) {
+  t.test(
+    `a delivery that waits for its next attempt, and is to be tried now, is, on ${kind}`,
+    onQueue(kind),
+    async (t) => {
+      const endpoint = await createEndpoint(t, (response, index) => {
+        response.statusCode = index === 0 ? 500 : 200
+        response.end()
+      })
+      const rig = await createRig(t, kind, { ...downNode, WEBHOOK_1_URL: endpoint.url })
+      await rig.dispatcher.start()
+      await rig.work()
+      await rig.dispatcher.handle(batchOf(1))
+      const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
+      await waitFor(async () => (await rig.row(id))?.attempts === 1, { what: 'its record' })
+      await rig.sweep.once()
+      t.equal(endpoint.received.length, 1, 'what is not due is left alone')
+      await rig.pool.query('update webhooks.deliveries set next_attempt_at = now(), sweep_at = now()')
+      await rig.sweep.once()
+      await waitFor(async () => (await rig.row(id))?.status === 'succeeded', { what: 'the second attempt' })
+      t.equal(endpoint.received.length, 2)
+    },
+  )
+}
+
+t.test('deliveries of a disabled node are left alone, and all brought in by one look when it is enabled', async (t) => {
+  const rig = await createRig(t, 'postgres', downNode)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(1_500))
+  await rig.pool.query('truncate queue.job cascade')
+  await rig.pool.query(`update webhooks.deliveries set sweep_at = now()`)
+  await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', now())`)
+  await rig.sweep.once()
+  t.equal(await rig.queues.waiting('1'), 0)
+  await rig.pool.query('update webhooks.nodes set disabled_at = null')
+  await rig.sweep.once()
+  t.ok((await rig.queues.waiting('1')) > 0)
+  t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'none was left out')
+})
+
+t.test('where everything that is overdue has its job, a look ends after a bounded part of it', async (t) => {
+  const rig = await createRig(t, 'postgres', downNode)
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(3_000))
+  const later = () => new Date(Date.now() + hourMs)
+  let handedOut = 0
+  const deliveries = {
+    ...rig.deliveries,
+    async overdue(...asked: Parameters<typeof rig.deliveries.overdue>) {
+      const overdue = await rig.deliveries.overdue(...asked)
+      handedOut += overdue.length
+      return overdue
+    },
+  }
+  const log = createLog({ app: 'test', level: 'silent' })
+  const sweep = createSweep({ deliveries, queues: rig.queues, nodes: rig.nodes, now: later, log })
+  const waiting = await rig.queues.waiting('1')
+  await sweep.once()
+  t.equal(handedOut, 1_000)
+  t.equal(await rig.queues.waiting('1'), waiting, 'and adds nothing')
+  await rig.pool.query('truncate queue.job cascade')
+  await sweep.once()
+  t.equal(handedOut, 3_000, 'where jobs are missing it goes on to the end')
 })

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import type { Deliveries } from '../deliveries/deliveries.ts'
-import { enoughWaiting, jobId, type Queues } from './queues.ts'
+import { jobId } from './jobs.ts'
+import { enoughWaiting, type Queues } from './queues.ts'
 
 const sweepEveryMs = 2_000
 const sweepLimit = 1_000
@@ -22,17 +23,20 @@ export function createSweep(deps: {
   /** Per node: workers that the last look missed, and their jobs that were taken over. */
   const seen = new Map<string, { missed: ReadonlySet<string>; taken: ReadonlySet<string> }>()
 
-  /** Rows that should have been tried by now. Those which have a job after all get no second one. */
+  /**
+   * Rows that should have been tried by now. Those which have a job after all get no second one, and where none of many
+   * was missing the others are left to later looks: behind a slow endpoint the whole backlog waits in jobs.
+   */
   async function requeueOverdue(node: string): Promise<void> {
     while ((await queues.waiting(node)) < enoughWaiting) {
       const overdue = await deliveries.overdue(node, now(), sweepLimit)
       if (overdue.length === 0) return
-      await queues.enqueue(
+      const missing = await queues.enqueue(
         node,
         overdue.map((attempt) => ({ ...attempt, delayMs: 0 })),
       )
-      log.debug({ node, deliveries: overdue.length }, 'overdue deliveries queued again')
-      if (overdue.length < sweepLimit) return
+      log.debug({ node, deliveries: overdue.length, missing }, 'overdue deliveries queued again')
+      if (overdue.length < sweepLimit || missing === 0) return
     }
   }
 

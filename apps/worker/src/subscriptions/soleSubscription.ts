@@ -4,9 +4,9 @@ import { UnreadableEventError } from '@paylog/event-store/codec'
 import { runSubscription, type SubscriptionOptions } from '@paylog/event-store/subscription'
 import type { Logger } from '@paylog/runtime/log'
 import { holdLock } from '@paylog/runtime/postgres'
+import type { ReaderState } from './readerState.ts'
+import { streamPrefixes } from './streamPrefixes.ts'
 
-/** What the worker reads of the log. */
-const streamPrefixes = ['payment-', 'providerEvent-', 'webhookTest-']
 /** Bodies are up to 1 MiB each, and the next batch gathers while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000
@@ -20,16 +20,26 @@ export async function runSoleSubscription(
     /** The name of the lock that its runner holds. */
     readonly lock: string
     readonly databaseUrl: string
+    /** Kept up to date, for those who look at it. */
+    readonly state: ReaderState
     readonly log: Logger
   },
 ): Promise<void> {
-  const { lock: lockName, databaseUrl, signal, log, ...subscription } = options
+  const { lock: lockName, databaseUrl, state, signal, log, ...subscription } = options
+  const connected = (isConnected: boolean) => {
+    state.isConnected = isConnected
+  }
+  const waiting = () => {
+    state.isStandingBy = true
+  }
   while (!signal.aborted) {
     try {
-      const lock = await holdLock({ databaseUrl, name: lockName, signal, log })
+      const lock = await holdLock({ databaseUrl, name: lockName, waiting, signal, log }).finally(() => {
+        state.isStandingBy = false
+      })
       try {
         const held = AbortSignal.any([signal, lock.lost])
-        await runSubscription({ ...subscription, streamPrefixes, maxBatch, signal: held, log })
+        await runSubscription({ ...subscription, streamPrefixes, maxBatch, connected, signal: held, log })
       } finally {
         await lock.release()
       }

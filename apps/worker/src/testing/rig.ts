@@ -1,7 +1,7 @@
 // The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec'
-import { createLog } from '@paylog/runtime/log'
+import { createLog, type Logger } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { decodeNodes } from '@paylog/webhooks/nodes'
@@ -14,7 +14,7 @@ import { openQueueStore } from '../queue/queueStore.ts'
 import { createQueues } from '../queue/queues.ts'
 import { createSweep } from '../queue/sweep.ts'
 import { startWorkers } from '../queue/workers.ts'
-import { createEndpointAgent } from '../send/postWebhook.ts'
+import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { createSender } from '../send/sender.ts'
 
 export const queueKinds = ['postgres', 'redis'] as const
@@ -24,7 +24,7 @@ export type QueueKind = (typeof queueKinds)[number]
 // biome-ignore lint/style/noProcessEnv: tests are told by their runner which servers there are.
 const redisServerUrl = process.env.REDIS_TEST_URL
 /** A logical database that no other test empties. */
-const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
+export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
 /** Options for a test that runs on this kind of queue. */
 export function onQueue(kind: QueueKind) {
@@ -33,16 +33,23 @@ export function onQueue(kind: QueueKind) {
 
 export type Rig = Awaited<ReturnType<typeof createRig>>
 
+/** What a test decides itself: the time, the jitter, and where log lines go. */
+type RigParts = { readonly now?: () => Date; readonly random?: () => number; readonly log?: Logger }
+
 /**
  * @param env the WEBHOOK_ variables of the nodes
  * @param redis another server than the one of the run
  */
-export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<string, string>>, redis = redisTestUrl) {
+export async function createRig(
+  t: Test,
+  kind: QueueKind,
+  env: Readonly<Record<string, string>>,
+  redis = redisTestUrl,
+  { now = () => new Date(), random = Math.random, log = createLog({ app: 'test', level: 'silent' }) }: RigParts = {},
+) {
   const { databaseUrl } = await createTestDatabase(t)
-  const log = createLog({ app: 'test', level: 'silent' })
   const { nodes, problems } = decodeNodes(env)
   if (problems.length > 0) throw new Error(problems.join())
-  const now = () => new Date()
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
   await migrateWebhooks(pool)
   const redisUrl = kind === 'redis' ? redis : undefined
@@ -62,7 +69,7 @@ export async function createRig(t: Test, kind: QueueKind, env: Readonly<Record<s
     await agent.destroy()
     await pool.end()
   })
-  const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
+  const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
 
   return {
     pool,

@@ -1,0 +1,118 @@
+import { createLog } from '@paylog/runtime/log'
+import t, { type Test } from 'tap'
+import { createBacklogCheck, readBacklog } from './backlog.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import { concurrencyPerNode } from './queue/workers.ts'
+import { batchOf, createRig } from './testing/rig.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+const env = {
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: 'http://127.0.0.1:1/',
+  WEBHOOK_1_TIMEOUT: '10s',
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: 'http://127.0.0.1:1/',
+}
+
+/** As many deliveries of each node, recorded this long ago, with nobody to send them. */
+async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {
+  const rig = await createRig(t, 'postgres', env)
+  const { pool, nodes } = rig
+  const configure = (names: readonly string[]) =>
+    startHeartbeat({ pool, worker: '00000000-0000-4000-8000-000000000000', nodes: names, log })
+  await configure(['1', '2'])
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(count))
+  await pool.query(
+    `update webhooks.deliveries set created_at = now() - make_interval(secs => $1),
+       next_attempt_at = now() - make_interval(secs => $1)`,
+    [seconds],
+  )
+  const ended = new Map<string, Date>()
+  const check = createBacklogCheck({ pool, nodes, endedAt: (node) => ended.get(node), now: () => new Date() })
+  return { pool, check, configure, ended }
+}
+
+t.test('nothing is late while everything is young, or there is nothing', async (t) => {
+  const { check, pool } = await waiting(t, { count: 1, seconds: 65 })
+  t.match(await check(), {
+    ok: undefined,
+    pending: 2,
+    overdue_seconds: /^6[5-9]$/,
+    oldest_undelivered_seconds: /^6[5-9]$/,
+  })
+  await pool.query(`update webhooks.deliveries set status = 'succeeded'`)
+  t.strictSame(await check(), {
+    oldest_undelivered_seconds: null,
+    overdue_seconds: 0,
+    pending: 0,
+    held: 0,
+    disabled_nodes: [],
+    late_nodes: [],
+  })
+})
+
+t.test('what was due a minute and a request ago is late', async (t) => {
+  const { check } = await waiting(t, { count: 1, seconds: 75 })
+  t.match(await check(), { ok: false, late_nodes: ['1', '2'], overdue_seconds: /^7[5-9]$/ })
+})
+
+t.test('an old delivery that waits for its next attempt is not late', async (t) => {
+  const { check, pool } = await waiting(t, { count: 1, seconds: 7_200 })
+  await pool.query(`update webhooks.deliveries set attempts = 3, next_attempt_at = now() + interval '1 hour'`)
+  t.match(await check(), { ok: undefined, overdue_seconds: 0, pending: 2, oldest_undelivered_seconds: /^720\d$/ })
+})
+
+t.test('what is held for a disabled node is told apart, and is not late', async (t) => {
+  const { check, pool } = await waiting(t, { count: 3, seconds: 7_200 })
+  await pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
+  t.match(await check(), { ok: false, pending: 3, held: 3, disabled_nodes: ['2'], late_nodes: ['1'] })
+  await pool.query(`update webhooks.nodes set disabled_at = now()`)
+  t.match(await check(), { ok: undefined, held: 6, pending: 0, oldest_undelivered_seconds: null, overdue_seconds: 0 })
+})
+
+t.test(
+  'a node whose places are all taken and get free again has a slow endpoint, which is not our fault',
+  async (t) => {
+    const { check, ended, pool } = await waiting(t, { count: concurrencyPerNode, seconds: 600 })
+    ended.set('1', new Date(Date.now() - 30_000))
+    ended.set('2', new Date(Date.now() - 80_000))
+    t.match(await check(), { ok: false, late_nodes: ['2'] }, 'one where nothing ends any more stands still')
+    await pool.query(
+      `update webhooks.deliveries set status = 'succeeded' where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
+    )
+    t.match(await check(), { ok: false, late_nodes: ['1', '2'] }, 'where there are places, nothing has to wait')
+  },
+)
+
+t.test('nodes of other workers are not asked for, and those nobody has any more are told as such', async (t) => {
+  const { pool, configure } = await waiting(t, { count: 1, seconds: 10 })
+  await configure(['1'])
+  t.match(
+    (await readBacklog(pool, ['1'])).map(({ node }) => node),
+    ['1'],
+  )
+  const { rows } = await pool.query('select node, is_configured, pending from webhooks.backlog order by node')
+  t.strictSame(rows, [
+    { node: '1', is_configured: true, pending: 1 },
+    { node: '2', is_configured: false, pending: 1 },
+  ])
+})
+
+t.test('the figures do not depend on how much was delivered or waits', async (t) => {
+  const { pool } = await waiting(t, { count: 1, seconds: 10 })
+  await pool.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+       source_event_id, correlation_id, causation_id, status, attempts, sweep_at, next_attempt_at, created_at)
+     select gen_random_uuid(), '1', 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-1', 0, gen_random_uuid(),
+       'c', 'c', case when n % 2 = 0 then 'pending' else 'succeeded' end, 1, now(), now(), now()
+     from generate_series(1, 30000) as n`,
+  )
+  await pool.query('analyze webhooks.deliveries')
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain select * from webhooks.backlog`)
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  t.notMatch(plan, 'Seq Scan on deliveries')
+  t.match(plan, /using deliveries_undelivered/)
+  t.match(plan, /using deliveries_due/)
+  t.match(await readBacklog(pool, ['1']), [{ pending: 10_000, due: 1_000 }])
+})

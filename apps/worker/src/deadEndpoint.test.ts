@@ -1,0 +1,108 @@
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { enoughWaiting } from './queue/queues.ts'
+import { concurrencyPerNode } from './queue/workers.ts'
+import { startRedisServer } from './testing/redisServer.ts'
+import { batchOf, createRig, onQueue, received } from './testing/rig.ts'
+
+const script = new URL('./main.ts', import.meta.url)
+const backlog = 20_000
+const batch = 1_000
+/** Beside the jobs: what BullMQ keeps of a queue, locks, and what one look of the sweep may add. */
+const slack = 2_000
+const mebibyte = 1024 * 1024
+
+/** Many deliveries for an endpoint that is of no use, in a worker that has another one, too. */
+async function withBacklog(t: Test, deadUrl: string) {
+  const redis = await startRedisServer(t)
+  const lively = await createEndpoint(t)
+  const nodes = {
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: deadUrl,
+    WEBHOOK_1_RETRY_SCHEDULE: '1h',
+    WEBHOOK_2_ENABLED: 'true',
+    WEBHOOK_2_URL: lively.url,
+    WEBHOOK_2_EVENT_MODE: 'raw',
+  }
+  const rig = await createRig(t, 'redis', nodes, redis.url)
+  await rig.dispatcher.start()
+  for (let first = 1; first < backlog; first += batch) await rig.dispatcher.handle(batchOf(batch, BigInt(first)))
+  const env = {
+    ...nodes,
+    DATABASE_URL: rig.databaseUrl,
+    // Nobody listens there: batches are recorded by the test, and the worker goes on without its log.
+    EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false`,
+    WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    REDIS_URL: redis.url,
+    HEALTH_PORT: '0',
+    LOG_LEVEL: 'silent',
+  }
+  const worker = await startProcess(t, { script, env })
+  const client = new Redis(redis.url)
+  t.teardown(() => client.disconnect())
+  return {
+    rig,
+    lively,
+    keys: () => client.dbsize(),
+    /** In bytes. */
+    async memory(): Promise<number> {
+      const text = await (await fetch(`${worker.detail.healthUrl}/metrics`)).text()
+      return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
+    },
+    /** The other node's delivery, from its record on. */
+    async deliver(commit: number): Promise<number> {
+      const before = lively.received.length
+      const recordedAt = performance.now()
+      await rig.dispatcher.handle({
+        events: [received(BigInt(commit), '{}')],
+        position: { commit: BigInt(commit), prepare: BigInt(commit) },
+      })
+      await waitFor(() => lively.received.length > before, { what: 'the delivery of the other node' })
+      return performance.now() - recordedAt
+    },
+  }
+}
+
+t.test(
+  'an endpoint that hangs fills neither the queue nor the memory, and delays no other one',
+  onQueue('redis'),
+  async (t) => {
+    const hanging = await createEndpoint(t, () => undefined)
+    const { lively, keys, memory, deliver } = await withBacklog(t, hanging.url)
+    await waitFor(() => hanging.received.length === concurrencyPerNode, {
+      what: 'all places to be taken',
+      timeoutMs: 30_000,
+    })
+    const before = await memory()
+    const waits: number[] = []
+    for (let n = 1; n <= 30; n++) waits.push(await deliver(backlog + n))
+    t.comment(
+      `${await keys()} keys, ${Math.round((await memory()) / mebibyte)} MiB, at most ${Math.round(Math.max(...waits))} ms`,
+    )
+    t.equal(lively.received.length, 30)
+    t.ok((await keys()) <= enoughWaiting + slack, 'the queue is bounded')
+    t.ok((await memory()) < before + 100 * mebibyte)
+    t.ok((waits.toSorted((a, b) => a - b)[15] ?? 0) < 1_000, 'half of them arrive at once')
+  },
+)
+
+t.test('nor does one that refuses everything, with as many retries waiting', onQueue('redis'), async (t) => {
+  const { rig, keys, memory, deliver } = await withBacklog(t, `http://127.0.0.1:${await freePort()}/`)
+  let most = 0
+  await waitFor(
+    async () => {
+      most = Math.max(most, await keys())
+      const { rows } = await rig.pool.query<{ tried: number }>(
+        `select count(*)::int as tried from webhooks.deliveries where node = '1' and attempts > 0`,
+      )
+      return (rows[0]?.tried ?? 0) >= backlog / 2
+    },
+    { what: 'half of the first attempts', timeoutMs: 50_000 },
+  )
+  t.comment(`at most ${most} keys, ${Math.round((await memory()) / mebibyte)} MiB`)
+  t.ok(most <= 2 * enoughWaiting + slack, `${most} keys`)
+  t.ok((await deliver(backlog + 1)) < 10_000)
+})

@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
+import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
+
+const queueOf = (kind: (typeof queueKinds)[number]) =>
+  kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
+
+for (const kind of queueKinds) {
+  t.test(`on ${kind}`, onQueue(kind), async (t) => {
+    t.test(
+      'a worker that froze in the middle of an attempt does not overwrite what another one recorded',
+      async (t) => {
+        const pending: ServerResponse[] = []
+        const endpoint = await createEndpoint(t, (response, index) => {
+          if (index === 0) pending.push(response)
+          else response.end('ok')
+        })
+        const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url, { TIMEOUT: '3s' }), ...queueOf(kind) })
+        const frozen = await rig.start()
+        await rig.append(1)
+        await waitFor(() => pending.length === 1, { what: 'the attempt that is under way' })
+        process.kill(frozen.pid, 'SIGSTOP')
+        await rig.start()
+        await waitFor(async () => (await rig.count('succeeded')) === 1, { what: 'the other one', timeoutMs: 30_000 })
+        process.kill(frozen.pid, 'SIGCONT')
+        await frozen.stop()
+        t.strictSame(await frozen.exited, { code: 0, signal: null }, 'it has come to the end of its attempt')
+        const { rows } = await rig.pool.query(
+          `select status, d.attempts, next_attempt_at, a.attempt, a.http_status
+           from webhooks.deliveries d join webhooks.attempts a on a.delivery_id = d.id`,
+        )
+        t.strictSame(rows, [{ status: 'succeeded', attempts: 1, next_attempt_at: null, attempt: 1, http_status: 200 }])
+        await rig.append(5)
+        await everythingArrives(t, rig, endpoint)
+        t.equal(endpoint.received.length, 7, 'what was tried by both was sent by both, and everything else once')
+      },
+    )
+  })
+}

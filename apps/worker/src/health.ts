@@ -1,0 +1,80 @@
+// The worker's health page: whether webhooks get delivered, for orchestrators and for Prometheus.
+import { type CheckDetails, createHealth } from '@paylog/runtime/health'
+import { createHttp } from '@paylog/runtime/http'
+import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import type { Logger } from '@paylog/runtime/log'
+import type { Metrics } from '@paylog/runtime/metrics'
+import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { Pool } from 'pg'
+import { createBacklogCheck, type NodeBacklog, readBacklog } from './backlog.ts'
+import type { Queues } from './queue/queues.ts'
+
+/**
+ * Serves `/health/live`, `/health/ready` and `/metrics` until the app stops.
+ * @param options `readers` are the checks of the readers of the log, by name; `endedAt` is when an attempt of a node last
+ *   ended here
+ * @returns its URL
+ */
+export async function startHealthPage(options: {
+  readonly host: string
+  readonly port: number
+  readonly pool: Pool
+  readonly nodes: readonly WebhookNode[]
+  readonly queues: Pick<Queues, 'waiting'>
+  readonly readers: Readonly<Record<string, () => Promise<CheckDetails>>>
+  readonly endedAt: (node: string) => Date | undefined
+  readonly metrics: Metrics
+  readonly now: () => Date
+  readonly lifecycle: Lifecycle
+  readonly log: Logger
+}): Promise<string> {
+  const { host, port, pool, nodes, queues, readers, endedAt, metrics, now, lifecycle, log } = options
+  const health = createHealth()
+  health.check('postgres', async () => {
+    await pool.query('select 1')
+    return {}
+  })
+  health.check('queue', async () => {
+    const waiting = await Promise.all(nodes.map(({ name }) => queues.waiting(name)))
+    return { waiting: waiting.reduce((sum, count) => sum + count, 0) }
+  })
+  for (const [name, check] of Object.entries(readers)) health.check(name, check)
+  health.check('deliveries', createBacklogCheck({ pool, nodes, endedAt, now }))
+  addGauges(metrics, () => readBacklog(pool, nodes.map(nameOf)), log)
+  const http = createHttp({ log })
+  await http.register(health.plugin)
+  await http.register(metrics.plugin)
+  lifecycle.add('health page', () => http.close())
+  return await http.listen({ host, port })
+}
+
+const nameOf = ({ name }: WebhookNode) => name
+
+function addGauges(metrics: Metrics, backlog: () => Promise<readonly NodeBacklog[]>, log: Logger): void {
+  const gauge = (name: string, help: string, measure: (row: NodeBacklog) => number) =>
+    metrics.gauge({
+      name,
+      help,
+      labelNames: ['node'],
+      // A database that does not answer must not take the other figures with it.
+      collect: async () => {
+        const rows = await backlog().catch((error: unknown) => {
+          log.warn({ err: error, metric: name }, 'a figure could not be looked up')
+          return []
+        })
+        return rows.map((row) => ({ labels: { node: row.node }, value: measure(row) }))
+      },
+    })
+  gauge('webhook_deliveries_pending', 'Deliveries that are not at their end, up to 10000', (row) =>
+    row.is_disabled ? 0 : row.pending,
+  )
+  gauge('webhook_deliveries_held', 'Deliveries that wait for their node to be enabled, up to 10000', (row) =>
+    row.is_disabled ? row.pending : 0,
+  )
+  gauge('webhook_oldest_undelivered_seconds', 'Age of the oldest delivery that is not at its end', (row) =>
+    Math.max(row.oldest_undelivered_seconds ?? 0, 0),
+  )
+  gauge('webhook_overdue_seconds', 'For how long the next attempt that waits longest has been due', (row) =>
+    row.is_disabled ? 0 : row.overdue_seconds,
+  )
+}

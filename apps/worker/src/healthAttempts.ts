@@ -1,0 +1,45 @@
+// Watches attempts as they end: for the metrics, and to tell a node that works from one that stands still.
+import type { Metrics } from '@paylog/runtime/metrics'
+import type { Deliveries } from './deliveries/deliveries.ts'
+import type { Sender } from './send/sender.ts'
+
+export type AttemptWatch = {
+  /** The same deliveries, with every recorded attempt counted by its result. */
+  counted(deliveries: Deliveries): Deliveries
+  /** The same sender, with the times noted. */
+  noted(send: Sender): Sender
+  /** When an attempt of a node last ended in this process, whatever its result. */
+  endedAt(node: string): Date | undefined
+}
+
+export function watchAttempts({ metrics, now }: { metrics: Metrics; now: () => Date }): AttemptWatch {
+  const ended = new Map<string, Date>()
+  const count = metrics.counter({
+    name: 'webhook_attempts_total',
+    help: 'Recorded attempts to deliver a webhook, by result: succeeded, or the class of the failure',
+    labelNames: ['result'],
+  })
+  const countEnd = metrics.counter({
+    name: 'webhook_deliveries_finished_total',
+    help: 'Deliveries that ended: succeeded, or failed with all attempts used up',
+    labelNames: ['status'],
+  })
+  return {
+    counted: (deliveries) => ({
+      ...deliveries,
+      async finish(result) {
+        const finished = await deliveries.finish(result)
+        if (finished === undefined) return finished
+        count({ result: result.error ?? 'succeeded' })
+        if (result.status !== 'pending') countEnd({ status: result.status })
+        return finished
+      },
+    }),
+    noted: (send) => async (node, attempt, signal) => {
+      const next = await send(node, attempt, signal)
+      ended.set(node.name, now())
+      return next
+    },
+    endedAt: (node) => ended.get(node),
+  }
+}

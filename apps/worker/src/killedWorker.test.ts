@@ -1,0 +1,41 @@
+import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { listen } from '@paylog/testing/httpServer'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createFaultRig, rawNode } from './testing/faultRig.ts'
+import { onQueue, redisTestUrl } from './testing/rig.ts'
+
+t.test(
+  'a worker that dies five times as soon as it is connected for the same job still delivers',
+  onQueue('redis'),
+  async (t) => {
+    const deaths = 5
+    let connections = 0
+    const ids: string[] = []
+    const doomed = new WeakSet<Socket>()
+    // A connection of one that is to die gets no answer, and its request, if it comes at all, leads to nothing.
+    const server = createServer((request, response) => {
+      if (doomed.has(request.socket)) return
+      ids.push(String(request.headers['webhook-id']))
+      response.end('ok')
+    })
+    server.on('connection', (socket: Socket) => {
+      if (connections++ < deaths) doomed.add(socket)
+    })
+    const url = await listen(t, server)
+    const rig = await createFaultRig(t, { ...rawNode(1, url), ...(redisTestUrl ? { REDIS_URL: redisTestUrl } : {}) })
+    await rig.append(1)
+    for (let death = 1; death <= deaths; death++) {
+      const worker = await rig.start()
+      await waitFor(() => connections >= death, { what: `connection ${death}`, timeoutMs: 20_000 })
+      await worker.kill('SIGKILL')
+    }
+    await rig.start()
+    await waitFor(async () => (await rig.count('succeeded')) === 1, { what: 'the delivery', timeoutMs: 20_000 })
+    const { rows } = await rig.pool.query('select id, attempts from webhooks.deliveries')
+    t.strictSame(rows, [{ id: ids[0], attempts: 1 }])
+    t.equal(ids.length, 1)
+    t.equal(connections, deaths + 1)
+  },
+)

@@ -1,0 +1,11 @@
+import t from 'tap'
+import { survivesKills } from './testing/killing.ts'
+import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
+
+const queueOf = (kind: (typeof queueKinds)[number]) =>
+  kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
+
+for (const kind of queueKinds)
+  t.test(`kill -9 of the worker at random points loses nothing and makes nothing up, on ${kind}`, onQueue(kind), (t) =>
+    survivesKills(t, { env: queueOf(kind), kills: 4, events: 200, seed: 20_260_101 }),
+  )

@@ -1,0 +1,87 @@
+import { createLog } from '@paylog/runtime/log'
+import { lockKey } from '@paylog/runtime/postgres'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createRetention, removeSql } from './retention.ts'
+import { createRig, type Rig } from './testing/rig.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+const dayMs = 24 * 3_600_000
+const now = () => new Date('2026-06-01T00:00:00Z')
+const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
+
+/** Deliveries with an attempt each. */
+async function given(
+  { pool }: Rig,
+  { count, status, createdAt, triedAt = createdAt }: { count: number; status: string; createdAt: Date; triedAt?: Date },
+): Promise<void> {
+  await pool.query(
+    `with added as (
+       insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+         source_event_id, correlation_id, causation_id, status, attempts, sweep_at, last_attempt_at, last_error, created_at)
+       select gen_random_uuid(), '1', 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-1', 0,
+         gen_random_uuid(), 'c', 'c', $2, 1, $3, $4, case when $2 <> 'succeeded' then 'timeout' end, $3 from generate_series(1, $1::int)
+       returning id
+     )
+     insert into webhooks.attempts (delivery_id, attempt, at, ms) select id, 1, $4, 1 from added`,
+    [count, status, createdAt, triedAt],
+  )
+}
+
+async function left({ pool }: Rig): Promise<Record<string, number>> {
+  const { rows } = await pool.query<{ status: string; deliveries: number; attempts: number }>(
+    `select status, count(*)::int as deliveries, count(a)::int as attempts
+     from webhooks.deliveries d left join webhooks.attempts a on a.delivery_id = d.id group by 1`,
+  )
+  const { rows: all } = await pool.query<{ count: number }>('select count(*)::int as count from webhooks.attempts')
+  return {
+    ...Object.fromEntries(rows.map(({ status, deliveries }) => [status, deliveries])),
+    attempts: all[0]?.count ?? 0,
+  }
+}
+
+t.test('what ended longer ago than it is to be kept goes with its attempts; what is pending stays', async (t) => {
+  const rig = await createRig(t, 'postgres', {})
+  await given(rig, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
+  await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(100) })
+  await given(rig, { count: 5, status: 'pending', createdAt: daysAgo(400) })
+  await given(rig, { count: 7, status: 'succeeded', createdAt: daysAgo(89) })
+  await given(rig, { count: 2, status: 'failed', createdAt: daysAgo(91), triedAt: daysAgo(1) })
+  const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
+  t.equal(await retention.removeBatch(daysAgo(90)), 253, 'a batch is bounded')
+  const stop = new AbortController()
+  const running = retention.run(stop.signal)
+  await waitFor(async () => (await left(rig)).attempts === 14, { what: 'the end of the removal' })
+  stop.abort()
+  await running
+  t.strictSame(await left(rig), { pending: 5, succeeded: 7, failed: 2, attempts: 14 })
+})
+
+t.test('one worker at a time removes', async (t) => {
+  const rig = await createRig(t, 'postgres', {})
+  await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(100) })
+  const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
+  const other = await rig.pool.connect()
+  await other.query('select pg_advisory_lock($1)', [lockKey('webhooks-retention')])
+  t.equal(await retention.removeBatch(daysAgo(90)), 0)
+  other.release(true)
+  await waitFor(async () => (await retention.removeBatch(daysAgo(90))) === 3, { what: 'the lock to be free' })
+})
+
+t.test('0 keeps everything', async (t) => {
+  const rig = await createRig(t, 'postgres', {})
+  await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
+  await createRetention({ pool: rig.pool, keepMs: 0, now, log }).run(new AbortController().signal)
+  t.strictSame(await left(rig), { failed: 3, attempts: 3 })
+})
+
+t.test('the oldest are found without walking over the rest', async (t) => {
+  const rig = await createRig(t, 'postgres', {})
+  for (const status of ['succeeded', 'failed']) await given(rig, { count: 10_000, status, createdAt: daysAgo(10) })
+  await rig.pool.query('analyze webhooks.deliveries')
+  const { rows } = await rig.pool.query<{ 'QUERY PLAN': string }>(`explain ${removeSql}`, [daysAgo(90), 250, '1'])
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  t.match(plan, /Index Scan.* using log_arrived on/)
+  t.match(plan, /Index Scan.* using log_failed on/)
+  t.notMatch(plan, 'Seq Scan on deliveries')
+})

@@ -1,0 +1,82 @@
+// Removes deliveries that ended long ago, so that the tables stay bounded. What is pending stays, however old it is.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@paylog/runtime/log'
+import { lockKey } from '@paylog/runtime/postgres'
+import type { Pool } from 'pg'
+
+const lookEveryMs = 10 * 60_000
+/** A batch holds its locks for some milliseconds, and leaves the database to others in between. */
+const batchSize = 250
+const pauseMs = 200
+
+export type Retention = {
+  /**
+   * Removes the oldest of what ended before this time: a batch of what arrived and one of what failed.
+   * @returns how many deliveries were removed; 0 also while another worker is at it
+   */
+  removeBatch(before: Date): Promise<number>
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** @param deps `keepMs` is how long deliveries are kept after their end; 0 keeps them all */
+export function createRetention(deps: {
+  readonly pool: Pool
+  readonly keepMs: number
+  readonly now: () => Date
+  readonly log: Logger
+}): Retention {
+  const { pool, keepMs, now, log } = deps
+
+  async function removeBatch(before: Date): Promise<number> {
+    const { rows } = await pool.query<{ removed: number }>({
+      name: 'remove-deliveries',
+      text: removeSql,
+      values: [before, batchSize, lockKey('webhooks-retention')],
+    })
+    return rows[0]?.removed ?? 0
+  }
+
+  async function removeAll(signal: AbortSignal): Promise<void> {
+    const before = new Date(now().getTime() - keepMs)
+    let total = 0
+    for (let removed = 1; removed > 0 && !signal.aborted; total += removed) {
+      removed = await removeBatch(before)
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    }
+    if (total > 0) log.info({ deliveries: total, before }, 'removed deliveries that ended long ago')
+  }
+
+  return {
+    removeBatch,
+    async run(signal) {
+      while (keepMs > 0 && !signal.aborted) {
+        await removeAll(signal).catch((error: unknown) => log.warn({ err: error }, 'could not remove old deliveries'))
+        await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined)
+      }
+    },
+  }
+}
+
+// The indexes of the log find the oldest: every finished delivery was attempted, and what arrived and what failed are apart
+// there. The lock lasts as long as the statement.
+/** For a look at its plan. */
+export const removeSql = `
+with lock as materialized (select pg_try_advisory_xact_lock($3) as held),
+arrived as (${oldestSql('last_error is null')}),
+failed as (${oldestSql('last_error is not null')}),
+removed as (
+  delete from webhooks.deliveries where id in (select id from arrived union all select id from failed) returning id
+), attempts as (
+  delete from webhooks.attempts where delivery_id in (select id from removed)
+)
+select count(*)::int as removed from removed`
+
+function oldestSql(kind: string): string {
+  return `
+  select id from webhooks.deliveries
+  where attempts > 0 and ${kind} and status <> 'pending' and created_at < $1 and last_attempt_at < $1
+    and (select held from lock)
+  order by created_at, id
+  limit $2
+  for update skip locked`
+}

@@ -1,0 +1,3 @@
+// What the worker reads of the log.
+
+export const streamPrefixes: readonly string[] = ['payment-', 'providerEvent-', 'webhookTest-']

@@ -1,0 +1,73 @@
+// A worker that is killed at random points, and an oracle that knows nothing of it: a journal of what was appended, and
+// what the endpoints were told.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { createFaultRig, everythingArrives, rawNode, told } from './faultRig.ts'
+
+/** Counted from when it is ready; long enough for it to have sent something. */
+const longestLifeMs = 1_500
+const retries = 10
+
+/**
+ * Appends all the time and kills the worker again and again, at points that depend on the seed.
+ * @param options `env` is for the queue; `seed` is told, so that a failure can be played again
+ */
+export async function survivesKills(
+  t: Test,
+  options: {
+    readonly env: Readonly<Record<string, string>>
+    readonly kills: number
+    readonly events: number
+    readonly seed: number
+  },
+): Promise<void> {
+  const { env, kills, events, seed } = options
+  t.comment(`seed ${seed}`)
+  const random = mulberry32(seed)
+  const steady = await createEndpoint(t)
+  const shaky = await createEndpoint(t, (response, index) => {
+    if (index % 7 === 0) response.socket?.destroy()
+    else response.writeHead(index % 5 === 0 ? 500 : 200).end()
+  })
+  const deaf = await createEndpoint(t)
+  const rig = await createFaultRig(t, {
+    ...rawNode(1, steady.url),
+    ...rawNode(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
+    ...rawNode(3, deaf.url, { EVENTS: 'subscription.*' }),
+    ...env,
+  })
+  let left = events
+  const appending = (async () => {
+    for (; left > 0; left -= 10) await rig.append(10)
+  })()
+  for (let kill = 0; kill < kills; kill++) {
+    const worker = await rig.start()
+    const before = steady.received.length
+    await waitFor(() => steady.received.length > before || left <= 0, { what: 'a sign of life', timeoutMs: 30_000 })
+    await sleep(random() * longestLifeMs)
+    await worker.kill('SIGKILL')
+  }
+  await appending
+  const last = await rig.start()
+  for (const endpoint of [steady, shaky]) await everythingArrives(t, rig, endpoint, 60_000)
+  t.equal(await rig.count('failed'), 0, 'nothing ended as failed')
+  t.strictSame(told(deaf), [], 'and nothing reached a node that does not want it')
+  t.comment(
+    `${kills} kills, ${steady.received.length} and ${shaky.received.length} requests for ${events} notifications`,
+  )
+  await last.stop()
+  t.strictSame(await last.exited, { code: 0, signal: null })
+}
+
+/** Public domain, by Tommy Ettinger: small, and good enough to choose moments. */
+function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
