@@ -152,3 +152,110 @@ t.test('overdue rows are handed out oldest first, per node, and then left alone 
   t.equal((await rig.deliveries.overdue('2', later, 10)).length, 3)
   t.equal((await rig.deliveries.overdue('1', new Date(later.getTime() + 16_000), 10)).length, 3)
 })
+
+/** Ids of new deliveries to both nodes, those of the first one before the others. */
+async function newDeliveries(rig: Rig, count: number): Promise<string[]> {
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle(batchOf(count))
+  const { rows } = await rig.pool.query<{ id: string }>('select id from webhooks.deliveries order by node, id')
+  return rows.map(({ id }) => id)
+}
+
+const delivered = {
+  at: new Date(),
+  ms: 1,
+  httpStatus: 200,
+  error: null,
+  responseBody: 'ok',
+  status: 'succeeded',
+  nextAttemptAt: null,
+  disablesNode: false,
+} as const
+
+t.test('attempts that end together are recorded together, each as it ended', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  const ids = await newDeliveries(rig, 100)
+  const nextAttemptAt = new Date(Date.now() + 60_000)
+  const endOf = (index: number) =>
+    index % 2 === 0
+      ? { ...delivered, ms: index, responseBody: `answer ${index}` }
+      : { ...delivered, httpStatus: null, error: 'dns', responseBody: null, status: 'pending' as const, nextAttemptAt }
+  const finished = await Promise.all(
+    ids.map((deliveryId, index) => rig.deliveries.finish({ deliveryId, attempt: 1, ...endOf(index) })),
+  )
+  t.equal(finished.filter((end) => end !== undefined).length, 200)
+  for (const index of [0, 1, 98, 199]) {
+    const id = ids[index] ?? ''
+    const { ms, httpStatus, error, responseBody, status } = endOf(index)
+    t.match(await rig.row(id), { status, attempts: 1, last_http_status: httpStatus, last_error: error })
+    const { rows } = await rig.pool.query('select ms, response_body from webhooks.attempts where delivery_id = $1', [
+      id,
+    ])
+    t.strictSame(rows, [{ ms, response_body: responseBody }])
+  }
+})
+
+t.test(
+  'of two ends of one attempt at the same moment one is recorded, and what follows it comes after it',
+  async (t) => {
+    const rig = await createRig(t, 'postgres', twoNodes)
+    const [deliveryId = ''] = await newDeliveries(rig, 3)
+    const failed = { ...delivered, httpStatus: 500, error: 'unexpected_status', status: 'pending' as const }
+    const nextAttemptAt = new Date()
+    const ends = await Promise.all([
+      rig.deliveries.finish({ deliveryId, attempt: 1, ...failed, nextAttemptAt }),
+      rig.deliveries.finish({ deliveryId, attempt: 1, ...delivered }),
+      rig.deliveries.finish({ deliveryId, attempt: 2, ...delivered }),
+    ])
+    t.strictSame(ends, [{ disabledNode: false }, undefined, { disabledNode: false }])
+    matchList(t, await rig.attempts(deliveryId), [{ http_status: 500 }, { http_status: 200 }])
+    t.match(await rig.row(deliveryId), { status: 'succeeded', attempts: 2 })
+  },
+)
+
+t.test('a row that the database refuses does not fail those beside it', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  const ids = await newDeliveries(rig, 5)
+  const tooLate = new Date(8.64e15)
+  const results = await Promise.allSettled(
+    ids.map((deliveryId, index) =>
+      rig.deliveries.finish({ deliveryId, attempt: 1, ...delivered, ...(index === 3 ? { at: tooLate } : {}) }),
+    ),
+  )
+  t.strictSame(
+    results.map(({ status }) => status),
+    ids.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
+  )
+  t.match(await rig.row(ids[3] ?? ''), { status: 'pending', attempts: 0 })
+  t.strictSame(await rig.attempts(ids[3] ?? ''), [])
+  t.match(await rig.row(ids[4] ?? ''), { status: 'succeeded' })
+})
+
+t.test('everybody who asks at the same moment gets what is theirs', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  const [first = '', second = '', third = ''] = await newDeliveries(rig, 2)
+  await rig.deliveries.finish({ deliveryId: second, attempt: 1, ...delivered })
+  await rig.pool.query('update webhooks.deliveries set body = id where id = any ($1)', [[first, second, third]])
+  const bodies = await Promise.all(
+    [first, second, third, 'no-id'].map((deliveryId) =>
+      rig.deliveries.due({ deliveryId, attempt: 1 }).then(
+        (due) => due?.body,
+        () => 'refused',
+      ),
+    ),
+  )
+  t.strictSame(bodies, [first, undefined, third, 'refused'])
+})
+
+t.test('of endpoints that are gone at the same moment each node is told of once', async (t) => {
+  const rig = await createRig(t, 'postgres', twoNodes)
+  const ids = await newDeliveries(rig, 3)
+  const gone = { ...delivered, httpStatus: 410, error: 'gone', status: 'pending' as const, disablesNode: true }
+  const ends = await Promise.all(ids.map((deliveryId) => rig.deliveries.finish({ deliveryId, attempt: 1, ...gone })))
+  t.strictSame(
+    ends.map((end) => end?.disabledNode),
+    [true, false, false, true, false, false],
+  )
+  const { rows } = await rig.pool.query('select name from webhooks.nodes where disabled_at is not null order by 1')
+  t.strictSame(rows, [{ name: '1' }, { name: '2' }])
+})

@@ -1,8 +1,9 @@
 // The deliveries table: what is to be sent, and what was tried.
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
-import { dueDelivery } from './dueDelivery.ts'
-import { type AttemptResult, finishAttempt } from './finishAttempt.ts'
+import { dueDeliveries } from './dueDelivery.ts'
+import { type AttemptResult, finishAttempts } from './finishAttempt.ts'
+import { gathered } from './gathered.ts'
 import { type MappedBatch, recordBatch } from './recordBatch.ts'
 
 /** One try of one delivery; the number fences it against every other try. */
@@ -13,6 +14,9 @@ export type Deliveries = ReturnType<typeof createDeliveries>
 /** A row that the sweep has just handed out is left alone this long. */
 const resweepMs = 15_000
 
+/** What the workers of all nodes ask for and record at the same time goes together. */
+const together = { mostTogether: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
+
 export function createDeliveries(pool: Pool) {
   return {
     /** The position up to which the log is mapped, if it ever was. */
@@ -20,9 +24,11 @@ export function createDeliveries(pool: Pool) {
 
     record: (batch: MappedBatch) => recordBatch(pool, batch),
 
-    due: (attempt: AttemptRef) => dueDelivery(pool, attempt),
+    /** What an attempt has to send, if anything: see `dueDeliveries`. */
+    due: gathered({ ...together, run: (attempts: readonly AttemptRef[]) => dueDeliveries(pool, attempts) }),
 
-    finish: (result: AttemptResult) => finishAttempt(pool, result),
+    /** Records how an attempt ended, if nothing was recorded yet: see `finishAttempts`. */
+    finish: gathered({ ...together, run: (results: readonly AttemptResult[]) => finishAttempts(pool, results) }),
 
     /**
      * Hands out pending rows that should have been tried by now, oldest first; each at most once in a while. Those of a

@@ -9,3 +9,10 @@ t.test('pauses follow the schedule and are only ever shortened, to four fifths',
   t.equal(nextPauseMs(schedule, 4, 0.5), undefined)
   t.equal(nextPauseMs([], 1, 0.5), undefined)
 })
+
+t.test('what the endpoint asks for makes a pause longer, and adds none', async (t) => {
+  t.equal(nextPauseMs([5_000], 1, 0, 30_000), 30_000)
+  t.equal(nextPauseMs([5_000], 1, 0, 3_000), 4_000)
+  t.equal(nextPauseMs([5_000], 1, 1, undefined), 5_000)
+  t.equal(nextPauseMs([5_000], 2, 1, 30_000), undefined)
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createLog } from '@paylog/runtime/log'
 import t from 'tap'
 import type { MappedBatch } from '../deliveries/recordBatch.ts'
@@ -97,14 +98,18 @@ t.test('a queue with enough waiting gets no more; the table keeps the rest', asy
   const canonicalNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
   const rig = await createRig(t, 'postgres', canonicalNode)
   await rig.dispatcher.start()
-  const batches = 4
-  const size = enoughWaiting / 2
-  for (let index = 0; index < batches; index++) {
-    await rig.dispatcher.handle(batchOf(size, BigInt(index * size + 1)))
-  }
-  t.equal(await count(rig), batches * size)
+  const attempts = Array.from({ length: enoughWaiting - 1 }, () => ({
+    deliveryId: randomUUID(),
+    attempt: 2,
+    delayMs: 0,
+  }))
+  await rig.queues.enqueue('1', attempts)
+  await rig.dispatcher.handle(batchOf(2))
+  t.equal(await rig.queues.waiting('1'), enoughWaiting, 'two first attempts share a job')
+  await rig.dispatcher.handle(batchOf(1, 3n))
   t.equal(await rig.queues.waiting('1'), enoughWaiting)
+  t.equal(await count(rig), 3)
   await rig.pool.query('truncate queue.job cascade')
-  await rig.dispatcher.handle(batchOf(1, BigInt(batches * size + 1)))
+  await rig.dispatcher.handle(batchOf(1, 4n))
   t.equal(await rig.queues.waiting('1'), 1, 'and goes on when there is room again')
 })

@@ -24,7 +24,7 @@ type Slice = { readonly messages: readonly Outbound[]; readonly to: LogPosition 
 /** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
 export function createDispatcher(deps: {
   deliveries: Deliveries
-  queues: Pick<Queues, 'enqueue' | 'waiting'>
+  queues: Pick<Queues, 'enqueueNew' | 'waiting'>
   nodes: readonly WebhookNode[]
   projectId: string
   now: () => Date
@@ -41,9 +41,9 @@ export function createDispatcher(deps: {
     mostWaiting.set(node, waiting)
     if (waiting >= enoughWaiting) return
     mostWaiting.set(node, waiting + recorded.length)
-    await queues.enqueue(
+    await queues.enqueueNew(
       node,
-      recorded.map(({ id }) => ({ deliveryId: id, attempt: 1, delayMs: 0 })),
+      recorded.map(({ id }) => id),
     )
   }
 

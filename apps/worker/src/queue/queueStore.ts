@@ -10,6 +10,8 @@ export type QueueStore =
 
 const schema = 'queue'
 const statementTimeoutMs = 15_000
+/** Longer than a statement may take: a Postgres that is cut off without a word cannot end it. */
+const answerTimeoutMs = 20_000
 const connectTimeoutMs = 5_000
 /** A connection that only listens must notice within seconds that the other side is gone. */
 const keepAliveMs = 10_000
@@ -60,10 +62,12 @@ function openPool(databaseUrl: string, max: number, log: Logger): PgPool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'worker queues',
-    options: `-c search_path=${schema}`,
+    // What a crash of Postgres takes from a queue the sweep brings back, so nobody waits for the disk on its account.
+    options: `-c search_path=${schema} -c synchronous_commit=off`,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   })

@@ -38,8 +38,8 @@ export async function postWebhook(options: PostOptions): Promise<PostResult> {
   const { node, signal } = options
   // One clock for all of it: name, connection, answer and body.
   const clock = new AbortController()
-  const timeout = new DOMException('The endpoint did not answer in time', 'TimeoutError')
-  const timer = setTimeout(() => clock.abort(timeout), node.timeoutMs)
+  const runOut = () => clock.abort(new DOMException('The endpoint did not answer in time', 'TimeoutError'))
+  const timer = setTimeout(runOut, node.timeoutMs)
   const stop = () => clock.abort(signal.reason)
   signal.addEventListener('abort', stop)
   try {

@@ -1,0 +1,49 @@
+// What is sent in the benchmark: recorded payments that carry the moment at which they were made up.
+import { randomUUID } from 'node:crypto'
+import type { Recorded } from '@paylog/event-store/codec'
+import { canonicalBody, canonicalMessages } from '@paylog/webhooks/canonical'
+
+const occurred_at = '2026-01-02T03:04:05.000Z'
+
+/** Microseconds of a clock that all processes of this machine share. */
+export function machineMicros(): number {
+  return Number(process.hrtime.bigint() / 1_000n)
+}
+
+/** A success of a payment of its own; the amount is the moment `at`, so that the endpoint can tell how old it is. */
+export function settledPayment(commit: bigint, at: number): Recorded {
+  const payment_id = randomUUID()
+  return {
+    type: 'PaymentSucceeded',
+    data: {
+      payment_id,
+      occurred_at,
+      provider_id: 'sandbox',
+      amount_cents: at,
+      currency: 'USD',
+      payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
+      project_id: null,
+      provider_time: occurred_at,
+      provider_event_id: null,
+      provider_payment_id: null,
+    },
+    id: randomUUID(),
+    stream: `payment-${payment_id}`,
+    revision: 2n,
+    position: { commit, prepare: commit },
+    created: new Date(occurred_at),
+    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+  }
+}
+
+/** The body that a node gets of such an event. */
+export function bodyOf(event: Recorded): string {
+  const [message] = canonicalMessages(event)
+  if (message === undefined) throw new Error('The event is no message')
+  return canonicalBody(message, 'default')
+}
+
+/** The moment that a body carries. */
+export function momentOf(body: string): number {
+  return Number(/"amount":(\d+)/.exec(body)?.[1])
+}

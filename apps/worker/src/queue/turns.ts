@@ -1,0 +1,18 @@
+// Lets a bounded number of things happen at a time.
+
+/** @returns runs what it is given when it is its turn, in the order in which it was asked */
+export function createTurns(mostAtOnce: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  const waiting: (() => void)[] = []
+  let free = mostAtOnce
+  return async (work) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+}
