@@ -33,7 +33,8 @@ t.test('one that stands by is ready, says so, and takes over', async (t) => {
   const first = await rig.start()
   await becomes(first, 200)
   const second = await rig.start()
-  t.match(await second.ready(), { status: 200, checks: { log: { ok: true, role: 'standing by' } } })
+  await waitFor(async () => (await second.ready()).checks.log?.role === 'standing by', { what: 'the standby' })
+  t.match(await second.ready(), { status: 200, checks: { log: { ok: true }, follow_ups: { role: 'standing by' } } })
   await first.kill('SIGKILL')
   await rig.append(1)
   await waitFor(async () => (await second.ready()).checks.log?.role === 'reader', { what: 'the takeover' })
@@ -64,6 +65,13 @@ t.test('a log that is heard and not handled makes a worker not ready', async (t)
   const worker = await rig.start()
   await becomes(worker, 200)
   const other = await rig.pool.connect()
+  let isReleased = false
+  const release = () => {
+    if (!isReleased) other.release(true)
+    isReleased = true
+  }
+  t.teardown(release)
+  await other.query('set idle_in_transaction_session_timeout = 0')
   await other.query('begin; lock table webhooks.deliveries in exclusive mode')
   await rig.append(1)
   const stuck = await waitFor(
@@ -74,8 +82,7 @@ t.test('a log that is heard and not handled makes a worker not ready', async (t)
     { what: 'readiness 503', timeoutMs: 40_000 },
   )
   t.match(stuck.log, { ok: false, role: 'reader', connected: true })
-  await other.query('rollback')
-  other.release()
+  release()
   await everythingArrives(t, rig, endpoint)
   await becomes(worker, 200)
 })

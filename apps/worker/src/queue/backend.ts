@@ -9,6 +9,12 @@ import {
 } from 'bullmq'
 import type { QueueStore } from './queueStore.ts'
 
+/**
+ * A connection that was cut off without a word would stay open for hours. A worker asks Redis to wait for a job for ten
+ * seconds at most, so an answer that takes longer does not come any more.
+ */
+const answerTimeoutMs = 15_000
+
 export type QueueBackend = BackendFactory<IQueueBackend, QueueStore>
 
 /** The backend of something that only adds and looks. It fails at once when its database is gone; nobody waits for it. */
@@ -28,7 +34,8 @@ function openBackend(
   redisOptions: { readonly maxRetriesPerRequest: number | null; readonly enableOfflineQueue: boolean },
 ): IQueueBackend {
   if (store.kind === 'redis') {
-    return createRedisBackend(name, { ...options, connection: { url: store.url, ...redisOptions } }, blocking)
+    const connection = { url: store.url, socketTimeout: answerTimeoutMs, ...redisOptions }
+    return createRedisBackend(name, { ...options, connection }, blocking)
   }
   // On a pool that others own, BullMQ looks for its tables in the schema `bullmq` unless it is told here.
   const connection = Object.assign(new PostgresConnection(store.pool), { schema: store.schema })

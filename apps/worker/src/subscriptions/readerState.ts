@@ -39,6 +39,6 @@ export function createReaderCheck(options: {
     else if (waiting === undefined || has(waiting.until)) waiting = { until: due, since: now().getTime() }
     const stuckMs = waiting === undefined ? 0 : now().getTime() - waiting.since
     const details = { role: 'reader', connected: true, waiting_seconds: Math.round(stuckMs / 1_000) }
-    return stuckMs > patienceMs * 1000 ? { ok: false, ...details } : details
+    return stuckMs > patienceMs ? { ok: false, ...details } : details
   }
 }
