@@ -1,20 +1,15 @@
 // The servers that tests talk to, on free ports, in a temporary directory.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { constants } from 'node:fs'
-import { access, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { join } from 'node:path'
 import { isAlive } from '../apps/ops/src/isAlive.ts'
 import { startEmbeddedPostgres } from '../packages/runtime/src/embeddedPostgres.ts'
 import { createLog, type Logger } from '../packages/runtime/src/log.ts'
 import { endOrphan } from '../packages/runtime/src/postgresOrphan.ts'
 import { freePort } from '../packages/testing/src/processes.ts'
+import { findRedis, startRedisProcess } from '../packages/testing/src/redisProcess.ts'
 
 const directoryPrefix = 'paylog-test-'
-const redisReadyTimeoutMs = 10_000
 
 export type TestServers = {
   readonly directory: string
@@ -49,15 +44,16 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
       stops.push(postgres.stop)
       env.TEST_DATABASE_URL = postgres.databaseUrl
     }
-    const redisProgram = await findProgram('redis-server')
+    const redisProgram = await findRedis(process.env.PATH)
     const skipped =
       redisProgram === undefined && !process.env.REDIS_TEST_URL
         ? '!!! SKIPPED: everything that needs Redis. Install redis-server (or set REDIS_TEST_URL) to test it too.'
         : undefined
     if (skipped !== undefined) say(skipped)
     if (redisProgram !== undefined && !process.env.REDIS_TEST_URL) {
-      const redis = await startRedis(redisProgram, directory)
-      stops.push(redis.stop)
+      const port = await freePort()
+      const redis = await startRedisProcess({ program: redisProgram, port, directory, isDurable: false })
+      stops.push(() => redis.stop())
       env.REDIS_TEST_URL = redis.url
     }
     return { directory, env, skipped, stop }
@@ -65,51 +61,6 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
     await stop()
     throw error
   }
-}
-
-async function startRedis(program: string, directory: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const port = await freePort()
-  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory]
-  const child = spawn(program, flags, { stdio: 'ignore' })
-  const exited = once(child, 'exit')
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-    await exited
-  }
-  const giveUpAt = performance.now() + redisReadyTimeoutMs
-  while (!(await answers(port))) {
-    if (hasEnded(child) || performance.now() > giveUpAt) throw new Error(`${program} did not start on port ${port}`)
-    await pause(20)
-  }
-  return { url: `redis://127.0.0.1:${port}`, stop }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null
-}
-
-async function answers(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
-
-async function findProgram(name: string): Promise<string | undefined> {
-  for (const directory of (process.env.PATH ?? '').split(delimiter)) {
-    const program = join(directory, name)
-    const isExecutable = await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (directory !== '' && isExecutable) return program
-  }
-  return undefined
 }
 
 // A run that was killed could neither stop its Postgres nor remove its files.

@@ -1,18 +1,12 @@
 // The servers of the benchmark, with their data in a temporary directory: Postgres, and Redis where it is installed.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { constants } from 'node:fs'
-import { access, mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
 import { freePort } from '@paylog/testing/processes'
-
-const redisReadyTimeoutMs = 10_000
+import { findRedis, startRedisProcess } from '@paylog/testing/redisProcess'
 
 /** @param stack with which the directory is deleted */
 export async function temporaryDirectory(stack: AsyncDisposableStack): Promise<string> {
@@ -43,46 +37,11 @@ export async function startPostgres(
 /** A Redis that keeps its queues on disk as one in production does; nothing where there is none. */
 export async function startRedis(
   stack: AsyncDisposableStack,
-  { directory, path = '' }: { directory: string; path: string | undefined },
+  { directory, path }: { directory: string; path: string | undefined },
 ): Promise<string | undefined> {
-  const program = await findProgram('redis-server', path)
+  const program = await findRedis(path)
   if (program === undefined) return undefined
-  const port = await freePort()
-  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--dir', directory]
-  const child = spawn(program, flags, { stdio: 'ignore' })
-  const exited = once(child, 'exit')
-  stack.defer(async () => {
-    child.kill('SIGTERM')
-    await exited
-  })
-  const giveUpAt = performance.now() + redisReadyTimeoutMs
-  while (!(await answers(port))) {
-    if (child.exitCode !== null || performance.now() > giveUpAt) throw new Error(`${program} did not start`)
-    await pause(20)
-  }
-  return `redis://127.0.0.1:${port}`
-}
-
-async function findProgram(name: string, path: string): Promise<string | undefined> {
-  for (const directory of path.split(delimiter).filter((part) => part !== '')) {
-    const program = join(directory, name)
-    const isExecutable = await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isExecutable) return program
-  }
-  return undefined
-}
-
-async function answers(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
+  const redis = await startRedisProcess({ program, port: await freePort(), directory, isDurable: true })
+  stack.defer(() => redis.stop())
+  return redis.url
 }

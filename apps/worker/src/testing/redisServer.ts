@@ -1,12 +1,9 @@
 // A Redis of a test's own, which may be paused, killed and started again.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@paylog/testing/processes'
-import { waitFor } from '@paylog/testing/waitFor'
+import { type RedisProcess, startRedisProcess } from '@paylog/testing/redisProcess'
 import type { Test } from 'tap'
 
 export type RedisServer = {
@@ -26,13 +23,13 @@ export async function startRedisServer(t: Test): Promise<RedisServer> {
   const port = await freePort()
   let server = await start(port, directory)
   t.teardown(async () => {
-    await server.kill()
+    await server.stop('SIGKILL')
     await rm(directory, { recursive: true, force: true })
   })
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    kill: () => server.kill(),
+    kill: () => server.stop('SIGKILL'),
     async startAnew() {
       const anew = await mkdtemp(join(directory, 'anew-'))
       server = await start(port, anew)
@@ -42,28 +39,6 @@ export async function startRedisServer(t: Test): Promise<RedisServer> {
   }
 }
 
-async function start(port: number, directory: string) {
-  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--appendonly', 'yes', '--dir', directory]
-  const child = spawn('redis-server', flags, { stdio: 'ignore' })
-  const exited = once(child, 'exit')
-  await waitFor(() => answers(port), { what: 'a Redis that answers' })
-  return {
-    signal: (signal: NodeJS.Signals) => void child.kill(signal),
-    async kill() {
-      child.kill('SIGKILL')
-      await exited
-    },
-  }
-}
-
-async function answers(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
+function start(port: number, directory: string): Promise<RedisProcess> {
+  return startRedisProcess({ program: 'redis-server', port, directory, isDurable: true })
 }

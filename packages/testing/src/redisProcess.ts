@@ -1,0 +1,72 @@
+// A Redis as a process of its own, where it is installed.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const readyTimeoutMs = 10_000
+
+export type RedisProcess = {
+  readonly url: string
+  signal(signal: NodeJS.Signals): void
+  /** Resolves when it has ended. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** @param path as in the variable PATH @returns nothing where there is none */
+export async function findRedis(path = ''): Promise<string | undefined> {
+  for (const directory of path.split(delimiter).filter((part) => part !== '')) {
+    const program = join(directory, 'redis-server')
+    const isExecutable = await access(program, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isExecutable) return program
+  }
+  return undefined
+}
+
+/**
+ * @param options `isDurable`: keeps what it is told on disk, as one in production does
+ * @throws when it does not answer within ten seconds
+ */
+export async function startRedisProcess(options: {
+  readonly program: string
+  readonly port: number
+  readonly directory: string
+  readonly isDurable: boolean
+}): Promise<RedisProcess> {
+  const { program, port, directory, isDurable } = options
+  const keeping = ['--save', '', '--appendonly', isDurable ? 'yes' : 'no', '--dir', directory]
+  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', ...keeping], { stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  const giveUpAt = performance.now() + readyTimeoutMs
+  while (!(await answers(port))) {
+    if (hasEnded() || performance.now() > giveUpAt) throw new Error(`${program} did not start on port ${port}`)
+    await pause(20)
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    signal: (signal) => void child.kill(signal),
+    async stop(signal = 'SIGTERM') {
+      if (!hasEnded()) child.kill(signal)
+      await exited
+    },
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
