@@ -1,6 +1,6 @@
 // The command line, for running the node by hand: every flag stands for a variable of the environment.
 import { parseArgs } from 'node:util'
-import { bool, ConfigError, integer, loadConfig, port, text, url } from '@paylog/runtime/config'
+import { bool, ConfigError, integer, loadConfig, port, readVariableFiles, text, url } from '@paylog/runtime/config'
 import { logLevels } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'
 import { defaultMaxAppendBytes } from './node.ts'
@@ -79,11 +79,12 @@ const Settings = Type.Object({
  * @throws ConfigError naming everything that is wrong, and an address that others can reach without `--insecure`
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, given: Readonly<Record<string, string>>) {
-  const host = environment.HOST || '127.0.0.1'
-  const consent = environment.INSECURE === 'true'
+  const { env, problems } = readVariableFiles(environment, (name) => name in Settings.properties)
+  const host = env.HOST || '127.0.0.1'
+  const consent = env.INSECURE === 'true'
   const exposed = consent || isLoopback(host) ? [] : [`HOST ${exposedHost}`]
   try {
-    return loadConfig(Settings, environment, exposed)
+    return loadConfig(Settings, env, [...problems, ...exposed])
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new ConfigError(error.problems.map((problem) => nameAsGiven(problem, given)))

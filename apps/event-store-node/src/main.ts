@@ -25,9 +25,10 @@ function run(given: Readonly<Record<string, string>>): void {
   const isTerminal = process.stdout.isTTY === true
   // biome-ignore lint/style/noProcessEnv: flags stand before variables, for the log's level as well, which is read first.
   const environment = process.env
+  for (const name of Object.keys(given)) delete environment[`${name}_FILE`]
   Object.assign(environment, given)
   // Somebody who sits in front of it is told by one line instead.
-  if (isTerminal && !environment.LOG_LEVEL) environment.LOG_LEVEL = 'warn'
+  if (isTerminal && !environment.LOG_LEVEL && !environment.LOG_LEVEL_FILE) environment.LOG_LEVEL = 'warn'
   // What goes wrong reaches us as an error; grpc-js would write lines of its own between ours.
   setLogVerbosity(logVerbosity.NONE)
   runApp(name, async ({ log, lifecycle }) => {

@@ -27,5 +27,7 @@ export const EventMetadata = Type.Object({
   /** `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`; never an e-mail or a credential. */
   actor: Type.String(),
   requestId: Type.Optional(Type.String()),
+  /** The trace that it was recorded in, as W3C Trace Context writes it, so that what follows from it belongs to the same. */
+  traceparent: Type.Optional(Type.String()),
 })
 export type EventMetadata = Readonly<Static<typeof EventMetadata>>

@@ -71,3 +71,60 @@ t.test('what was pushed is handed out before the end is told', async (t) => {
   waiting.end(new Error('over'))
   await t.rejects(taking, /over/)
 })
+
+t.test('while it gathers, a batch is handed out when it is full or complete, and not before', async (t) => {
+  const buffer = createBatchBuffer(3, 60_000)
+  buffer.gather(at(8))
+  t.ok(buffer.isGathering())
+  const taken: number[][] = []
+  const taking = (async () => {
+    for (let batch = 0; batch < 4; batch++) taken.push(ids(await buffer.take()))
+  })()
+  const pushed = async (n: number) => {
+    await buffer.push(event(n))
+    await new Promise(setImmediate)
+  }
+  await pushed(1)
+  buffer.checkpoint(at(2))
+  await pushed(3)
+  t.same(taken, [])
+  await pushed(4)
+  t.same(taken, [[1, 3, 4]])
+  await pushed(5)
+  t.same(taken.length, 1)
+  buffer.checkpoint(at(8))
+  await new Promise(setImmediate)
+  t.same(taken, [[1, 3, 4], [5]])
+  t.notOk(buffer.isGathering())
+  await pushed(9)
+  t.same(taken.at(-1), [9])
+  buffer.gather(at(20))
+  await pushed(10)
+  t.same(taken.length, 3)
+  await pushed(21)
+  t.same(taken.at(-1), [10, 21], 'something beyond the end is as good as the end')
+  await taking
+})
+
+t.test('whoever gathers is not kept waiting by an end that never comes', async (t) => {
+  const patient = createBatchBuffer(3, 20)
+  patient.gather(at(100))
+  const begun = performance.now()
+  const taking = patient.take()
+  await patient.push(event(1))
+  await patient.push(event(2))
+  t.same(ids(await taking), [1, 2])
+  t.ok(performance.now() - begun >= 19)
+  patient.checkpoint(at(5))
+  t.same((await patient.take()).position, at(5), 'not even by a checkpoint that is all there is')
+
+  const never = createBatchBuffer(3, 60_000)
+  for (const release of [() => never.gather(undefined), () => never.end(new Error('over'))]) {
+    never.gather(at(100))
+    const waiting = never.take()
+    await never.push(event(1))
+    release()
+    t.same(ids(await waiting), [1])
+  }
+  await t.rejects(never.take(), /over/)
+})

@@ -1,10 +1,12 @@
 // Between recorded bytes and events: refuses to write what history could not be read from, and to read what it cannot.
 
 import { type EventData, jsonEvent, type RecordedEvent } from '@eventstore/db-client'
+import { formerEvents } from '@paylog/domain/formerEvents'
 import { EventMetadata } from '@paylog/domain/messages'
 import { type RecordedDomainEvent, recordedEvents } from '@paylog/domain/recordedEvents'
 import { type Static, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile } from 'typebox/compile'
+import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes, upcast } from './upcasting.ts'
 
 /** The place of an event in the whole log. Both numbers are kept: some servers only honour one of them. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint }
@@ -23,66 +25,99 @@ export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly metadata: RecordedMetadata
 }
 
-const RecordedMetadata = Type.Object({ ...EventMetadata.properties, schema: Type.Integer() })
+const RecordedMetadata = Type.Object({
+  ...EventMetadata.properties,
+  /** The version of the shape that the event is stored in; its type's name says the same. */
+  schema: Type.Integer(),
+})
 export type RecordedMetadata = Readonly<Static<typeof RecordedMetadata>>
 
 /** The log holds an event that this program cannot read. Nothing behind it may be taken for the truth. */
 export class UnreadableEventError extends Error {
   override readonly name = 'UnreadableEventError'
+  /** Of the event, as far as they can be read: they lead to who wrote it. */
+  readonly ids: EventIds
+
+  constructor(message: string, options: ErrorOptions & { readonly ids?: EventIds } = {}) {
+    super(message, options)
+    this.ids = options.ids ?? {}
+  }
 }
 
-type EventType = RecordedDomainEvent['type']
+export type EventIds = Partial<Pick<EventMetadata, 'correlationId' | 'causationId'>>
 
-/** The shape that events of a type have now. Only additive changes so far, so every type is at 1. */
-const schemaVersion = 1
+export type Codec = {
+  /**
+   * Prepares an event for the log, under the newest stored type of its name.
+   * @param id UUID of the event; the same for every attempt to append it.
+   * @throws Error when the data does not fit the schema of its type: a mistake of ours, never a client's.
+   */
+  encode(event: RecordedDomainEvent, id: string, metadata: EventMetadata): EventData
+  /**
+   * Reads a recorded event, in the newest shape of its type whatever shape it is stored in.
+   * @throws UnreadableEventError for a type that this program does not know, data that does not fit its type's schema, and
+   *   data that cannot be brought into the newest shape.
+   */
+  decode(recorded: RecordedEvent, position: LogPosition): Recorded
+}
 
 const metadataValidator = Compile(RecordedMetadata)
-const validators = new Map<EventType, Validator>()
 
-function isKnown(type: string): type is EventType {
-  return Object.hasOwn(recordedEvents, type)
+/** A codec of the events in these tables. */
+export function createCodec(tables: EventTables): Codec {
+  const shapes = createStoredShapes(tables)
+  return {
+    encode({ type, data }, id, metadata) {
+      const shape = shapes.newest(type)
+      const problem = shape ? shape.problemOf(data) : 'it is no event of this program'
+      if (shape === undefined || problem) throw new Error(`${type} cannot be recorded: ${problem}`)
+      return jsonEvent({ id, type: shape.storedType, data, metadata: { ...metadata, schema: shape.version } })
+    },
+    decode(recorded, position) {
+      const { id, type, streamId: stream, revision, created, metadata } = recorded
+      const unreadable = (problem: string, cause?: unknown) =>
+        new UnreadableEventError(
+          `event ${id} (${type}, ${stream}@${revision}, position ${position.commit}) ${problem}`,
+          { cause, ids: idsIn(metadata) },
+        )
+      const shape = shapes.stored(type)
+      if (shape === undefined) throw unreadable(unknownType(type, shapes))
+      if (!recorded.isJson) throw unreadable('is not JSON')
+      const data = newestData(shape, recorded.data, unreadable)
+      if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
+      // The data was checked just above; the compiler cannot connect a type's name with its data.
+      const event = { type: shape.name, data } as RecordedDomainEvent
+      return { ...event, id, stream, revision, position, created, metadata }
+    },
+  }
 }
 
-function validatorOf(type: EventType): Validator {
-  const known = validators.get(type)
-  if (known) return known
-  const compiled = Compile(recordedEvents[type])
-  validators.set(type, compiled)
-  return compiled
+function idsIn(metadata: unknown): EventIds {
+  if (typeof metadata !== 'object' || metadata === null) return {}
+  const { correlationId, causationId } = { correlationId: undefined, causationId: undefined, ...metadata }
+  return {
+    ...(typeof correlationId === 'string' && { correlationId }),
+    ...(typeof causationId === 'string' && { causationId }),
+  }
 }
 
-function problemOf(type: EventType, data: unknown): string | undefined {
-  const validator = validatorOf(type)
-  if (validator.Check(data)) return undefined
-  const [first] = validator.Errors(data)
-  return `${first?.instancePath || 'data'} ${first?.message ?? 'is not valid'}`
+function newestData(
+  shape: StoredShape,
+  data: unknown,
+  unreadable: (problem: string, cause?: unknown) => UnreadableEventError,
+): unknown {
+  try {
+    return upcast(shape, data)
+  } catch (error) {
+    throw unreadable(error instanceof Error ? error.message : String(error), error)
+  }
 }
 
-/**
- * Prepares an event for the log.
- * @param id UUID of the event; the same for every attempt to append it.
- * @throws Error when the data does not fit the schema of its type: a mistake of ours, never a client's.
- */
-export function encode(event: RecordedDomainEvent, id: string, metadata: EventMetadata): EventData {
-  const problem = problemOf(event.type, event.data)
-  if (problem) throw new Error(`${event.type} cannot be recorded: ${problem}`)
-  return jsonEvent({ id, type: event.type, data: event.data, metadata: { ...metadata, schema: schemaVersion } })
+function unknownType(type: string, shapes: StoredShapes): string {
+  const newest = shapes.olderThan(type)
+  if (newest === undefined) return 'has an unknown type'
+  return `was written by a newer version of this program: this one knows no later shape than ${newest.storedType}`
 }
 
-/**
- * Reads a recorded event.
- * @throws UnreadableEventError for an unknown type and for data that does not fit the type's schema.
- */
-export function decode(recorded: RecordedEvent, position: LogPosition): Recorded {
-  const { id, type, streamId: stream, revision, created } = recorded
-  const where = `event ${id} (${type}, ${stream}@${revision}, position ${position.commit})`
-  if (!isKnown(type)) throw new UnreadableEventError(`${where} has an unknown type`)
-  if (!recorded.isJson) throw new UnreadableEventError(`${where} is not JSON`)
-  const problem = problemOf(type, recorded.data)
-  if (problem) throw new UnreadableEventError(`${where} does not fit its schema: ${problem}`)
-  const { metadata } = recorded
-  if (!metadataValidator.Check(metadata)) throw new UnreadableEventError(`${where} has no valid metadata`)
-  // The schema was checked just above; the compiler cannot connect a type's name with its data.
-  const event = { type, data: recorded.data } as RecordedDomainEvent
-  return { ...event, id, stream, revision, position, created, metadata }
-}
+/** What this program writes and reads. */
+export const domainCodec = createCodec({ current: recordedEvents, former: formerEvents })

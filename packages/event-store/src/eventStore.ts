@@ -5,11 +5,14 @@ import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v7 as uuidv7 } from 'uuid'
-import { appendUntilAnswered, type Revision } from './appending.ts'
-import { encode, type LogPosition, type Recorded } from './codec.ts'
+import { type Append, appendUntilAnswered, type Revision } from './appending.ts'
+import { inAppendSpan } from './appendSpan.ts'
+import type { Batch } from './batches.ts'
+import { type Codec, domainCodec, type LogPosition, type Recorded } from './codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection.ts'
+import { type Lag, type LagLimits, measureLag } from './lag.ts'
 import { type ReadRange, readBefore, readDue, readHead, readPassed, readStream } from './reading.ts'
-import { type LogRange, readLog } from './readLog.ts'
+import { type BatchRange, type LogRange, readBatches, readLog } from './readLog.ts'
 import type { StreamName } from './streamName.ts'
 import { defaultTiming, type EventStoreTiming } from './timing.ts'
 
@@ -71,6 +74,19 @@ export type EventStore = {
    * @throws UnreadableEventError, DomainError `event_store_unavailable`
    */
   readLog(range: LogRange): AsyncGenerator<Recorded>
+  /**
+   * The same in batches, full ones as long as there is more. Everything up to a batch's position is in it or an earlier one,
+   * and the last batch has the position where the reading ends.
+   * @throws UnreadableEventError, DomainError `event_store_unavailable`
+   */
+  readBatches(range: BatchRange): AsyncGenerator<Batch, void>
+  /**
+   * How many events of streams with these prefixes lie after a position, or in the whole log. Events that cannot be read
+   * count as well.
+   * @param limits how far it counts (10,000 events) and for how long (a read's time)
+   * @throws DomainError `event_store_unavailable`
+   */
+  lag(position: LogPosition | undefined, prefixes: readonly string[], limits?: LagLimits): Promise<Lag>
   /** The position of the last event in the log. */
   head(): Promise<LogPosition | undefined>
   /** The position of the last event before this position; `readLog` from there begins with the event at this position. */
@@ -85,9 +101,20 @@ export type SubscriptionSource = {
   due(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
   /** Up to where a subscription that waits at `reached` may go on, because nothing that far is for it. */
   passed(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  readonly decode: Codec['decode']
   readonly lagCheckMs: number
   /** Aborts when the store is closed. */
   readonly closing: AbortSignal
+}
+
+export type AppendEnd = {
+  /** Of the stream: `payment`. */
+  readonly category: string
+  /** `recorded`, `conflict` (another writer was faster; the decision is made again), or `failed`, also when nobody knows. */
+  readonly outcome: 'recorded' | 'conflict' | 'failed'
+  /** How many events it was about. */
+  readonly events: number
+  readonly seconds: number
 }
 
 /** After conflicts for this long in a row, others are writing faster than one can decide. */
@@ -95,18 +122,25 @@ const conflictPatienceMs = 10_000
 /** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
 const maxConflictPauseMs = 100
 
-/** @param options.connectionString `esdb://…`; credentials belong into it, per-call ones switch to a slower call. */
+/**
+ * @param options.connectionString `esdb://…`; credentials belong into it, per-call ones switch to a slower call.
+ * @param options.observe is told how each append ended
+ * @param options.codec of another version of the program, which knows other shapes of its events
+ */
 export function createEventStore(options: {
   readonly connectionString: string
   readonly timing?: Partial<EventStoreTiming>
+  readonly codec?: Codec
+  readonly observe?: (end: AppendEnd) => void
 }): EventStore {
-  const { connectionString } = options
+  const { connectionString, codec = domainCodec, observe } = options
   const timing = { ...defaultTiming, ...options.timing }
   const closed = new AbortController()
   const closing = closed.signal
   const connectFor = (callTimeoutMs: number) => createReplaceableConnection(connectionString, callTimeoutMs)
   const appends = { connection: connectFor(timing.appendTimeoutMs), timing, closing }
-  const reads = { connection: connectFor(timing.readTimeoutMs), timing, closing }
+  const reads = { connection: connectFor(timing.readTimeoutMs), timing, closing, decode: codec.decode }
+  const source = { line: reads, connect: () => connect(connectionString) }
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,
@@ -130,6 +164,7 @@ export function createEventStore(options: {
       connect: () => connect(connectionString),
       due: (reached, prefixes) => readDue(reads, reached, prefixes),
       passed: (reached, prefixes) => readPassed(reads, reached, prefixes),
+      decode: codec.decode,
       lagCheckMs: timing.lagCheckMs,
       closing,
     },
@@ -142,8 +177,13 @@ export function createEventStore(options: {
         const events = decide(loaded.state, loaded.revision)
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events }
-        const encoded = events.map((event) => encode(event, uuidv7(), metadata))
-        const answer = await appendUntilAnswered(appends, { stream, expected: loaded.revision, events: encoded })
+        const answer = await inAppendSpan(
+          { category: categoryOf(stream), events: events.length, metadata },
+          async (traced) => {
+            const encoded = events.map((event) => codec.encode(event, uuidv7(), traced))
+            return await append(appends, { stream, expected: loaded.revision, events: encoded }, observe)
+          },
+        )
         if (answer === 'conflict') {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
           continue
@@ -155,7 +195,9 @@ export function createEventStore(options: {
       throw new DomainError('concurrent_modification', 'Too many others are changing this at the same time; try again')
     },
     readStream: (stream, range = {}) => readStream(reads, stream, range),
-    readLog: (range) => readLog({ line: reads, connect: () => connect(connectionString) }, range),
+    readLog: (range) => readLog(source, range),
+    readBatches: (range) => readBatches(source, range),
+    lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     head: () => readHead(reads),
     before: (position) => readBefore(reads, position),
     async close() {
@@ -163,4 +205,26 @@ export function createEventStore(options: {
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
   }
+}
+
+async function append(
+  line: Parameters<typeof appendUntilAnswered>[0],
+  given: Append,
+  observe: ((end: AppendEnd) => void) | undefined,
+) {
+  const start = performance.now()
+  let outcome: AppendEnd['outcome'] = 'failed'
+  try {
+    const answer = await appendUntilAnswered(line, given)
+    outcome = answer === 'conflict' ? 'conflict' : 'recorded'
+    return answer
+  } finally {
+    const seconds = (performance.now() - start) / 1_000
+    observe?.({ category: categoryOf(given.stream), outcome, events: given.events.length, seconds })
+  }
+}
+
+function categoryOf(stream: StreamName): string {
+  const [category = ''] = stream.split('-', 1)
+  return category
 }

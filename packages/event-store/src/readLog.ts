@@ -1,13 +1,12 @@
 // Reads a part of the log in order, up to where the log ended when the reading began.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AllStreamResolvedEvent } from '@eventstore/db-client'
 import { type Batch, type BatchBuffer, createBatchBuffer } from './batches.ts'
 import { isAfter, type LogPosition, type Recorded } from './codec.ts'
 import type { Connection, Line } from './connection.ts'
 import { NoAnswerError } from './failure.ts'
 import type { Progress } from './lagWatch.ts'
-import { patiently, readDue, readHead } from './reading.ts'
-import { type Checkpoint, leave, subscribe, take } from './subscription.ts'
+import { type EventLine, patiently, readDue, readHead } from './reading.ts'
+import { leave, subscribe, take } from './subscription.ts'
 
 export type LogRange = {
   /** The wanted streams' names begin with one of these. */
@@ -18,30 +17,48 @@ export type LogRange = {
   readonly until?: LogPosition | undefined
 }
 
-/** What reading the log needs: short calls, and a connection of its own for the long one. */
-export type LogSource = { readonly line: Line; readonly connect: () => Connection }
+export type BatchRange = LogRange & {
+  /** How many events a batch has, as long as there are more. Three times as many are in memory at most. */
+  readonly maxBatch?: number
+}
 
-/** Events are up to 1 MiB each; three times as many are in memory while the reader is slower than the server. */
-const maxBatch = 100
+/** What reading the log needs: short calls, and a connection of its own for the long one. */
+export type LogSource = { readonly line: EventLine; readonly connect: () => Connection }
+
+/** Events are up to 1 MiB each. */
+const defaultMaxBatch = 100
+/** A batch that is not full is handed out when this has passed since its first event: those of others may be all there is. */
+const gatherMs = 1_000
 const firstLookMs = 25
 const longestLookMs = 500
 
 /**
- * The events of these streams, in the order of the log. The server leaves out the others: it is a subscription that ends
- * where the log ended at the beginning. One that is cut off goes on behind the last event, as patiently as other reads.
+ * The events of these streams, in the order of the log.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export async function* readLog(source: LogSource, { prefixes, from, until }: LogRange): AsyncGenerator<Recorded> {
+export async function* readLog(source: LogSource, range: LogRange): AsyncGenerator<Recorded> {
+  for await (const { events } of readBatches(source, range)) yield* events
+}
+
+/**
+ * The events of these streams in batches. The server leaves out the others: it is a subscription that ends where the log
+ * ended at the beginning. One that is cut off goes on behind the last batch, as patiently as other reads.
+ * @returns batches of which the last one has the position where the reading ends, whoever's event is there; none when there
+ *   is nothing to read, not even of others
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ */
+export async function* readBatches(source: LogSource, range: BatchRange): AsyncGenerator<Batch, void> {
   const head = await readHead(source.line)
   if (head === undefined) return
+  const { from, until } = range
   const end = until !== undefined && isAfter(head, until) ? until : head
-  const reader = createReader(source, prefixes, end)
+  const reader = createReader(source, range, end)
   try {
     for (let reached = from; reached === undefined || isAfter(end, reached); ) {
       const after = reached
-      const { events, position } = await patiently(source.line, () => reader.next(after))
-      yield* events
-      reached = position
+      const batch = await patiently(source.line, () => reader.next(after))
+      yield batch
+      reached = batch.position
     }
   } finally {
     await reader.close()
@@ -54,7 +71,7 @@ type Reader = {
   close(): Promise<void>
 }
 
-function createReader(source: LogSource, prefixes: readonly string[], end: LogPosition): Reader {
+function createReader(source: LogSource, range: BatchRange, end: LogPosition): Reader {
   let open: OpenReading | undefined
   const close = async () => {
     const closing = open
@@ -63,7 +80,7 @@ function createReader(source: LogSource, prefixes: readonly string[], end: LogPo
   }
   return {
     async next(after) {
-      open ??= openReading(source, prefixes, after, end)
+      open ??= openReading(source, range, after, end)
       try {
         return await open.take()
       } catch (error) {
@@ -79,20 +96,21 @@ type OpenReading = Pick<BatchBuffer, 'take'> & { close(): Promise<void> }
 
 function openReading(
   { line, connect }: LogSource,
-  prefixes: readonly string[],
+  { prefixes, maxBatch = defaultMaxBatch }: BatchRange,
   after: LogPosition | undefined,
   end: LogPosition,
 ): OpenReading {
   const { closing } = line
   const progress: Progress = { reached: after, waiting: true }
-  const buffer = createBatchBuffer(maxBatch)
+  const buffer = createBatchBuffer(maxBatch, gatherMs)
+  buffer.gather(end)
   const connection = connect()
   const subscription = subscribe(connection, after, prefixes)
   const left = new AbortController()
   const closed = () => buffer.end(closing.reason)
   closing.addEventListener('abort', closed)
   if (closing.aborted) closed()
-  const taking = take(upTo(end, subscription), buffer, progress).catch(buffer.end)
+  const taking = take(subscription, { decode: line.decode, buffer, progress, until: end }).catch(buffer.end)
   // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
   void watchEnd(line, { prefixes, end, progress, buffer, signal: left.signal }).catch(buffer.end)
   return {
@@ -104,18 +122,6 @@ function openReading(
       await leave(connection, subscription)
       await taking
     },
-  }
-}
-
-/** What comes up to the end, and the end itself as soon as something lies beyond it. */
-async function* upTo(end: LogPosition, items: AsyncIterable<AllStreamResolvedEvent | Checkpoint>) {
-  for await (const item of items) {
-    if ('event' in item && item.event && isAfter(item.event.position, end)) {
-      const checkpoint: Checkpoint = { checkpoint: end }
-      yield checkpoint
-      return
-    }
-    yield item
   }
 }
 

@@ -12,10 +12,13 @@ import {
   type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client'
-import { decode, isAfter, type LogPosition, type Recorded, UnreadableEventError } from './codec.ts'
+import { type Codec, isAfter, type LogPosition, type Recorded, UnreadableEventError } from './codec.ts'
 import type { Line } from './connection.ts'
 import { isRefusal, NoAnswerError, unreadable } from './failure.ts'
 import type { StreamName } from './streamName.ts'
+
+/** What reading events takes: a line, and what makes events of what is recorded. */
+export type EventLine = Line & Pick<Codec, 'decode'>
 
 export type ReadRange =
   | { readonly from?: bigint; readonly limit?: number }
@@ -29,7 +32,7 @@ const untoldEvents = 1_000
  * A stream's events in order; none for a stream that does not exist.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export function readStream(line: Line, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
+export function readStream(line: EventLine, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
   const isFromEnd = 'last' in range
   const open = (client: EventStoreDBClient) =>
     isFromEnd
@@ -43,7 +46,7 @@ export function readStream(line: Line, stream: StreamName, range: ReadRange): Pr
     const events: Recorded[] = []
     try {
       for await (const event of eventsOf(line, `Read of ${stream}`, open)) {
-        events.push(decode(event, event.position ?? nowhere))
+        events.push(line.decode(event, event.position ?? nowhere))
       }
       return isFromEnd ? events.reverse() : events
     } catch (error) {

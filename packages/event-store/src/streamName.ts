@@ -2,20 +2,22 @@
 import { createHash } from 'node:crypto'
 import type { DefaultsList } from '@paylog/domain/defaults/events'
 
-type Category =
-  | 'payment'
-  | 'paymentMethod'
-  | 'paymentMethodRequest'
-  | 'address'
-  | 'product'
-  | 'productSyncRequest'
-  | 'defaultChoice'
-  | 'providerIntent'
-  | 'providerEvent'
-  | 'providerCustomer'
-  | 'setupIntent'
-  | 'guestToken'
-  | 'webhookTest'
+export const categories = [
+  'payment',
+  'paymentMethod',
+  'paymentMethodRequest',
+  'address',
+  'product',
+  'productSyncRequest',
+  'defaultChoice',
+  'providerIntent',
+  'providerEvent',
+  'providerCustomer',
+  'setupIntent',
+  'guestToken',
+  'webhookTest',
+] as const
+type Category = (typeof categories)[number]
 
 /** A stream's name. */
 export type StreamName = string

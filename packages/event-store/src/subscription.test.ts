@@ -48,6 +48,28 @@ t.test('goes on behind its checkpoint after a restart', async (t) => {
   t.same(sub.seen, expected(`${prefix}a`, 40))
 })
 
+t.test('a log that ends before the checkpoint is not the one that was handled: nothing of it is', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 3)
+  const head = await store.head()
+  t.ok(head)
+  const sub = subscriber(prefix)
+  const beyond = (head?.commit ?? 0n) + 1_000_000n
+  sub.kept.checkpoint = { commit: beyond, prepare: beyond }
+  const run = sub.run()
+  await append(`${prefix}a`, 3)
+  await waitFor(async () => sub.interruptions.length >= 3, { timeoutMs: 10_000, what: 'it to try again and again' })
+  t.ok(sub.interruptions.every((error) => /^Error: The log ends at \d+, before the checkpoint/.test(String(error))))
+  t.same(sub.batches, [])
+  sub.kept.checkpoint = head
+  await waitFor(async () => sub.seen.length === 3, {
+    timeoutMs: 10_000,
+    what: 'what came after a checkpoint that is in it',
+  })
+  await run.stop()
+  t.same(sub.seen, expected(`${prefix}a`, 6).slice(3))
+})
+
 t.test('a handler that fails gets the same events again', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 50)

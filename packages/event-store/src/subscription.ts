@@ -1,8 +1,10 @@
 // A subscription that never gives up: it resumes from the last durable position after every kind of failure.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AllStreamResolvedEvent, type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
+import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
+import { arrivalsOf, type Checkpoint } from './arrivals.ts'
 import { type Batch, type BatchBuffer, createBatchBuffer } from './batches.ts'
-import { decode, isAfter, type LogPosition, UnreadableEventError } from './codec.ts'
+import { endOfAnyLog, watchBehind } from './behind.ts'
+import { type Codec, isAfter, type LogPosition, UnreadableEventError } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { EventStore } from './eventStore.ts'
 import { withTimeout } from './failure.ts'
@@ -23,6 +25,7 @@ export type SubscriptionOptions = {
   readonly start: () => Promise<LogPosition | undefined>
   /** Handles a batch durably, checkpoint included. A throw is taken for a passing fault. */
   readonly handle: (batch: Batch) => Promise<void>
+  /** While the subscription is behind the end of the log, batches have as many events as this. */
   readonly maxBatch: number
   /** Its event `awaited` says that somebody waits for the end of the log, whether there is something to handle or not. */
   readonly awaited?: EventTarget
@@ -35,12 +38,15 @@ export type SubscriptionOptions = {
 const firstPauseMs = 100
 const longestPauseMs = 5_000
 const leaveTimeoutMs = 1_000
-/** Some servers send 2^64-1 as a checkpoint before anything matched; no real position is that large. */
-const largestPosition = 2n ** 63n - 1n
+/** Longer than a read is repeated for by itself. */
+const headTimeoutMs = 15_000
+/** How long a full batch is waited for while behind: long enough for 500 events, and short for whoever waits for them. */
+const gatherMs = 200
 
 /**
  * Runs until the signal aborts or the store is closed. A lost connection, an ended or a silent stream or a handler that
- * throws leads to a new subscription from `start()`, over a new connection, after a pause that grows to 5 s.
+ * throws leads to a new subscription from `start()`, over a new connection, after a pause that grows to 5 s; so does a log
+ * that ends before the checkpoint.
  * @throws UnreadableEventError when the log holds an event that the codec cannot read: going on would be a lie.
  */
 export async function runSubscription(options: SubscriptionOptions): Promise<void> {
@@ -68,7 +74,8 @@ export async function runSubscription(options: SubscriptionOptions): Promise<voi
 async function subscribeOnce(options: SubscriptionOptions, progressed: () => void): Promise<void> {
   const { store, streamPrefixes, signal, maxBatch } = options
   const progress: Progress = { reached: await options.start(), waiting: true }
-  const buffer = createBatchBuffer(maxBatch)
+  await refuseShorterLog(store, progress.reached, signal)
+  const buffer = createBatchBuffer(maxBatch, gatherMs)
   const connection = store.subscriptions.connect()
   const subscription = subscribe(connection, progress.reached, streamPrefixes)
   const confirmed = () => options.connected?.(true)
@@ -77,14 +84,17 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   const aborted = () => buffer.end(new Error('stopping'))
   signal.addEventListener('abort', aborted)
   if (signal.aborted) aborted()
-  const taking = take(subscription, buffer, progress).catch(buffer.end)
+  const taking = take(subscription, { decode: store.subscriptions.decode, buffer, progress }).catch(buffer.end)
+  const behind = watchBehind(store, streamPrefixes, maxBatch, progress, buffer)
   const pass = createPassing(store.subscriptions, streamPrefixes, progress, buffer)
   options.awaited?.addEventListener('awaited', pass, { signal: left.signal })
   // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
   void watchLag(store.subscriptions, streamPrefixes, progress, left.signal).catch(buffer.end)
   try {
     for (;;) {
-      await options.handle(await buffer.take())
+      const batch = await buffer.take()
+      behind.taken(batch)
+      await options.handle(batch)
       progressed()
     }
   } finally {
@@ -98,8 +108,22 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   }
 }
 
-/** That everything of interest up to here has come. */
-export type Checkpoint = { readonly checkpoint: LogPosition }
+/**
+ * A log that ends before what was handled of it is another one: restored from an older backup, or made anew. What it records
+ * from now on would be taken for handled already, so nothing of it is handled until somebody has decided what to do.
+ */
+async function refuseShorterLog(
+  store: Pick<EventStore, 'head'>,
+  reached: LogPosition | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (reached === undefined) return
+  const head = await withTimeout(store.head(), headTimeoutMs, 'Read of the end of the log', signal)
+  if (head === undefined || isAfter(reached, head))
+    throw new Error(
+      `The log ends at ${head?.commit ?? 'its beginning'}, before the checkpoint ${reached.commit}: it is not the log that was handled`,
+    )
+}
 
 export function subscribe(
   { client }: Connection,
@@ -120,29 +144,47 @@ export function subscribe(
   return subscription
 }
 
-/** Moves what comes into the buffer, no faster than it is taken from there. Ends only by throwing. */
-export async function take(
-  items: AsyncIterable<AllStreamResolvedEvent | Checkpoint>,
-  buffer: BatchBuffer,
-  progress: Progress,
-): Promise<never> {
-  for await (const item of items) {
-    progress.waiting = false
-    if ('checkpoint' in item) {
-      const { checkpoint } = item
-      // A checkpoint that says less than the event before it would take a durable position back.
-      const isNew = progress.reached === undefined || isAfter(checkpoint, progress.reached)
-      if (isNew && checkpoint.commit <= largestPosition) {
-        buffer.checkpoint(checkpoint)
-        progress.reached = checkpoint
-      }
-    } else if (item.event) {
-      await buffer.push(decode(item.event, item.event.position))
-      progress.reached = item.event.position
+export type Intake = Pick<Codec, 'decode'> & {
+  readonly buffer: BatchBuffer
+  readonly progress: Progress
+  /** Nothing beyond this is wanted. */
+  readonly until?: LogPosition
+}
+
+/**
+ * Moves what comes into the buffer, no faster than it is taken from there.
+ * @returns when something beyond `until` came
+ * @throws UnreadableEventError, or why nothing comes any more
+ */
+export async function take(subscription: AllStreamSubscription, intake: Intake): Promise<void> {
+  const { decode, buffer, progress, until } = intake
+  const arrivals = arrivalsOf(subscription)
+  for (;;) {
+    const item = arrivals.next()
+    if (item === null) {
+      await arrivals.more()
+      continue
     }
-    progress.waiting = true
+    const position = 'checkpoint' in item ? item.checkpoint : item.event?.position
+    // Some servers send 2^64-1 as a checkpoint before anything matched.
+    if (position === undefined || position.commit > endOfAnyLog.commit) continue
+    if (until !== undefined && isAfter(position, until)) {
+      progress.waiting = false
+      buffer.checkpoint(until)
+      return
+    }
+    if ('checkpoint' in item) {
+      // A checkpoint that says less than the event before it would take a durable position back.
+      if (progress.reached !== undefined && !isAfter(position, progress.reached)) continue
+      buffer.checkpoint(position)
+    } else if (item.event) {
+      const room = buffer.push(decode(item.event, position))
+      progress.waiting = room === undefined
+      if (room) await room
+      progress.waiting = true
+    }
+    progress.reached = position
   }
-  throw new Error('The event store ended the subscription')
 }
 
 export async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {

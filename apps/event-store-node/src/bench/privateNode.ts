@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
+import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/log'
 import pg from 'pg'
 
@@ -17,6 +17,10 @@ const script = fileURLToPath(new URL('../main.ts', import.meta.url))
 export type PrivateNode = {
   /** `esdb://…` */
   readonly connectionString: string
+  /** Of the Postgres, which is there for others as well. */
+  readonly databaseUrl: string
+  /** Of the node's process, another one after a restart. */
+  pid(): number
   /** What its answers are worth, as Postgres says. */
   readonly settings: string
   /** Resident memory of the node in MiB, Postgres not included. */
@@ -42,6 +46,8 @@ export async function startPrivateNode(): Promise<PrivateNode> {
     let node = await startNode(env)
     return {
       connectionString: `esdb://127.0.0.1:${port}?tls=false`,
+      databaseUrl: postgres.databaseUrl,
+      pid: () => node.pid ?? 0,
       settings: await durability(postgres.databaseUrl),
       memoryMiB: () => memoryMiB(node.pid ?? 0),
       async restart() {

@@ -1,7 +1,4 @@
 // The node as a process that is killed and started again at the same address.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
@@ -35,8 +32,6 @@ export async function createCrashingNode(
     DATABASE_URL: options.databaseUrl,
     PORT: String(port),
     LOG_LEVEL: 'fatal',
-    // Half of a start is compiling what was compiled before.
-    NODE_COMPILE_CACHE: await temporaryDirectory(t),
   }
   let current: TestProcess | undefined
   let killed: TestProcess | undefined
@@ -77,18 +72,5 @@ export async function createCrashingNode(
       return client
     },
   }
-  await fillCompileCache(t, env)
   return node
-}
-
-async function temporaryDirectory(t: Test): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'paylog-durability-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
-  return directory
-}
-
-/** The cache is written by a process that ends in good order, which those to come will not. */
-async function fillCompileCache(t: Test, env: Readonly<Record<string, string>>): Promise<void> {
-  const first = await startProcess(t, { script, env })
-  await first.stop()
 }

@@ -60,21 +60,28 @@ function checkpointsOf({ filter }: AllSubscription, start: bigint): Checkpoints 
   return filter && createCheckpoints({ window: filter.window, interval: filter.checkpointInterval, start })
 }
 
-/** Reads from the database, from a position on until its end; returns the last position considered. */
+/**
+ * Reads from the database, from a position on until its end; returns the last position considered. The next page is read
+ * while one is sent, so that neither waits for the other.
+ */
 async function catchUp(subscription: Subscription, from: bigint): Promise<bigint> {
   const { log, outlet, request } = subscription
   let cursor = from
-  let next = from
+  let reading = log.allForwards(from, pageRows)
   while (!outlet.signal.aborted) {
-    const page = await log.allForwards(next, pageRows)
+    const page = await reading
+    const last: StoredEvent | undefined = page.events.at(-1)
+    if (!page.end && last !== undefined) {
+      reading = log.allForwards(last.position + 1n, pageRows)
+      // Nobody asks for it when the client leaves meanwhile.
+      reading.catch(() => undefined)
+    }
     for (const portion of inPortions(page.events, request)) {
       await consider(subscription, portion)
       if (outlet.signal.aborted) return cursor
     }
-    const last: StoredEvent | undefined = page.events.at(-1)
     if (last !== undefined && last.position > cursor) cursor = last.position
-    if (page.end) return cursor
-    next = cursor + 1n
+    if (page.end || last === undefined) return cursor
   }
   return cursor
 }

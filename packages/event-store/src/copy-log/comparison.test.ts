@@ -1,7 +1,7 @@
 // Two logs are the same when every moved event is, and only then.
 import t from 'tap'
+import type { RawEvent } from '../raw/rawEvent.ts'
 import { compareWith } from './comparison.ts'
-import type { RawEvent } from './rawEvent.ts'
 import { raw } from './testLogs.ts'
 
 async function* logOf(...events: RawEvent[]): AsyncGenerator<RawEvent> {

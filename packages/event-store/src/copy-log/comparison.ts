@@ -1,6 +1,6 @@
 // Two logs side by side: the moved events of one must be those of the other, in the same order.
 import { isDeepStrictEqual } from 'node:util'
-import { describe, isMoved, type RawEvent } from './rawEvent.ts'
+import { describe, isMoved, type RawEvent } from '../raw/rawEvent.ts'
 import { createSoftDeletions, isServerMade, type SoftDeletions } from './softDeletions.ts'
 
 /** The logs are not the same; the message names the first difference. */

@@ -1,10 +1,10 @@
 // Walks through the source, past what the target has already, and writes the rest behind it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '../codec.ts'
+import type { RawClient } from '../raw/rawClient.ts'
+import { describe, isTombstone, originalOf, type RawEvent } from '../raw/rawEvent.ts'
+import { readLog, readMetadata } from '../raw/rawRead.ts'
 import { type Comparison, compareWith, LogDifferenceError, moved } from './comparison.ts'
-import type { RawClient } from './rawClient.ts'
-import { describe, isTombstone, originalOf, type RawEvent } from './rawEvent.ts'
-import { readLog, readMetadata } from './rawRead.ts'
 import { appendRaw, deleteRaw, tombstoneRaw } from './rawWrite.ts'
 
 /** Well below the 1 MiB that a server takes at once, because some count more than the data. */

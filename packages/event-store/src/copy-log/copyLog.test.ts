@@ -2,8 +2,9 @@
 import { binaryEvent } from '@eventstore/db-client'
 import t from 'tap'
 import type { LogPosition } from '../codec.ts'
+import { isMoved } from '../raw/rawEvent.ts'
+import { readLog } from '../raw/rawRead.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'
-import { readLog } from './rawRead.ts'
 import { appendRaw } from './rawWrite.ts'
 import { contents, copy, inDatabase, json, type Log, raw, startLogs, withoutIds } from './testLogs.ts'
 
@@ -33,6 +34,19 @@ t.test('bytes, ids, revisions and the order of all streams stay as they are', as
     { events: 9, of: 9 },
   )
   t.match(progress.at(-1), { phase: 'verification', events: 9, of: 9 })
+})
+
+t.test('events that are as large as any page of a read are copied, and what comes behind them', async (t) => {
+  const { source, target } = await startLogs(t, { MAX_APPEND_BYTES: String(16 << 20) })
+  const data = JSON.stringify('x'.repeat(9 << 20))
+  for (const revision of [0, 1]) await appendRaw(source.raw, [raw('large-1', revision, { data })])
+  await appendRaw(source.raw, [raw('small-1', 0)])
+  t.match(await copy(source, target), { events: 3, copied: 3, recordedSince: 0 })
+  const events: string[] = []
+  for await (const { stream, revision, data } of readLog(target.raw)) {
+    if (isMoved(stream)) events.push(`${stream}@${revision} ${data.length}`)
+  }
+  t.same(events, [`large-1@0 ${data.length}`, `large-1@1 ${data.length}`, 'small-1@0 2'])
 })
 
 t.test('deleted, returned and closed streams are the same in the copy, and behave the same', async (t) => {

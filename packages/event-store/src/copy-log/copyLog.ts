@@ -1,11 +1,11 @@
 // Copies a log into another one, event by event, and proves that the copy is the same.
 import { isAfter, type LogPosition } from '../codec.ts'
+import { createRawClient, type RawClient } from '../raw/rawClient.ts'
+import { describe, type RawEvent } from '../raw/rawEvent.ts'
+import { readEnd, readLog } from '../raw/rawRead.ts'
 import { compareWith, LogDifferenceError, moved } from './comparison.ts'
 import { copyEvents } from './copyEvents.ts'
 import { createPositionMap } from './positionMap.ts'
-import { createRawClient, type RawClient } from './rawClient.ts'
-import { describe, type RawEvent } from './rawEvent.ts'
-import { readEnd, readLog } from './rawRead.ts'
 import { NotCopyableError, surveyLog } from './survey.ts'
 
 /** Longer than any answer takes that a healthy server gives. */

@@ -1,6 +1,6 @@
 // From positions in one log to positions in its copy, for those who have read the one and go on in the other.
 import { isAfter, type LogPosition } from '../codec.ts'
-import type { RawEvent } from './rawEvent.ts'
+import type { RawEvent } from '../raw/rawEvent.ts'
 
 /** Before everything: who goes on from here reads the whole log. */
 const beginning: LogPosition = { commit: 0n, prepare: 0n }

@@ -1,9 +1,9 @@
 // Writes events as their bytes, one append after the other: only so is their order in the log certain.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type AppendReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { LogUnusableError, type RawClient } from './rawClient.ts'
-import { describe, type RawEvent } from './rawEvent.ts'
-import { readMetadata } from './rawRead.ts'
+import { LogUnusableError, type RawClient } from '../raw/rawClient.ts'
+import { describe, type RawEvent } from '../raw/rawEvent.ts'
+import { readMetadata } from '../raw/rawRead.ts'
 
 /**
  * Appends events of one stream at exactly their revisions. Repeated without harm: the server knows the ids at these revisions.

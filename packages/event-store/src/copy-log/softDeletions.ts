@@ -1,6 +1,6 @@
 // Soft-deleted streams. A server that appends to one, or to its metadata, adds a metadata event of its own that brings the
 // stream back: it must not be copied, because the target makes it too.
-import { metadataType, originalOf, type RawEvent, tombstoneRevision } from './rawEvent.ts'
+import { metadataType, originalOf, type RawEvent, tombstoneRevision } from '../raw/rawEvent.ts'
 
 /** What a server writes to soft-delete a stream. */
 const deletion = `{"$tb":${tombstoneRevision}}`

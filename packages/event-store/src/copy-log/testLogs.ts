@@ -4,23 +4,27 @@ import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { createRawClient, type RawClient } from '../raw/rawClient.ts'
+import { isMoved, type RawEvent } from '../raw/rawEvent.ts'
+import { readLog } from '../raw/rawRead.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'
-import { createRawClient, type RawClient } from './rawClient.ts'
-import { isMoved, type RawEvent } from './rawEvent.ts'
-import { readLog } from './rawRead.ts'
 
 export type Log = { readonly store: TestEventStore; readonly client: EventStoreDBClient; readonly raw: RawClient }
 
-async function startLog(t: Test): Promise<Log> {
-  const store = await startEventStore(t)
+async function startLog(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<Log> {
+  const store = await startEventStore(t, settings)
   const client = EventStoreDBClient.connectionString(store.connectionString)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 5_000 })
   t.teardown(() => Promise.all([client.dispose(), raw.close()]))
   return { store, client, raw }
 }
 
-export async function startLogs(t: Test): Promise<{ source: Log; target: Log }> {
-  const [source, target] = await Promise.all([startLog(t), startLog(t)])
+/** @param settings of both nodes, by the names of their variables */
+export async function startLogs(
+  t: Test,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ source: Log; target: Log }> {
+  const [source, target] = await Promise.all([startLog(t, settings), startLog(t, settings)])
   return { source, target }
 }
 
@@ -42,6 +46,7 @@ export function raw(
     type: 'Raw',
     contentType: 'application/json',
     metadata: Buffer.alloc(0),
+    created: new Date(0),
     position: { commit: 0n, prepare: 0n },
     data: Buffer.from(data),
     ...given,

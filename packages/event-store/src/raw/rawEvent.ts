@@ -1,4 +1,4 @@
-// An event as its bytes, for copying: nothing is parsed, so nothing can change.
+// An event as its bytes, for copies and exports: nothing is parsed, so nothing can change.
 import type { LogPosition } from '../codec.ts'
 
 export type RawEvent = {
@@ -9,6 +9,8 @@ export type RawEvent = {
   readonly contentType: string
   readonly data: Uint8Array
   readonly metadata: Uint8Array
+  /** When the server recorded it: every log has its own time. */
+  readonly created: Date
   readonly position: LogPosition
 }
 

@@ -27,7 +27,7 @@ export type RawClient = {
   close(): Promise<void>
 }
 
-/** One of the two logs cannot be read or written; the message says which and why. */
+/** A log cannot be read or written; the message says which and why. */
 export class LogUnusableError extends Error {
   override readonly name = 'LogUnusableError'
 }
@@ -48,7 +48,7 @@ export function createRawClient(options: {
   const callArguments = member(client, 'callArguments')
   async function once<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T> {
     // The client replaces its connection, or follows a cluster's leader, after the failures that pass through `execute`.
-    return await execute(grpcStubs.StreamsClient, 'copy', (stub: StreamsClient) =>
+    return await execute(grpcStubs.StreamsClient, 'raw', (stub: StreamsClient) =>
       attempt(stub, callArguments({ deadline: options.timeoutMs, requiresLeader: true })),
     )
   }
@@ -64,7 +64,7 @@ export function createRawClient(options: {
           hasAnswered = true
           return answer
         } catch (error) {
-          // What was read ahead when the copy failed is not waited for.
+          // What was read ahead when the work failed or was given up is not waited for.
           if (isClosed || isRefusal(error) || Date.now() + pauseMs > giveUpAt) throw unusable(name, error)
           await sleep(pauseMs)
         }
@@ -78,7 +78,7 @@ export function createRawClient(options: {
 }
 
 /** The client keeps what it is made of from the compiler, not from the program. */
-function member(client: EventStoreDBClient, name: 'execute' | 'callArguments') {
+export function member(client: EventStoreDBClient, name: 'execute' | 'callArguments') {
   const found: unknown = Reflect.get(client, name)
   if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
   return found

@@ -1,0 +1,136 @@
+// One of each resource as clients see it, with made-up data, for the documentation of what is answered.
+import { nothingSaid } from './addresses/events.ts'
+import type { AddressResource } from './addresses/resource.ts'
+import type { PaymentMethodResource } from './payment-methods/resource.ts'
+import type { ListedPayment, PaymentResource } from './payments/resource.ts'
+import type { ProductResource } from './products/resource.ts'
+import type { WebhookLogEntry } from './webhook-logs/resource.ts'
+
+export const exampleId = '018f0000-0000-7000-8000-000000000001'
+const anotherId = '018f0000-0000-7000-8000-0000000000aa'
+const user_id = '00000000-0000-4000-8000-000000000001'
+const times = { created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.100Z' }
+
+const card = {
+  payment_type: 'card',
+  wallet_type: null,
+  card_brand: 'visa',
+  last_four: '4242',
+  expiry_month: '12',
+  expiry_year: '2034',
+  alias: 'Everyday card',
+}
+
+export const exampleListedPayment: ListedPayment = {
+  id: exampleId,
+  subtotal_cents: 2599,
+  tax_cents: 0,
+  discount_cents: 0,
+  total_cents: 2599,
+  amount_cents: 2599,
+  currency: 'EUR',
+  status: 'pending',
+  description: null,
+  concept: 'Order 1001',
+  reference_code: null,
+  category: null,
+  tags: null,
+  provider_id: 'sandbox',
+  payment_method_id: null,
+  is_guest_payment: true,
+  guest_email: 'guest@example.com',
+  ...times,
+  completed_at: null,
+}
+
+export const examplePayment: PaymentResource = {
+  ...exampleListedPayment,
+  provider_payment_id: null,
+  provider_intent_id: 'pi_1',
+  client_secret: 'pi_1_secret',
+  payment_method: null,
+  metadata: {},
+}
+
+export const exampleMethod: PaymentMethodResource = {
+  id: exampleId,
+  ...card,
+  type: 'card',
+  provider_id: 'sandbox',
+  customer_id: 'sandbox_cus_example',
+  organization_id: null,
+  billing_address_id: null,
+  billing_details: null,
+  is_default: true,
+  guest_email: null,
+  ...times,
+}
+
+export const exampleAddress: AddressResource = {
+  id: exampleId,
+  user_id,
+  guest_email: null,
+  ...nothingSaid,
+  address_type: 'billing',
+  name: 'Ada Example',
+  line1: '1 Sample Street',
+  city: 'Berlin',
+  postal_code: '10115',
+  country: 'DE',
+  is_default: true,
+  ...times,
+}
+
+export const exampleProduct: ProductResource = {
+  id: exampleId,
+  name: 'Sample plan',
+  description: 'Everything, every month',
+  product_type: 'subscription',
+  is_recurring: true,
+  subtotal_cents: 1000,
+  tax_cents: 190,
+  discount_cents: 0,
+  total_cents: 1190,
+  currency: 'EUR',
+  billing_interval: 'month',
+  trial_days: 14,
+  category_id: null,
+  is_active: true,
+  ...times,
+}
+
+export const exampleLogEntry: WebhookLogEntry = {
+  id: anotherId,
+  provider: 'sandbox',
+  event_type: 'payment.succeeded',
+  status: 'success',
+  payload: {
+    event: 'payment.succeeded',
+    provider: 'sandbox',
+    timestamp: '2026-01-31T12:00:05.000Z',
+    data: {
+      payment_id: exampleId,
+      amount: 2599,
+      currency: 'EUR',
+      status: 'succeeded',
+      user: { id: user_id, type: 'user', email: 'ada@example.com' },
+      project: { id: null },
+    },
+  },
+  response: {
+    node: '1',
+    http_status: 200,
+    error: null,
+    body: 'ok',
+    attempts: [{ at: '2026-01-31T12:00:05.100Z', ms: 42, http_status: 200, error: null }],
+    next_attempt_at: null,
+    causation: {
+      stream: `payment-${exampleId}`,
+      revision: 2,
+      event_id: '018f0000-0000-7000-8000-000000000002',
+      causation_id: anotherId,
+      correlation_id: anotherId,
+    },
+  },
+  created_at: '2026-01-31T12:00:05.000Z',
+}

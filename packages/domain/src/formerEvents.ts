@@ -1,0 +1,35 @@
+// Shapes in which events were stored before, and how each of them becomes the next one.
+import type { Static, TSchema } from 'typebox'
+import type { recordedEvents } from './recordedEvents.ts'
+
+/** A former shape of an event. `Next` is the shape that was stored after it. */
+export type Former<Next> = {
+  readonly schema: TSchema
+  /** Pure, and total over everything that fits the schema. */
+  upcast(data: never): Next
+  /** The shape that was stored before this one; absent for the first one. */
+  readonly before?: Former<unknown>
+}
+
+/** The latest former shape of each event that has any, with those before it. */
+export type FormerEvents<Current extends Readonly<Record<string, TSchema>>> = {
+  readonly [Name in keyof Current & string]?: Former<Static<Current[Name]>>
+}
+
+/**
+ * A shape that is stored no more.
+ * @param schema what fitted it, to the letter as it was when the last event of this shape was written
+ * @param upcast makes the data of the next shape of it. It names the fields it takes over: what is only spread may bring
+ *   along fields that the next shape does not have. It changes nothing in what it is given
+ * @param before the shape that was stored before this one, whose upcaster makes data of this one
+ */
+export function former<Schema extends TSchema, Next>(
+  schema: Schema,
+  upcast: (data: Static<Schema>) => Next,
+  before?: Former<Static<Schema>>,
+): Former<Next> {
+  return { schema, upcast, ...(before && { before }) }
+}
+
+/** Every change so far only added fields that may be absent, so that every event is read as it was first written. */
+export const formerEvents: FormerEvents<typeof recordedEvents> = {}

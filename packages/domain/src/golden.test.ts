@@ -1,0 +1,99 @@
+// What was ever stored goes through everything in this room that reads events; see golden/README.md.
+import { goldenSamples } from '@paylog/testing/goldenSamples'
+import t from 'tap'
+import { addressFold } from './addresses/address.ts'
+import { addressEvents } from './addresses/events.ts'
+import { holdsCardNumber } from './cardNumber.ts'
+import { defaultChoiceEvents, defaultChoiceFold } from './defaults/events.ts'
+import { guestTokenEvents, guestTokenFold } from './guest-tokens/events.ts'
+import type { Fold } from './messages.ts'
+import { methodRequestEvents, paymentMethodEvents } from './payment-methods/events.ts'
+import { methodRequestRules } from './payment-methods/methodRequest.ts'
+import { paymentMethodFold } from './payment-methods/paymentMethod.ts'
+import { type PaymentEvent, paymentEvents } from './payments/events.ts'
+import { paymentHistory } from './payments/history.ts'
+import { paymentFold } from './payments/payment.ts'
+import { productEvents } from './products/events.ts'
+import { productFold } from './products/product.ts'
+import { productSyncRequestEvents, syncRequestRules } from './products/syncRequest.ts'
+import { providerCustomerEvents, providerCustomerFold } from './provider-customers/events.ts'
+import {
+  intentOwnerFold,
+  notificationFold,
+  providerIntentEvents,
+  providerNotificationEvents,
+} from './provider-events/events.ts'
+import { type RecordedDomainEvent, recordedEvents } from './recordedEvents.ts'
+import { setupIntentEvents, setupIntentFold } from './setup-intents/events.ts'
+import { webhookTestEvents, webhookTestFold } from './webhook-tests/events.ts'
+
+const samples = goldenSamples()
+const events = samples.map(({ event }) => event)
+
+const categories = [
+  category(paymentEvents, paymentFold),
+  category(providerNotificationEvents, notificationFold),
+  category(providerIntentEvents, intentOwnerFold),
+  category(guestTokenEvents, guestTokenFold),
+  category(setupIntentEvents, setupIntentFold),
+  category(providerCustomerEvents, providerCustomerFold),
+  category(paymentMethodEvents, paymentMethodFold),
+  category(methodRequestEvents, methodRequestRules.fold),
+  category(addressEvents, addressFold),
+  category(defaultChoiceEvents, defaultChoiceFold),
+  category(productEvents, productFold),
+  category(productSyncRequestEvents, syncRequestRules.fold),
+  category(webhookTestEvents, webhookTestFold),
+]
+
+function category<State, Event extends RecordedDomainEvent>(
+  schemas: Readonly<Record<Event['type'], object>>,
+  { initialState, evolve }: Fold<State, Event>,
+) {
+  const own = events.filter((event): event is Event => Object.hasOwn(schemas, event.type))
+  return {
+    types: Object.keys(schemas),
+    /** Every event in every state that one or two others, or all of them together, lead to. */
+    foldAll() {
+      const first = own.map((event) => evolve(initialState, event))
+      const second = first.flatMap((state) => own.map((event) => evolve(state, event)))
+      const states = [initialState, ...first, ...second, own.reduce(evolve, initialState)]
+      for (const state of states) for (const event of own) evolve(state, event)
+    },
+  }
+}
+
+t.test('every sample is folded in every state, and changes nothing in what it is given', async (t) => {
+  t.same(categories.flatMap(({ types }) => types).toSorted(), Object.keys(recordedEvents).toSorted())
+  for (const { types, foldAll } of categories) t.doesNotThrow(foldAll, types.join())
+})
+
+t.test('every sample of a payment has its place in a history', async (t) => {
+  const onRecord = samples.flatMap(({ name, event, metadata }) =>
+    isPaymentEvent(event) ? [{ name, ...event, metadata, position: { commit: 100n } }] : [],
+  )
+  for (const opening of onRecord.filter(({ type }) => type === 'PaymentInitiated'))
+    for (const event of onRecord) {
+      const [, entry] = paymentHistory([
+        { ...opening, revision: 0n },
+        { ...event, revision: 1n },
+      ])
+      t.match(
+        entry,
+        { revision: 1, type: event.type, occurred_at: event.data.occurred_at, data: event.data },
+        event.name,
+      )
+    }
+})
+
+function isPaymentEvent(event: RecordedDomainEvent): event is PaymentEvent {
+  return Object.hasOwn(paymentEvents, event.type)
+}
+
+t.test('no sample holds what must never be recorded, nor anything of a living person', async (t) => {
+  for (const { name, data, metadata } of samples) {
+    t.notOk(holdsCardNumber({ data, metadata }), name)
+    const domains = JSON.stringify(data).matchAll(/@(?<domain>[a-z0-9.-]+)/gi)
+    for (const { groups } of domains) t.match(groups?.domain?.toLowerCase(), /^example\.(com|org|net)$/, name)
+  }
+})

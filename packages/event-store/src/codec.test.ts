@@ -1,0 +1,160 @@
+// What is written and read of events whose shape has changed, by programs of the versions before and after.
+import type { RecordedEvent } from '@eventstore/db-client'
+import { type FormerEvents, former } from '@paylog/domain/formerEvents'
+import type { GuestTokenEvent } from '@paylog/domain/guest-tokens/events'
+import { recordedEvents } from '@paylog/domain/recordedEvents'
+import t from 'tap'
+import { type Static, Type } from 'typebox'
+import { createCodec } from './codec.ts'
+
+const id = '0190a000-0000-7000-8000-000000000001'
+const position = { commit: 70n, prepare: 70n }
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'guest' }
+const seen: GuestTokenEvent = {
+  type: 'GuestTokenSeen',
+  data: { guest_email: 'ann@example.com', occurred_at: '2026-01-02T03:04:05.678Z' },
+}
+
+const First = Type.Object({ email: Type.String(), seconds: Type.Integer() })
+const Second = Type.Object({ email: Type.String(), seen_at: Type.String() })
+const toSecond = ({ email, seconds }: Static<typeof First>) => ({ email, seen_at: new Date(seconds * 1000).toJSON() })
+const toThird = ({ email, seen_at }: Static<typeof Second>) => ({ guest_email: email, occurred_at: seen_at })
+const secondSeen = { email: 'ann@example.com', seen_at: seen.data.occurred_at }
+const firstSeen = { email: 'ann@example.com', seconds: 1_767_323_045 }
+
+/** A program in which the shape of one event has changed so. */
+const programWith = (former: FormerEvents<typeof recordedEvents>) => createCodec({ current: recordedEvents, former })
+const third = programWith({ GuestTokenSeen: former(Second, toThird, former(First, toSecond)) })
+
+/** As the client hands it out, but that nobody can change it. */
+function stored(type: string, data: Readonly<Record<string, unknown>>, more: Partial<RecordedEvent> = {}) {
+  const common = { streamId: 'guestToken-1', id, revision: 3n, type, created: new Date(0) }
+  const event = { ...common, isJson: true, data: Object.freeze(data), metadata: { ...metadata, schema: 1 }, ...more }
+  return Object.freeze(event) as RecordedEvent
+}
+const unreadable = (problem: string) => ({ name: 'UnreadableEventError', message: problem })
+const where = (type: string) => `event ${id} (${type}, guestToken-1@3, position 70)`
+
+t.test('an event is written under its newest stored type, with its version beside it', async (t) => {
+  const { type, data, metadata: written } = third.encode(seen, id, metadata)
+  t.same([type, data, written], ['GuestTokenSeen.v3', seen.data, { ...metadata, schema: 3 }])
+  const second = programWith({ GuestTokenSeen: former(Second, toThird) })
+  t.match(second.encode(seen, id, metadata), { type: 'GuestTokenSeen.v2', metadata: { schema: 2 } })
+  t.match(programWith({}).encode(seen, id, metadata), { type: 'GuestTokenSeen', metadata: { schema: 1 } })
+})
+
+t.test('an event is read in the newest shape, whatever shape it is stored in', async (t) => {
+  const firstTime = '2026-01-02T03:04:05.000Z'
+  for (const [type, data, occurred_at] of [
+    ['GuestTokenSeen', firstSeen, firstTime],
+    ['GuestTokenSeen.v2', secondSeen, seen.data.occurred_at],
+    ['GuestTokenSeen.v3', seen.data, seen.data.occurred_at],
+  ] as const) {
+    const { type: name, data: newest, metadata: kept, ...rest } = third.decode(stored(type, { ...data }), position)
+    t.same([name, newest], ['GuestTokenSeen', { guest_email: 'ann@example.com', occurred_at }], type)
+    t.same(kept, { ...metadata, schema: 1 }, 'what stands beside it stays as it is')
+    t.same(rest, { id, stream: 'guestToken-1', revision: 3n, position, created: new Date(0) })
+  }
+})
+
+t.test('what is written is what is read', async (t) => {
+  const { type, data, metadata: written } = third.encode(seen, id, metadata)
+  const recorded = stored(type, { ...seen.data }, { metadata: Object(written) })
+  t.match(third.decode(recorded, position), { ...seen, metadata: { ...metadata, schema: 3 } })
+  t.same(data, seen.data)
+})
+
+t.test('each stored shape is held against its own schema', async (t) => {
+  const problems = {
+    GuestTokenSeen: 'does not fit its schema: data must have required properties seconds',
+    'GuestTokenSeen.v2': 'does not fit its schema: data must have required properties seen_at',
+    'GuestTokenSeen.v3': 'does not fit its schema: data must have required properties guest_email, occurred_at',
+  }
+  for (const [type, problem] of Object.entries(problems))
+    t.throws(
+      () => third.decode(stored(type, { email: 'ann@example.com' }), position),
+      unreadable(`${where(type)} ${problem}`),
+    )
+})
+
+t.test('an upcaster that throws makes the event unreadable, and says why', async (t) => {
+  const cause = new RangeError('no such time')
+  const throwing = programWith({
+    GuestTokenSeen: former(
+      Second,
+      toThird,
+      former(First, (): Static<typeof Second> => {
+        throw cause
+      }),
+    ),
+  })
+  const message = `${where('GuestTokenSeen')} could not be upcast to GuestTokenSeen.v2: no such time`
+  const error = t.throws(() => throwing.decode(stored('GuestTokenSeen', firstSeen), position), unreadable(message))
+  t.match(error, { cause: { cause } })
+  t.match(throwing.decode(stored('GuestTokenSeen.v2', secondSeen), position), seen, 'the next shape is not concerned')
+})
+
+t.test('so does one that makes what does not fit, at whichever step', async (t) => {
+  const wrongEnd = programWith({
+    GuestTokenSeen: former(Second, ({ seen_at }) => ({ guest_email: 'ann', occurred_at: seen_at })),
+  })
+  t.throws(
+    () => wrongEnd.decode(stored('GuestTokenSeen', secondSeen), position),
+    unreadable(
+      `${where('GuestTokenSeen')} was upcast to what does not fit GuestTokenSeen.v2: /guest_email must match format "email"`,
+    ),
+  )
+  const Strict = Type.Object({ email: Type.String({ minLength: 1 }), seen_at: Type.String() })
+  const wrongBetween = programWith({
+    GuestTokenSeen: former(
+      Strict,
+      toThird,
+      former(First, () => ({ email: '', seen_at: '2026-01-01T00:00:00Z' })),
+    ),
+  })
+  t.throws(
+    () => wrongBetween.decode(stored('GuestTokenSeen', firstSeen), position),
+    unreadable(
+      `${where('GuestTokenSeen')} was upcast to what does not fit GuestTokenSeen.v2: /email must not have fewer than 1 characters`,
+    ),
+  )
+})
+
+t.test('a version that this program does not know was written by a newer one', async (t) => {
+  const newer = (known: string) =>
+    `was written by a newer version of this program: this one knows no later shape than ${known}`
+  const type = 'GuestTokenSeen.v9'
+  t.throws(
+    () => third.decode(stored(type, seen.data), position),
+    unreadable(`${where(type)} ${newer('GuestTokenSeen.v3')}`),
+  )
+  t.throws(
+    () => programWith({}).decode(stored(type, seen.data), position),
+    unreadable(`${where(type)} ${newer('GuestTokenSeen')}`),
+  )
+})
+
+t.test('what is no version of any event has an unknown type', async (t) => {
+  const types = ['GuestTokenLost', 'GuestTokenLost.v2', 'GuestTokenSeen.v1', 'GuestTokenSeen.v03', 'GuestTokenSeen.v']
+  for (const type of [...types, 'GuestTokenSeen.v2.v9', '.v2', '__proto__', 'constructor', ''])
+    t.throws(() => third.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
+})
+
+t.test('what is not JSON, or has no word on its cause beside it, is unreadable in every shape', async (t) => {
+  for (const [type, data] of Object.entries({ GuestTokenSeen: firstSeen, 'GuestTokenSeen.v3': seen.data })) {
+    const binary = stored(type, data, { isJson: false })
+    t.throws(() => third.decode(binary, position), unreadable(`${where(type)} is not JSON`))
+    const bare = stored(type, data, { metadata: { schema: 1 } })
+    t.throws(() => third.decode(bare, position), unreadable(`${where(type)} has no valid metadata`))
+  }
+})
+
+t.test('a name that reads as a version of another event is refused at the start', async (t) => {
+  const current = { ...recordedEvents, 'GuestTokenSeen.v2': First }
+  t.throws(() => createCodec({ current, former: {} }), /GuestTokenSeen\.v2 is no name for an event/)
+})
+
+t.test('what is no event of the program is not recorded', async (t) => {
+  const program = createCodec({ current: { GuestTokenLost: First }, former: {} })
+  t.throws(() => program.encode(seen, id, metadata), /GuestTokenSeen cannot be recorded: it is no event/)
+})

@@ -1,0 +1,60 @@
+// That a reading of the log ends where the log ends, however large its events are.
+import { startEventStore } from '@paylog/testing/eventStore'
+import t, { type Test } from 'tap'
+import { appendRaw } from '../copy-log/rawWrite.ts'
+import { raw as event } from '../copy-log/testLogs.ts'
+import { eventMessage } from '../testing/messages.ts'
+import { startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import { createRawClient } from './rawClient.ts'
+import type { RawEvent } from './rawEvent.ts'
+import { readLog, readLogBackwards, readStreamPage } from './rawRead.ts'
+
+function clientOf(t: Test, connectionString: string) {
+  const client = createRawClient({ name: 'the log', connectionString, timeoutMs: 10_000 })
+  t.teardown(() => client.close())
+  return client
+}
+
+async function namesOf(events: AsyncIterable<RawEvent>): Promise<string[]> {
+  const names: string[] = []
+  for await (const { stream, revision } of events) if (!stream.startsWith('$')) names.push(`${stream}@${revision}`)
+  return names
+}
+
+t.test('the log goes on behind events each of which fills a page alone', async (t) => {
+  const { connectionString } = await startEventStore(t, { MAX_APPEND_BYTES: String(16 << 20) })
+  const client = clientOf(t, connectionString)
+  const data = JSON.stringify('x'.repeat(9 << 20))
+  await appendRaw(client, [event('large-1', 0)])
+  await appendRaw(client, [event('large-1', 1, { data })])
+  await appendRaw(client, [event('large-1', 2, { data })])
+  await appendRaw(client, [event('small-1', 0, { type: 'Other' })])
+  await appendRaw(client, [event('large-1', 3)])
+  const ofLarge = ['large-1@0', 'large-1@1', 'large-1@2', 'large-1@3']
+  const all = ofLarge.toSpliced(3, 0, 'small-1@0')
+  t.same(await namesOf(readLog(client)), all)
+  t.same(await namesOf(readLog(client, undefined, { streamPrefix: 'large-' })), ofLarge)
+  t.same(await namesOf(readLog(client, undefined, { typePrefix: 'Raw' })), ofLarge)
+  t.same(await namesOf(readLogBackwards(client)), all.toReversed())
+  const revisions: bigint[] = []
+  for (let next = 0n, isLast = false; !isLast; next = (revisions.at(-1) ?? 0n) + 1n) {
+    const page = await readStreamPage(client, 'large-1', next, 500)
+    if (page === 'closed') throw new Error('Nobody has closed it')
+    t.ok(page.isLast || page.events.length > 0)
+    revisions.push(...page.events.map(({ revision }) => revision))
+    isLast = page.isLast
+  }
+  t.same(revisions, [0n, 1n, 2n, 3n])
+})
+
+t.test('a server that gives the same events again and again is no end of the log', async (t) => {
+  const same = eventMessage({ number: 1, stream: 'guestToken-1' })
+  const { connectionString } = await startMisbehavingServer(t, {
+    read(call) {
+      for (let count = 0; count < 2_000; count++) call.write(same)
+      call.end()
+    },
+  })
+  const client = clientOf(t, connectionString)
+  await t.rejects(namesOf(readLog(client)), { name: 'LogUnusableError', message: /^the log gave .* position 1\b/ })
+})

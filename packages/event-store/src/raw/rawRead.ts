@@ -1,0 +1,182 @@
+// Reads events as their bytes, page by page, so that every call is bounded in time and in memory.
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import { Metadata } from '@grpc/grpc-js'
+import { isAfter, type LogPosition } from '../codec.ts'
+import { type CallArguments, LogUnusableError, type RawClient } from './rawClient.ts'
+import { metastreamOf, type RawEvent } from './rawEvent.ts'
+import { allFrom, allFromEnd, readOptions, streamsWith, typesWith } from './readRequest.ts'
+import { rawEvent } from './recordedEvent.ts'
+
+const pageEvents = 2_000
+/** A page ends early when it holds so much; two pages of each log are in memory. */
+const pageBytes = 8 << 20
+
+/** What a server leaves out by itself: it can go by the beginning of a stream's name or by that of a type, not by both. */
+export type RawFilter = { readonly streamPrefix: string } | { readonly typePrefix: string }
+
+/**
+ * All events of the log in order, system events too, up to where the log ends by then. `after` is not among them.
+ * @param filter with one that matches little, a single call may go through the whole log before it is answered
+ */
+export async function* readLog(
+  client: RawClient,
+  after?: LogPosition,
+  filter?: RawFilter,
+): AsyncGenerator<RawEvent, void> {
+  let last = after
+  let next = readPage(client, last, filter)
+  for (;;) {
+    const page = await next
+    const end = endOf(client, page, last)
+    if (end !== undefined) {
+      last = end
+      // The next page is fetched while this one is used.
+      next = readPage(client, last, filter)
+      next.catch(() => {})
+    }
+    yield* page.events
+    if (page.isLast || end === undefined) return
+  }
+}
+
+/**
+ * Where the next page begins.
+ * @throws LogUnusableError for a page that brings nothing new and is not the last one: the log goes on behind it, unread
+ */
+function endOf(client: RawClient, { events, isLast }: Page, before: LogPosition | undefined): LogPosition | undefined {
+  const end = events.at(-1)
+  if (end !== undefined || isLast) return end?.position
+  const place = before === undefined ? 'its start' : `position ${before.commit}`
+  throw new LogUnusableError(`${client.name} gave events that are not beyond ${place}, and cannot be read further`)
+}
+
+/** The log's last event. */
+export async function readEnd(client: RawClient): Promise<RawEvent | undefined> {
+  const { events } = await readPageBackwards(client, undefined, 1)
+  return events[0]
+}
+
+/** All events of the log from its end on, system events too. */
+export async function* readLogBackwards(client: RawClient): AsyncGenerator<RawEvent, void> {
+  for (let before: LogPosition | undefined; ; ) {
+    const page = await readPageBackwards(client, before, pageEvents)
+    yield* page.events
+    before = endOf(client, page, before)
+    if (page.isLast || before === undefined) return
+  }
+}
+
+/** The event at exactly this position; nothing as well where the server says that there is no such position. */
+export async function readAt(client: RawClient, position: LogPosition): Promise<RawEvent | undefined> {
+  const options = readOptions(1, 'forwards')
+  options.setAll(allFrom(position))
+  const request = new streams.ReadReq().setOptions(options)
+  const { events } = await client.call((stub, args) =>
+    collect(stub, args, request, 1).catch((error: unknown) => {
+      if (mayPass(error)) throw error
+      return { events: [], isLast: true }
+    }),
+  )
+  return events.find((event) => event.position.commit === position.commit)
+}
+
+/** Of gRPC's statuses those by which a server says nothing of the question: cancelled, too late, not to be reached, refused. */
+const unrelated = new Set([1, 4, 7, 14, 16])
+
+const mayPass = (error: unknown) =>
+  !(error instanceof Error && 'code' in error && typeof error.code === 'number') || unrelated.has(error.code)
+
+/**
+ * Some events of a stream, as far as its metadata lets them be seen; none of one that does not exist.
+ * @param from the first revision
+ * @returns `'closed'` for a stream that was deleted for good
+ */
+export function readStreamPage(
+  client: RawClient,
+  stream: string,
+  from: bigint,
+  count: number,
+): Promise<Page | 'closed'> {
+  const identifier = new shared.StreamIdentifier()
+  identifier.setStreamName(Buffer.from(stream))
+  const one = new streams.ReadReq.Options.StreamOptions()
+  one.setStreamIdentifier(identifier)
+  one.setRevision(String(from))
+  const options = readOptions(count, 'forwards')
+  options.setStream(one)
+  const request = new streams.ReadReq().setOptions(options)
+  return client.call((stub, args) =>
+    collect(stub, args, request, count).catch((error: unknown) => {
+      if (saysClosed(error)) return 'closed'
+      throw error
+    }),
+  )
+}
+
+function saysClosed(error: unknown): boolean {
+  const trailers = error instanceof Error && 'metadata' in error ? error.metadata : undefined
+  return trailers instanceof Metadata && trailers.get('exception')[0] === 'stream-deleted'
+}
+
+/** The last metadata of a stream. */
+export async function readMetadata(client: RawClient, stream: string): Promise<RawEvent | undefined> {
+  const identifier = new shared.StreamIdentifier()
+  identifier.setStreamName(Buffer.from(metastreamOf(stream)))
+  const one = new streams.ReadReq.Options.StreamOptions()
+  one.setStreamIdentifier(identifier)
+  one.setEnd(new shared.Empty())
+  const options = readOptions(1, 'backwards')
+  options.setStream(one)
+  const { events } = await read(client, options, 1)
+  return events[0]
+}
+
+export type Page = { readonly events: readonly RawEvent[]; readonly isLast: boolean }
+
+async function readPage(client: RawClient, after: LogPosition | undefined, filter?: RawFilter): Promise<Page> {
+  const options = readOptions(pageEvents, 'forwards')
+  options.setAll(allFrom(after))
+  if (filter !== undefined) {
+    options.setFilter('streamPrefix' in filter ? streamsWith([filter.streamPrefix]) : typesWith(filter.typePrefix))
+  }
+  const { events, isLast } = await read(client, options, pageEvents)
+  // A read begins with the event at its position, which was there before.
+  return { events: after === undefined ? events : events.filter(({ position }) => isAfter(position, after)), isLast }
+}
+
+/** @param before not among them: so reads backwards are; the log's end when left out */
+function readPageBackwards(client: RawClient, before: LogPosition | undefined, count: number): Promise<Page> {
+  const options = readOptions(count, 'backwards')
+  options.setAll(before === undefined ? allFromEnd() : allFrom(before))
+  return read(client, options, count)
+}
+
+function read(client: RawClient, options: ReadReq.Options, count: number): Promise<Page> {
+  const request = new streams.ReadReq()
+  request.setOptions(options)
+  return client.call((stub, args) => collect(stub, args, request, count))
+}
+
+function collect(stub: StreamsClient, args: CallArguments, request: ReadReq, count: number): Promise<Page> {
+  return new Promise((resolve, reject) => {
+    const events: RawEvent[] = []
+    let bytes = 0
+    const call = stub.read(request, ...args)
+    call.on('error', reject)
+    call.on('end', () => resolve({ events, isLast: events.length < count }))
+    call.on('data', (reply: ReadResp) => {
+      const recorded = reply.getEvent()?.getEvent()
+      if (recorded === undefined) return
+      const event = rawEvent(recorded)
+      events.push(event)
+      bytes += event.data.length + event.metadata.length
+      // The first event may be the one that the page before ended with: a page with it alone would bring nothing new.
+      if (bytes < pageBytes || events.length === 1) return
+      // The promise is settled; the cancellation that follows is nobody's failure.
+      resolve({ events, isLast: false })
+      call.cancel()
+    })
+  })
+}
