@@ -89,8 +89,9 @@ t.test('an event of another kind changes nothing', async (t) => {
 t.test('a patch of a column without a merge rule is a mistake that shows', async (t) => {
   const wrong = defineProjection<{ type: 'Changed'; data: object }, { alias: string }>({
     name: 'wrong',
-    version: 1,
+    definition: 1,
     streamPrefixes: [],
+    table: payments.table,
     columns: { alias: { type: 'text' } },
     idOf: () => 'x',
     on: { Changed: () => ({ patch: { alias: 'y' } }) },

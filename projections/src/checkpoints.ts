@@ -1,6 +1,5 @@
-// How far a projection has read the log: kept beside its rows, moved in the same transaction.
+// How far a table has read the log: kept beside its rows, moved in the same transaction.
 import type { ClientBase, Pool } from 'pg'
-import { projections } from './registry.ts'
 
 /** A place in the log. Both numbers are kept: some servers only honour one of them. */
 export type Position = { readonly commit: bigint; readonly prepare: bigint }
@@ -13,6 +12,9 @@ export type Checkpoint = {
   readonly stopped_because: string | null
 }
 
+/** Where the table stands that queries see. */
+export type LiveCheckpoint = Checkpoint & { readonly version: number; readonly definition: number }
+
 type CheckpointRecord = {
   readonly commit_position: string | null
   readonly prepare_position: string | null
@@ -20,9 +22,16 @@ type CheckpointRecord = {
   readonly stopped_because: string | null
 }
 
+type Queryable = Pick<Pool, 'query'>
+
 const fields = 'commit_position::text, prepare_position::text, updated_at, stopped_because'
 
-/** The name of a projection's checkpoint: every version reads the log for itself. */
+/** The checkpoint is not where its runner left it: another runner has taken over, or another table has become the live one. */
+export class CheckpointLostError extends Error {
+  override readonly name = 'CheckpointLostError'
+}
+
+/** The name of a table's checkpoint: every version reads the log for itself. */
 export function checkpointName(projection: { readonly name: string }, version: number): string {
   return `${projection.name}@${version}`
 }
@@ -32,23 +41,23 @@ export function isAfter(position: Position, other: Position): boolean {
 }
 
 /**
- * Claims a checkpoint for the runner that begins now, and returns where it stands. Why it stood still is forgotten only
- * when it moves.
+ * Where a table stands, for the runner that begins now. Why it stood still is forgotten only when it moves.
+ * @throws CheckpointLostError when the table is not kept up any more
  */
-export async function claimCheckpoint(pool: Pool, name: string): Promise<Checkpoint> {
-  const { rows } = await pool.query<CheckpointRecord>(
-    `insert into read_models.checkpoints as c (name) values ($1)
-     on conflict (name) do update set name = excluded.name returning ${fields}`,
-    [name],
-  )
-  const checkpoint = rows.map(toCheckpoint).at(0)
-  if (checkpoint === undefined) throw new Error(`The checkpoint ${name} is gone`)
-  return checkpoint
+export async function readCheckpoint(db: Queryable, name: string): Promise<Checkpoint> {
+  const { rows } = await db.query<CheckpointRecord>({
+    name: 'read checkpoint',
+    text: `select ${fields} from read_models.checkpoints where name = $1`,
+    values: [name],
+  })
+  const [record] = rows
+  if (record === undefined) throw new CheckpointLostError(`There is no checkpoint ${name}`)
+  return toCheckpoint(record)
 }
 
 /**
  * Moves a checkpoint within the transaction of `client`, whose lock on it lasts until the transaction ends.
- * @throws Error when it is not where this runner left it: another runner has taken over, and this one is stale.
+ * @throws CheckpointLostError when it is not where this runner left it, so that this runner is stale
  */
 export async function moveCheckpoint(
   client: ClientBase,
@@ -64,7 +73,7 @@ export async function moveCheckpoint(
       and prepare_position is not distinct from $5::bigint`,
     values: [name, String(to.commit), String(to.prepare), from && String(from.commit), from && String(from.prepare)],
   })
-  if (rowCount !== 1) throw new Error(`The checkpoint ${name} was moved by another runner`)
+  if (rowCount !== 1) throw new CheckpointLostError(`The checkpoint ${name} is not where it was left`)
 }
 
 /** Leaves a note for those who look after the system, beside the position that the projection stopped at. */
@@ -72,28 +81,29 @@ export async function noteStopped(pool: Pool, name: string, reason: string): Pro
   await pool.query('update read_models.checkpoints set stopped_because = $2 where name = $1', [name, reason])
 }
 
-/** Where the live version of a projection stands, the one whose rows queries see. */
-export async function liveCheckpoint(
-  pool: Pick<Pool, 'query'>,
-  projectionName: string,
-): Promise<Checkpoint | undefined> {
-  const { rows } = await pool.query<CheckpointRecord>({
-    name: `${projectionName} checkpoint`,
-    text: `select ${fields} from read_models.${projectionName}_checkpoint`,
+/** Where the live tables stand, by projection. */
+export async function liveCheckpoints(db: Queryable): Promise<ReadonlyMap<string, LiveCheckpoint>> {
+  const { rows } = await db.query<CheckpointRecord & { projection: string; version: number; definition: number }>({
+    name: 'live checkpoints',
+    text: `select projection, version, definition, ${fields} from read_models.live_checkpoints`,
   })
-  return rows.map(toCheckpoint).at(0)
+  return new Map(
+    rows.map(({ projection, version, definition, ...record }) => [
+      projection,
+      { version, definition, ...toCheckpoint(record) },
+    ]),
+  )
 }
 
-/** How far the live versions of all projections have come, in one look; one that has not begun is left out. */
-export async function livePositions(pool: Pick<Pool, 'query'>): Promise<ReadonlyMap<string, bigint>> {
-  const each = projections.map(
-    ({ name }) => `select '${name}' as name, commit_position::text from read_models.${name}_checkpoint`,
-  )
-  const { rows } = await pool.query<{ readonly name: string; readonly commit_position: string | null }>({
-    name: 'live positions',
-    text: each.join(' union all '),
-  })
-  return new Map(rows.flatMap(({ name, commit_position: at }) => (at === null ? [] : [[name, BigInt(at)] as const])))
+/** Where the live table of one projection stands. */
+export async function liveCheckpoint(db: Queryable, projectionName: string): Promise<LiveCheckpoint | undefined> {
+  return (await liveCheckpoints(db)).get(projectionName)
+}
+
+/** How far the live tables of all projections have come, in one look; one that has not begun is left out. */
+export async function livePositions(db: Queryable): Promise<ReadonlyMap<string, bigint>> {
+  const live = [...(await liveCheckpoints(db))]
+  return new Map(live.flatMap(([name, { position }]) => (position === undefined ? [] : [[name, position.commit]])))
 }
 
 function toCheckpoint({ commit_position, prepare_position, ...rest }: CheckpointRecord): Checkpoint {

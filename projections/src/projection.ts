@@ -1,4 +1,4 @@
-// What a projection is: a name, a version, and what each event means for the rows of its table.
+// What a projection is: a name, a table, and what each event means for its rows.
 import type { DomainEvent } from '@paylog/domain/messages'
 
 export type Value = string | number | boolean | null | Readonly<Record<string, unknown>>
@@ -33,36 +33,49 @@ export type Change<Row> = { readonly insert: Row } | { readonly patch: Partial<R
 /** An event as the log hands it out. Its revision in its stream becomes the revision of its row. */
 export type ProjectedEvent = DomainEvent & { readonly revision: bigint }
 
+/** The SQL that makes a table of the projection under a name such as `payments_v3`, and the view that queries know. */
+export type TableSql = {
+  /** Makes it with its primary key; it is filled before it gets the other indexes. */
+  readonly create: (table: string) => string
+  readonly indexes: (table: string) => string
+  /** The query that the view stands for. */
+  readonly view: (table: string) => string
+}
+
 /** A projection as it is run: what its definition knows about the types of its events is erased. */
 export type Projection = {
   readonly name: string
-  readonly version: number
+  /** Is raised when the same events make other rows than before, so that those of a table have to be made again. */
+  readonly definition: number
   readonly streamPrefixes: readonly string[]
+  readonly table: TableSql
   readonly columns: Readonly<Record<string, Column>>
   /** What an event does to which row; nothing for an event that the projection does not take. */
   changeOf(event: ProjectedEvent): { readonly id: string; readonly change: Change<Values> } | undefined
 }
 
 /**
- * Defines a projection. The table is `<name>_v<version>` with `id uuid`, `revision bigint` and the columns; the keys of
- * `on` are the events that it takes. Handlers are pure and never throw: a recorded fact cannot be refused.
+ * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns; the keys of `on` are the events that
+ * it takes. Handlers are pure and never throw: a recorded fact cannot be refused.
  *
  * @param definition `idOf` tells the row of an event; one stream must feed one row, since revisions guard the row
  */
 export function defineProjection<Event extends DomainEvent, Row extends Values>(definition: {
   readonly name: string
-  readonly version: number
+  readonly definition: number
   readonly streamPrefixes: readonly string[]
+  readonly table: TableSql
   readonly columns: { readonly [Name in keyof Row]: Column }
   readonly idOf: (event: Event) => string
   readonly on: { readonly [Type in Event['type']]: (event: Extract<Event, { type: Type }>) => Change<Row> }
 }): Projection {
-  const { name, version, streamPrefixes, columns, idOf } = definition
+  const { name, streamPrefixes, table, columns, idOf } = definition
   const handlers = new Map(Object.entries(definition.on))
   return {
     name,
-    version,
+    definition: definition.definition,
     streamPrefixes,
+    table,
     columns,
     changeOf(recorded) {
       // The codec has checked that the data fits the type's name, and the map is keyed by these very names; the compiler

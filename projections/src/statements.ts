@@ -2,21 +2,18 @@
 // each is parsed once per connection.
 import type { QueryConfig } from 'pg'
 import type { RowChange } from './batch.ts'
-import type { Column, Merge, Projection, Value } from './projection.ts'
+import type { Column, Merge, Projection } from './projection.ts'
+import { storedText } from './storedText.ts'
+import { tableName } from './tables.ts'
 
 export type Statements = {
   readonly insert: (rows: readonly RowChange[]) => QueryConfig
   readonly patch: (rows: readonly RowChange[]) => QueryConfig
 }
 
-/** The table of one version of a projection. Only projectors and rebuilds know it; queries know the view. */
-export function tableOf(projection: Projection, version: number): string {
-  return `read_models.${projection.name}_v${version}`
-}
-
 /** Both statements leave alone what the table knows better already: a repeat changes nothing. */
 export function createStatements(projection: Projection, version: number): Statements {
-  const table = tableOf(projection, version)
+  const table = `read_models.${tableName(projection, version)}`
   const label = `${projection.name}@${version}`
   const columns = Object.entries(projection.columns)
   const patched = columns.flatMap(([name, { type, merge }]) => (merge ? [{ name, type, merge }] : []))
@@ -78,12 +75,5 @@ function keys(rows: readonly RowChange[]): unknown[] {
 }
 
 function parameters(rows: readonly RowChange[], name: string, { type }: { readonly type: string }): unknown[] {
-  return rows.map(({ values }) => parameter(type, values[name] ?? null))
-}
-
-function parameter(type: string, value: Value): string | number | boolean | null {
-  if (value === null) return null
-  if (type === 'json' || typeof value === 'object') return JSON.stringify(value)
-  // Postgres has no NUL in text. The edges refuse it; should one be recorded all the same, a projector may not stop for it.
-  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value
+  return rows.map(({ values }) => storedText(type, values[name] ?? null))
 }

@@ -4,14 +4,14 @@ import { createApplier } from './applier.ts'
 import type { Projection } from './projection.ts'
 import type { TestLog } from './testEvents.ts'
 
-/** Applies the whole log in batches of these sizes, in turn. */
+/** Applies the whole log to the first table, in batches of these sizes, in turn. */
 export async function applyInBatches(
   pool: Pool,
   projection: Projection,
   log: TestLog,
   sizes: readonly number[] = [500],
 ): Promise<void> {
-  const applier = createApplier({ pool, projection, version: projection.version })
+  const applier = createApplier({ pool, projection, version: 1 })
   await applier.start()
   for (let from = 0, turn = 0; from < log.events.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1
@@ -22,7 +22,12 @@ export async function applyInBatches(
 
 /** The same once more from the start of the log, as after a checkpoint was put back. */
 export async function applyAgain(...args: Parameters<typeof applyInBatches>): Promise<void> {
-  const [pool, { name }] = args
-  await pool.query('delete from read_models.checkpoints where name like $1', [`${name}@%`])
+  const [pool] = args
+  await forgetCheckpoints(pool)
   await applyInBatches(...args)
+}
+
+/** Puts every checkpoint back to the start of the log. */
+export async function forgetCheckpoints(pool: Pool): Promise<void> {
+  await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
 }

@@ -10,9 +10,7 @@ export type Context = {
 }
 
 export type Command = {
-  /** The words by which it is called: `streams read`. */
-  readonly name: string
-  /** What follows the words. */
+  /** What follows the words by which it is called. */
   readonly usage: string
   readonly summary: string
   /** What an operator wants to know before calling it, for its help. */

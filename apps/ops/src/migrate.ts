@@ -1,26 +1,43 @@
 // `migrate`: brings the tables of the read models and of the webhooks to this version.
 import { readModelMigrations } from '@paylog/projections/migrate'
-import { loadConfig, url } from '@paylog/runtime/config'
+import { loadConfig, text, url } from '@paylog/runtime/config'
 import { createLog } from '@paylog/runtime/log'
 import { createPool, migrate } from '@paylog/runtime/postgres'
+import { grantReading, requireRole, UnknownRoleError } from '@paylog/runtime/readerRole'
 import { migrateWebhooks } from '@paylog/worker/migrate'
 import { Type } from 'typebox'
-import { type Command, readArguments } from './command.ts'
+import { type Command, OpsError, readArguments } from './command.ts'
+
+const Config = Type.Object({
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  /** Who may read the views, and nothing else: the login of the read side, or a role that it belongs to. */
+  READER_ROLE: Type.Optional(text()),
+})
+const schemas = ['read_models', 'webhooks']
 
 export const migrateTables: Command = {
-  name: 'migrate',
   usage: '[--json]',
   summary: 'Create or update the tables of the read models and of the webhooks',
+  details:
+    'It only goes forward, may run while the version before serves, and may be called again at any time, by several at\n' +
+    'once. READER_ROLE names a role of Postgres that may then read all views, and nothing else, which is all that the\n' +
+    'query API needs.',
   async run(args, { environment, print }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
-    const { DATABASE_URL } = loadConfig(Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) }), environment)
+    const { DATABASE_URL, READER_ROLE: role } = loadConfig(Config, environment)
     const log = createLog({ app: 'ops', level: 'warn' }, process.stderr)
     const pool = createPool({ databaseUrl: DATABASE_URL, applicationName: 'paylog ops', max: 2, log })
     try {
+      // Known before anything is changed.
+      if (role !== undefined) await requireRole(pool, role)
       const read_models = await migrate(pool, readModelMigrations)
       const webhooks = await migrateWebhooks(pool)
-      if (values.json) await print(JSON.stringify({ read_models, webhooks }))
-      else await print(applied([...read_models, ...webhooks]))
+      const readable = role === undefined ? [] : await grantReading(pool, { role, schemas })
+      if (values.json) await print(JSON.stringify({ read_models, webhooks, readable }))
+      else await print([applied([...read_models, ...webhooks]), ...granted(role, readable)].join('\n'))
+    } catch (error) {
+      if (error instanceof UnknownRoleError) throw new OpsError(`READER_ROLE: ${error.message}`, { cause: error })
+      throw error
     } finally {
       await pool.end()
     }
@@ -29,4 +46,8 @@ export const migrateTables: Command = {
 
 function applied(names: readonly string[]): string {
   return names.length === 0 ? 'Everything is up to date.' : `Applied ${names.join(', ')}.`
+}
+
+function granted(role: string | undefined, views: readonly string[]): readonly string[] {
+  return views.length === 0 ? [] : [`${role} may read ${views.join(', ')}.`]
 }

@@ -5,6 +5,7 @@ import { readArguments, readCount, UsageError } from './command.ts'
 import { reachableUrl } from './reachableUrl.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { readRuntime, removeRuntime, writeRuntime } from './runtimeFile.ts'
+import { streamsRead } from './streams/read.ts'
 import { table } from './table.ts'
 import { runOps } from './testing/runOps.ts'
 
@@ -20,9 +21,6 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
   const wrong = [
     { args: [], says: 'Usage: npm run -s ops -- COMMAND' },
     { args: ['streams', 'write'], says: 'There is no streams write.' },
-    { args: ['streams', 'read'], says: 'STREAM is missing' },
-    { args: ['streams', 'read', 'a', 'b'], says: 'Unexpected argument: b' },
-    { args: ['streams', 'read', 'a', '--limit', '0'], says: '--limit must be a whole number of at least 1' },
     { args: ['streams', 'read', 'a', '--colour'], says: "Unknown option '--colour'" },
     { args: ['sandbox', 'settle', 'a', 'maybe'], says: 'The outcome must be one of succeeded' },
   ]
@@ -33,6 +31,14 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
     t.match(ended.stderr, 'Usage: npm run -s ops --')
     t.equal(ended.stdout, '')
   }
+  const misused = [
+    { args: [], says: 'STREAM is missing' },
+    { args: ['a', 'b'], says: 'Unexpected argument: b' },
+    { args: ['a', '--limit', '0'], says: '--limit must be a whole number of at least 1' },
+  ]
+  const print = async (line: string) => void t.fail(line)
+  for (const { args, says } of misused)
+    await t.rejects(streamsRead.run(args, { environment: {}, print }), { name: 'UsageError', message: says })
 })
 
 const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)

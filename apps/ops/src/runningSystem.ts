@@ -1,5 +1,6 @@
 // Finds the local system that runs beside, if one does.
 import { resolve } from 'node:path'
+import { withOverrides } from '@paylog/runtime/config'
 import { isAlive } from './isAlive.ts'
 import { type Runtime, readRuntime } from './runtimeFile.ts'
 
@@ -11,8 +12,8 @@ export function findRunningSystem(own: NodeJS.ProcessEnv): { directory: string; 
   return { directory, runtime: runtime !== undefined && isAlive(runtime.pid) ? runtime : undefined }
 }
 
-/** What the operator has set, and for the rest what the running system gave its apps. */
+/** What the operator has set, by value or by file, and for the rest what the running system gave its apps. */
 export function completeEnvironment(own: NodeJS.ProcessEnv, runtime: Runtime | undefined): NodeJS.ProcessEnv {
-  const set = Object.entries(own).filter(([, value]) => value !== '')
-  return { ...runtime?.environment, ...Object.fromEntries(set) }
+  const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''))
+  return withOverrides({ ...runtime?.environment }, set)
 }

@@ -23,4 +23,6 @@ t.test('anything else is refused', async (t) => {
   for (const text of [...nonsense, ...impossible])
     t.throws(() => readSince(text, now), { name: 'UsageError', message: /^--since must be/ }, text)
   t.throws(() => readSince('2026-11-20T12:00:01Z', now), new UsageError('--since lies in the future'))
+  t.throws(() => readSince('later', now, '--until'), { message: /^--until must be/ })
+  t.throws(() => readSince('2026-11-20T12:00:01Z', now, '--until'), new UsageError('--until lies in the future'))
 })

@@ -1,4 +1,4 @@
-// `--since`: a point in time, or how long ago it was.
+// `--since` and its like: a point in time, or how long ago it was.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { Instant } from '@paylog/domain/fields'
 import { Value } from 'typebox/value'
@@ -7,17 +7,18 @@ import { UsageError } from './command.ts'
 /**
  * @param text `2026-11-01T00:00:00Z`, or a duration such as `90m`, `24h` or `7d`
  * @param now what a duration is counted back from, in ms
+ * @param option its name, for messages
  * @returns ms since 1970
  * @throws UsageError
  */
-export function readSince(text: string, now: number): number {
+export function readSince(text: string, now: number, option = '--since'): number {
   const ago = agoMs(text)
   const time = ago === undefined ? instantMs(text) : now - ago
   if (Number.isNaN(time))
     throw new UsageError(
-      '--since must be a time with an offset such as 2026-11-01T00:00:00Z, or a duration such as 24h',
+      `${option} must be a time with an offset such as 2026-11-01T00:00:00Z, or a duration such as 24h`,
     )
-  if (time > now) throw new UsageError('--since lies in the future')
+  if (time > now) throw new UsageError(`${option} lies in the future`)
   return time
 }
 

@@ -2,34 +2,54 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { awaitedReads } from '@paylog/projections/awaitedReads'
 import { projections } from '@paylog/projections/registry'
-import { loadConfig, url } from '@paylog/runtime/config'
+import { loadConfig, port, text, url } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { listen } from '@paylog/runtime/listen'
+import { createMetrics } from '@paylog/runtime/metrics'
 import { createPool } from '@paylog/runtime/postgres'
 import { Type } from 'typebox'
+import { startHealthPage } from './health.ts'
+import { watchLags } from './lag.ts'
+import { startingState } from './runnerState.ts'
 import { runProjection } from './runProjection.ts'
 
 const Config = Type.Object({
+  HOST: text('127.0.0.1'),
+  HEALTH_PORT: Type.Optional(port()),
   DATABASE_URL: url(['postgres', 'postgresql']),
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
 })
 
+/** For each projection its transaction, and three when it is rebuilt; some for notes, the lag and the health page. */
+const maxConnections = 3 * projections.length + 3
+
 runApp('projector', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
   const databaseUrl = config.DATABASE_URL
-  // A projection has one transaction at a time; the spare connections are for claiming a checkpoint and for notes.
-  const pool = createPool({ databaseUrl, applicationName: 'projector', max: projections.length + 2, log })
+  const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })
   lifecycle.add('postgres', () => pool.end())
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
   lifecycle.add('event store', () => store.close())
   const signal = lifecycle.stopping
-  const runners = projections.map((projection) => ({ projection, awaited: new EventTarget() }))
+  const metrics = createMetrics()
+  const countApplied = metrics.counter({
+    name: 'projection_events_total',
+    help: 'Events that were applied to the read model',
+    labelNames: ['projection'],
+  })
+  const runners = projections.map((projection) => ({
+    projection,
+    awaited: new EventTarget(),
+    state: startingState(),
+    applied: (count: number) => countApplied({ projection: projection.name }, count),
+  }))
   const running = runners.map((runner) => runProjection({ ...runner, databaseUrl, pool, store, signal, log }))
   const heard = (name: string) => {
     for (const { projection, awaited } of runners)
       if (projection.name === name) awaited.dispatchEvent(new Event('awaited'))
   }
   const listening = listen({ databaseUrl, channel: awaitedReads, heard, signal, log })
+  const watching = watchLags({ runners, pool, store, now: () => new Date(), signal, log })
   // A poison event stops its projection alone. When it was the last one there is nothing left to do here.
   const ended = Promise.allSettled(running)
   void ended.then(() => {
@@ -38,5 +58,10 @@ runApp('projector', async ({ log, lifecycle }) => {
   lifecycle.add('projections', async () => {
     await ended
     await listening
+    await watching
   })
+
+  const { HOST: host, HEALTH_PORT: healthPort } = config
+  if (healthPort === undefined) return {}
+  return { healthUrl: await startHealthPage({ host, port: healthPort, pool, store, runners, metrics, lifecycle, log }) }
 })

@@ -22,6 +22,8 @@ import type { Test } from 'tap'
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 
 const script = new URL('./main.ts', import.meta.url)
+const replayScript = new URL('./testing/replayProgram.ts', import.meta.url)
+const laterScript = new URL('./testing/laterProgram.ts', import.meta.url)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 
 /** A projector runs whenever a test starts one. */
@@ -34,9 +36,15 @@ export async function startHouse(t: Test) {
 
   return {
     node,
+    databaseUrl,
     pool,
     store,
     startProjector: () => startProcess(t, { script, env }),
+    /** The projector of a later version of the program, for payments only. */
+    startLater: () => startProcess(t, { script: laterScript, env }),
+    /** It tells its phases, the differences and how it ended in its output. */
+    startReplay: (task: 'rebuild' | 'verify', projection: string) =>
+      startProcess(t, { script: replayScript, env: { ...env, TASK: task, PROJECTION: projection } }),
     /** Records one event of a method, an address or a product, and returns its position. */
     async append({ id, revision, position: _, ...event }: LoggedEvent): Promise<bigint | undefined> {
       const stream = streamOf(event.type)(id)

@@ -2,6 +2,7 @@
 import { type AddressAdded, type AddressContent, type AddressEvent, contentOf } from '@paylog/domain/addresses/events'
 import { recordedOwner } from '@paylog/domain/owner'
 import { defineProjection, latest } from '../projection.ts'
+import { addressesTable } from './table.ts'
 
 type AddressRow = AddressContent & {
   readonly owner: string | null
@@ -16,8 +17,9 @@ type AddressRow = AddressContent & {
 
 export const addresses = defineProjection<AddressEvent, AddressRow>({
   name: 'addresses',
-  version: 1,
+  definition: 1,
   streamPrefixes: ['address-'],
+  table: addressesTable,
   columns: {
     owner: { type: 'text' },
     user_id: { type: 'text' },

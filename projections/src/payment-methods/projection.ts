@@ -8,6 +8,7 @@ import type {
 } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import { defineProjection, latest } from '../projection.ts'
+import { paymentMethodsTable } from './table.ts'
 
 type PaymentMethodRow = MethodDetails & {
   readonly owner: string | null
@@ -29,8 +30,9 @@ type PaymentMethodRow = MethodDetails & {
 
 export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethodRow>({
   name: 'payment_methods',
-  version: 1,
+  definition: 1,
   streamPrefixes: ['paymentMethod-'],
+  table: paymentMethodsTable,
   columns: {
     owner: { type: 'text' },
     user_id: { type: 'text' },

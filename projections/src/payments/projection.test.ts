@@ -5,7 +5,7 @@ import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown } from '
 import { paymentResource } from '@paylog/domain/payments/resource'
 import fc from 'fast-check'
 import t from 'tap'
-import { applyAgain, applyInBatches } from '../testApply.ts'
+import { applyAgain, applyInBatches, forgetCheckpoints } from '../testApply.ts'
 import { readModelDatabase } from '../testDatabase.ts'
 import { createTestLog, type Facts, guest, open, type TestLog, user } from '../testEvents.ts'
 import { payments } from './projection.ts'
@@ -119,7 +119,8 @@ t.test('a payment is completed once, should its completion ever be recorded agai
       recordEvidence({ ...said, occurred_at, status: 'succeeded' }, { ...state, status: 'pending' } as State),
     )
   for (const sizes of [[1], [9]]) {
-    await pool.query('truncate read_models.payments_v1, read_models.checkpoints')
+    await pool.query('truncate read_models.payments_v1')
+    await forgetCheckpoints(pool)
     await applyInBatches(pool, payments, log, sizes)
     const found = await getPayment(pool, { id, owner: userOwner('u1') })
     t.equal(found?.item.completed_at, times[0])

@@ -5,6 +5,7 @@ import type { PaymentEvent, PaymentInitiated } from '@paylog/domain/payments/eve
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
 import { foldCase } from '../foldCase.ts'
 import { type Change, defineProjection, first, latest } from '../projection.ts'
+import { paymentsTable } from './table.ts'
 
 type PaymentRow = {
   readonly owner: string | null
@@ -52,8 +53,9 @@ const noted = (): Change<PaymentRow> => ({ patch: {} })
 
 export const payments = defineProjection<PaymentEvent, PaymentRow>({
   name: 'payments',
-  version: 1,
+  definition: 1,
   streamPrefixes: ['payment-'],
+  table: paymentsTable,
   columns: {
     owner: { type: 'text' },
     search_text: { type: 'text' },

@@ -2,6 +2,7 @@
 import { contentOf, type ProductAdded, type ProductContent, type ProductEvent } from '@paylog/domain/products/events'
 import { foldCase } from '../foldCase.ts'
 import { type Change, defineProjection, latest } from '../projection.ts'
+import { productsTable } from './table.ts'
 
 type ProductRow = ProductContent & {
   readonly is_active: boolean
@@ -16,8 +17,9 @@ const noted = (): Change<ProductRow> => ({ patch: {} })
 
 export const products = defineProjection<ProductEvent, ProductRow>({
   name: 'products',
-  version: 1,
+  definition: 1,
   streamPrefixes: ['product-'],
+  table: productsTable,
   columns: {
     name: { type: 'text', merge: latest },
     description: { type: 'text', merge: latest },

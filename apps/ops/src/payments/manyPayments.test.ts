@@ -4,7 +4,7 @@ import t from 'tap'
 import { startPaymentsOnLog } from '../testing/paymentsOnLog.ts'
 import { runOps } from '../testing/runOps.ts'
 
-const total = 2_400
+const total = 3_120
 const atOnce = 40
 const recentEvery = 8
 const paidEvery = 48
@@ -33,7 +33,7 @@ t.test('thousands of payments are read with little memory, and asked about in th
   const run = await runOps(['payments', 'reconcile', '--since', '2d', '--json'], {
     EVENTSTORE_URL: payments.connectionString,
     ...fake.env,
-    NODE_OPTIONS: '--max-old-space-size=64',
+    NODE_OPTIONS: '--max-old-space-size=76',
   })
   t.equal(run.code, 0, run.stderr)
   const lines: { payment_id?: string }[] = run.stdout

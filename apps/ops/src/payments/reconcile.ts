@@ -26,7 +26,6 @@ const noProvider =
   'AUTHORIZE_NET_TRANSACTION_KEY and AUTHORIZE_NET_SIGNATURE_KEY.'
 
 export const paymentsReconcile: Command = {
-  name: 'payments reconcile',
   usage: '[--since T] [--all] [--json]',
   summary: 'Ask the providers about every payment that is not at its end, and record what had been missed',
   details: [

@@ -5,7 +5,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'
 import { type Ended, runOps, startOps } from '../testing/runOps.ts'
-import { reconcile as reconcilePayments } from './reconcile.ts'
+import { paymentsReconcile, reconcile as reconcilePayments } from './reconcile.ts'
 import { createSelection } from './selection.ts'
 
 const hourMs = 3_600_000
@@ -47,10 +47,13 @@ t.test('a command that makes no sense is not begun', async (t) => {
   const ended = await runOps([...reconcile, '--since', 'yesterday'], env)
   t.match(ended, { code: 2, stdout: '', stderr: /^--since must be a time with an offset/ })
   t.match(ended.stderr, '\nUsage: npm run -s ops -- payments reconcile [--since T] [--all] [--json]\n')
-  t.match(await runOps(reconcile, env), { code: 1, stderr: /^No provider is enabled\. Set .*STRIPE_SECRET_KEY/ })
-  t.match(await runOps(reconcile, { ...env, STRIPE_SECRET_KEY: 'sk_test' }), {
-    code: 1,
-    stderr: /^Bad configuration: STRIPE_WEBHOOK_SECRET is required/,
+  const print = async (line: string) => void t.fail(line)
+  const calling = (more: Readonly<Record<string, string>>) =>
+    paymentsReconcile.run([], { environment: { ...env, ...more }, print })
+  await t.rejects(calling({}), { name: 'OpsError', message: /^No provider is enabled\. Set .*STRIPE_SECRET_KEY/ })
+  await t.rejects(calling({ STRIPE_SECRET_KEY: 'sk_test' }), {
+    name: 'ConfigError',
+    message: /^Bad configuration: STRIPE_WEBHOOK_SECRET is required/,
   })
   const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
   t.match(await runOps(reconcile, { ...env, ...sandbox }), {

@@ -13,7 +13,6 @@ import { rememberedIds } from './importWarnings.ts'
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
 
 export const productsImport: Command = {
-  name: 'products import',
   usage: 'FILE.ndjson|- [--json]',
   summary: 'Add and change products, a JSON object per line; lines that are wrong are reported and left out',
   details: `\

@@ -14,7 +14,6 @@ const Config = Type.Object({
 })
 
 export const sandboxSettle: Command = {
-  name: 'sandbox settle',
   usage: `PAYMENT ${settlements.join('|')} [--json]`,
   summary: 'Report the outcome of a payment as the sandbox provider would',
   async run(args, { environment, print }) {

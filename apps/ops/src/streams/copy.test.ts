@@ -12,6 +12,7 @@ import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { fetch } from 'undici'
+import { streamsCopy } from './copy.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
@@ -59,7 +60,7 @@ const numbered = (number: number) => {
   } as const
 }
 
-t.test('a command line that cannot be understood exits 2', async (t) => {
+t.test('a command line that cannot be understood is refused before anything is done, and exits 2', async (t) => {
   const esdb = 'esdb://127.0.0.1:1'
   const wrong = [
     { args: [], says: '--from is missing' },
@@ -72,10 +73,14 @@ t.test('a command line that cannot be understood exits 2', async (t) => {
     },
     { args: ['--from', esdb, '--to', `${esdb}2`, '--checkpoints', 'mysql://a'], says: '--checkpoints must begin with' },
   ]
-  for (const { args, says } of wrong) {
-    const { code, stdout, stderr } = await copy(t, args).ended
-    t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: new RegExp(`^${says}[^\n]*\nUsage: `) })
-  }
+  const print = async (line: string) => void t.fail(line)
+  for (const { args, says } of wrong)
+    await t.rejects(streamsCopy.run(args, { environment: {}, print }), {
+      name: 'UsageError',
+      message: new RegExp(`^${says}`),
+    })
+  const ended = await copy(t, []).ended
+  t.match(ended, { code: 2, stdout: /^$/, stderr: /^--from is missing[^\n]*\nUsage: / })
 })
 
 t.test('what cannot be reached or understood is named in one line, without its password', async (t) => {

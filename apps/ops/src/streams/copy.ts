@@ -7,7 +7,6 @@ import { type CheckpointMove, openCheckpoints } from './copyCheckpoints.ts'
 import { createCopyProgress } from './copyProgress.ts'
 
 export const streamsCopy: Command = {
-  name: 'streams copy',
   usage: '--from esdb://… --to esdb://… [--checkpoints postgres://…] [--json]',
   summary:
     'Copy the whole log into another event store, compare them, and move the checkpoints of projector and worker',

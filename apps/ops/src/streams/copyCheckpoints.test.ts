@@ -28,6 +28,8 @@ async function databaseWithCheckpoints(t: Test) {
   const { pool } = opened
   await migrate(pool, readModelMigrations)
   await migrateWebhooks(pool)
+  // Those of the projections that there are would have to be named here one by one.
+  await pool.query('delete from read_models.checkpoints')
   await pool.query(
     `insert into read_models.checkpoints (name, commit_position, prepare_position) values ('a@1', 10, 9), ('new@1', null, null)`,
   )

@@ -1,17 +1,25 @@
 // `streams read`: the events of one stream, in order.
-import type { Recorded } from '@paylog/event-store/codec'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, url } from '@paylog/runtime/config'
-import { Type } from 'typebox'
+import { setImmediate } from 'node:timers/promises'
+import type { RawClient } from '@paylog/event-store/raw/rawClient'
+import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
+import { readStreamPage } from '@paylog/event-store/raw/rawRead'
 import { type Command, OpsError, readArguments, readCount } from '../command.ts'
+import { openLog } from './logUnderExport.ts'
+import { eventJson, eventText } from './shownEvent.ts'
 
 /** Read at once; a long stream is shown page by page. */
 const pageSize = 500
 
 export const streamsRead: Command = {
-  name: 'streams read',
   usage: 'STREAM [--from N] [--limit N] [--json]',
   summary: 'Show the events of a stream, one JSON object per line with --json',
+  details: [
+    '  --from N   the first revision; 0 when left out',
+    '  --limit N  so many events at most',
+    '',
+    'Events are shown as they were recorded, with --json as in the lines of an export; of one that this program cannot read',
+    'also why.',
+  ].join('\n'),
   async run(args, { environment, print }) {
     const { values, positionals } = readArguments(args, ['STREAM'], {
       from: { type: 'string' },
@@ -21,51 +29,47 @@ export const streamsRead: Command = {
     const [stream] = positionals
     const from = readCount('--from', values.from, 0) ?? 0
     const limit = readCount('--limit', values.limit, 1) ?? Number.POSITIVE_INFINITY
-    const { EVENTSTORE_URL } = loadConfig(Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) }), environment)
-    const store = createEventStore({ connectionString: EVENTSTORE_URL })
+    const readers = createReaders()
+    const log = openLog(environment, { isFiltered: false })
     try {
       let shown = 0
-      for await (const event of eventsOf(store, stream, BigInt(from), limit)) {
-        await print(values.json ? JSON.stringify(eventJson(event)) : eventText(event))
+      for await (const event of eventsOf(log, stream, BigInt(from), limit)) {
+        await print(values.json ? eventJson(event) : eventText(event))
         shown++
+        if (await readers.areGone()) return
       }
       if (shown === 0)
         throw new OpsError(`There are no events in ${stream}${from > 0 ? ` from revision ${from}` : ''}.`)
     } finally {
-      await store.close()
+      await log.close()
     }
   },
 }
 
-async function* eventsOf(store: EventStore, stream: string, from: bigint, limit: number) {
-  let next = from
-  for (let left = limit; left > 0; ) {
-    const wanted = Math.min(left, pageSize)
-    const page = await store.readStream(stream, { from: next, limit: wanted })
-    yield* page
-    if (page.length < wanted) return
-    left -= page.length
-    next += BigInt(page.length)
-  }
-}
-
-/** An event as machines read it: whole, positions and revisions as decimal strings. */
-export function eventJson(event: Recorded) {
-  const { id, stream, revision, position, type, created, data, metadata } = event
+/** Whoever reads the output may leave, as `head` does; nothing is read for nobody. */
+function createReaders() {
+  let isGone = false
+  // What the error means for the command is decided where all of them are told.
+  process.stdout.once('error', () => {
+    isGone = true
+  })
   return {
-    id,
-    stream,
-    revision: revision.toString(),
-    position: position.commit.toString(),
-    type,
-    created: created.toISOString(),
-    data,
-    metadata,
+    async areGone() {
+      // What went wrong with a write is told a moment later.
+      await setImmediate()
+      return isGone
+    },
   }
 }
 
-function eventText({ revision, type, created, data, metadata }: Recorded): string {
-  const width = Math.max(...Object.keys(data).map((key) => key.length))
-  const facts = Object.entries(data).map(([key, value]) => `    ${key.padEnd(width)}  ${JSON.stringify(value)}`)
-  return [`${revision}  ${type}  ${created.toISOString()}  by ${metadata.actor}`, ...facts].join('\n')
+async function* eventsOf(log: RawClient, stream: string, from: bigint, limit: number): AsyncGenerator<RawEvent, void> {
+  for (let [next, left] = [from, limit]; left > 0; ) {
+    const page = await readStreamPage(log, stream, next, Math.min(left, pageSize))
+    if (page === 'closed') throw new OpsError(`${stream} was closed for good: its events can no longer be read.`)
+    yield* page.events
+    const last = page.events.at(-1)
+    if (last === undefined || page.isLast) return
+    left -= page.events.length
+    next = last.revision + 1n
+  }
 }

@@ -47,8 +47,12 @@ export async function startImportRig(t: Test) {
     store,
     env,
     file,
-    start: (path: string, { input, nodeOptions = '' }: { input?: Readable; nodeOptions?: string } = {}) =>
-      startOps(['products', 'import', path], { ...env, NODE_OPTIONS: nodeOptions }, input),
+    start: (path: string, { input, nodeOptions }: { input?: Readable; nodeOptions?: string } = {}) =>
+      startOps(
+        ['products', 'import', path],
+        { ...env, ...(nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions }) },
+        input,
+      ),
     run: (lines: readonly string[], ...flags: string[]) =>
       runOps(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags], env),
     /** Of all products, in the order of the log. */

@@ -1,7 +1,7 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { loadConfig } from '@paylog/runtime/config'
-import { decodeNodes, type WebhookNode } from '@paylog/webhooks/nodes'
+import { loadConfig, readVariableFiles } from '@paylog/runtime/config'
+import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
 import { workerVariables } from '@paylog/worker/config'
 import { type Backfilled, backfill } from '@paylog/worker/operations/backfill'
 import { Type } from 'typebox'
@@ -15,7 +15,6 @@ const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, WEBHOOK_LOG_RETENTION } = work
 const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, WEBHOOK_LOG_RETENTION })
 
 export const webhooksBackfill: Command = {
-  name: 'webhooks backfill',
   usage: '--node N --from POSITION [--dry-run] [--json]',
   summary: 'Send a node what it should have got and never had, from a position of the log on',
   details: [
@@ -41,8 +40,9 @@ export const webhooksBackfill: Command = {
     if (values.node === undefined) throw new UsageError('--node is missing')
     const first = readCount('--from', values.from, 0)
     if (first === undefined) throw new UsageError('--from is missing')
-    const { nodes, problems } = decodeNodes(environment)
-    const config = loadConfig(Config, environment, problems)
+    const given = readVariableFiles(environment, isWebhookVariable)
+    const { nodes, problems } = decodeNodes(given.env)
+    const config = loadConfig(Config, given.env, [...given.problems, ...problems])
     const node = configuredNode(nodes, values.node)
     const isDryRun = values['dry-run'] === true
     const progress = createBackfillProgress(process.stderr)

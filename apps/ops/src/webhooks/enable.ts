@@ -9,7 +9,6 @@ import { deliveries, unknownNode, withDatabase } from './database.ts'
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
 export const webhooksEnable: Command = {
-  name: 'webhooks enable',
   usage: 'NODE [--json]',
   summary: 'Send to a node again that was disabled by its answer 410, what was held first of all',
   details: [

@@ -20,7 +20,6 @@ const defaultLimit = 50
 const maxLimit = 10_000
 
 export const webhooksList: Command = {
-  name: 'webhooks list',
   usage: `[--node N] [--status ${listedStatuses.join('|')}] [--limit N] [--json]`,
   summary: 'Show how the nodes stand, and the newest deliveries',
   details: [

@@ -12,7 +12,6 @@ import { createRedeliverProgress } from './redeliverProgress.ts'
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
 export const webhooksRedeliver: Command = {
-  name: 'webhooks redeliver',
   usage: 'ID… | --node N --failed [--since T] [--dry-run] [--json]',
   summary: 'Send deliveries again, with the same id and body',
   details: [

@@ -1,0 +1,209 @@
+// `payment show` on a real log: what it prints, and how it ends.
+import { randomUUID } from 'node:crypto'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { paymentHistory } from '@paylog/domain/payments/history'
+import { existing, paymentFold } from '@paylog/domain/payments/payment'
+import { randomStreams } from '@paylog/domain/payments/randomStory'
+import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
+import { after, at, fold, says } from '@paylog/domain/payments/testStory'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { readPaymentEvents } from '@paylog/workflows/paymentOnRecord'
+import t from 'tap'
+import { OpsError, UsageError } from '../command.ts'
+import { startPaymentsOnLog } from '../testing/paymentsOnLog.ts'
+import { runOps } from '../testing/runOps.ts'
+import { paymentShow } from './show.ts'
+import { readablePast } from './showPast.ts'
+
+const { store, connectionString } = await startPaymentsOnLog(t)
+const environment = { EVENTSTORE_URL: connectionString }
+
+/** Runs it in this process, which is many times as fast as one of its own. */
+async function show(...args: string[]) {
+  let stdout = ''
+  const print = async (line: string) => {
+    stdout += `${line}\n`
+  }
+  const error = await paymentShow.run(args, { environment, print }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  const message = error instanceof Error ? error.message : undefined
+  return { stdout, message, error }
+}
+
+/** Records these events as those of a new payment. */
+async function record(told: readonly PaymentEvent[]) {
+  const id: string = randomUUID()
+  const events = told.map((event) => ({ ...event, data: { ...event.data, payment_id: id } }) as PaymentEvent)
+  await store.handle({
+    stream: paymentStream(id),
+    fold: paymentFold,
+    decide: () => events,
+    metadata: { correlationId: 'c-1', causationId: 'k-1', actor: 'provider:sandbox' },
+  })
+  return { id, events }
+}
+
+/** Appends what no version of this program has ever written. */
+async function spoil(id: string, type: string, data: Readonly<Record<string, string>> = {}, count = 1): Promise<void> {
+  const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
+  const spoilt = () => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as const
+  await store.client.appendToStream(paymentStream(id), Array.from({ length: count }, spoilt))
+}
+
+/** So many more that change nothing. */
+function notices(count: number): PaymentEvent[] {
+  const settled = fold(after('succeeded'))
+  const [late] = says('failed', 100)(settled)
+  if (late?.type !== 'ProviderEventIgnored') throw new Error('a late failure changes nothing')
+  return Array.from({ length: count }, (_, n) => ({
+    ...late,
+    data: { ...late.data, provider_event_id: `evt_late_${n}` },
+  }))
+}
+const timesIn = (stdout: string) => [...stdout.matchAll(/^ {2}(\d{4}-\S+Z) {2}\w+/gm)].map(([, time]) => time)
+
+t.test('a payment is shown with its aligned timeline and every field', async (t) => {
+  const { id } = await record(after('processing', 'succeeded'))
+  const { stdout, error } = await show(id)
+  t.equal(error, undefined)
+  const [title, , ...rest] = stdout.split('\n')
+  t.equal(title, `Payment ${id}, at present`)
+  t.same(rest.slice(0, 7), [
+    '  Occurred                  Event                     Status after  Actor',
+    '  ------------------------  ------------------------  ------------  ----------------',
+    '  2026-01-01T00:00:00.000Z  PaymentInitiated          pending       provider:sandbox',
+    '  2026-01-01T00:00:01.000Z  ProviderIntentCreated     pending       provider:sandbox',
+    '  2026-01-01T00:00:11.000Z  PaymentProcessingStarted  processing    provider:sandbox',
+    '  2026-01-01T00:00:21.000Z  PaymentSucceeded          succeeded     provider:sandbox',
+    '',
+  ])
+  const fields = rest.slice(7).filter((line) => line !== '')
+  t.same(fields.slice(0, 2), [`  id                   ${id}`, '  subtotal_cents       2599'])
+  t.equal(fields.length, Object.keys(PaymentResource.properties).length)
+  t.match(stdout, /^ {2}status {15}succeeded$/m)
+  t.match(stdout, /^ {2}description {10}-$/m)
+  t.match(stdout, /^ {2}completed_at {9}2026-01-01T00:00:21.000Z$/m)
+})
+
+t.test('at the time of every event and just before it, it is what had happened by then', async (t) => {
+  const stories = [after('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
+  for (const { id, events } of await Promise.all(stories.map(record))) {
+    const recorded = await readPaymentEvents(store, id)
+    const times = events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)])
+    for (const time of new Set(times)) {
+      const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
+      const count = later < 0 ? events.length : later
+      const { stdout, message } = await show(id, '--at', new Date(time).toISOString(), '--json')
+      if (count === 0) {
+        t.same([stdout, message], ['', `There was no payment ${id} then: it began at 2026-01-01T00:00:00.000Z.`])
+        continue
+      }
+      const payment = paymentResource(existing(fold(events.slice(0, count))), null)
+      const whole = JSON.stringify({ payment, history: paymentHistory(recorded.slice(0, count)) })
+      t.same([stdout, message], [`${whole}\n`, undefined], `${id} ${time}`)
+    }
+  }
+})
+
+t.test('a time may have an offset, and be so long ago', async (t) => {
+  const { id } = await record(after('processing', 'succeeded'))
+  const { stdout } = await show(id, '--at', '2026-01-01T01:00:15+01:00')
+  t.match(stdout, `Payment ${id}, as of 2026-01-01T00:00:15.000Z\n`)
+  t.match(stdout, /^ {2}status {15}processing$/m)
+  t.same(timesIn(stdout), [at(0), at(1), at(11)])
+  t.match((await show(id, '--at', '1m')).stdout, /^ {2}status {15}succeeded$/m)
+})
+
+t.test('what there is not is told, and what cannot be asked', async (t) => {
+  const id = randomUUID()
+  for (const more of [[], ['--json'], ['--at', '1h']])
+    t.same(await show(id, ...more), {
+      stdout: '',
+      message: `There is no payment ${id}.`,
+      error: new OpsError(`There is no payment ${id}.`),
+    })
+  const wrong: [args: string[], says: string][] = [
+    [[], 'ID is missing'],
+    [['no-id'], 'ID must be the id of a payment, a UUID'],
+    [[paymentStream(id)], 'ID must be the id of a payment, a UUID'],
+    [[id, '--at', 'yesterday'], '--at must be a time with an offset'],
+    [[id, '--at', '9999-01-01T00:00:00Z'], '--at lies in the future'],
+  ]
+  for (const [args, says] of wrong) {
+    const { stdout, message = '', error } = await show(...args)
+    t.equal(stdout, '')
+    t.ok(error instanceof UsageError && message.startsWith(says), `${args.join(' ')}: ${message}`)
+  }
+  t.equal((await show((await record(after('succeeded'))).id.toUpperCase())).error, undefined, 'an id has no case')
+})
+
+t.test('what cannot be read is told loudly, behind all that can', async (t) => {
+  for (const count of [0, 1, 496, 497, 777]) {
+    const { id } = await record([...after('succeeded'), ...notices(count)])
+    await spoil(id, 'PaymentVanished', { occurred_at: at(200) }, 600)
+    const { stdout, message, error } = await show(id)
+    t.ok(error instanceof OpsError && error.exitCode === 1)
+    t.equal(timesIn(stdout).length, 3 + count)
+    t.notMatch(stdout, /^ {2}status/m, 'what it is nobody knows')
+    const where = `PaymentVanished, payment-${id}@${3 + count}, position \\d+`
+    t.match(message, new RegExp(`^CANNOT BE READ: event \\S+ \\(${where}\\) has an unknown type\\.`))
+  }
+})
+
+t.test('in JSON as well, and of a payment that began with it', async (t) => {
+  const { id } = await record(after('succeeded'))
+  await spoil(id, 'PaymentSucceeded', { occurred_at: 'soon' })
+  const { stdout, message } = await show(id, '--json')
+  const { payment, history } = JSON.parse(stdout)
+  t.same([payment, history.length], [null, 3])
+  t.match(message, /^CANNOT BE READ: .* does not fit its schema/)
+  const foreign = await record(after('succeeded'))
+  await spoil(foreign.id, 'ProviderIntentOwned', { payment_id: id, provider_id: 'sandbox', provider_intent_id: 'pi_1' })
+  t.match(await show(foreign.id), { message: /^CANNOT BE READ: .* is no event of a payment/ })
+  const unborn = randomUUID()
+  await spoil(unborn, 'PaymentDreamtOf')
+  t.match(await show(unborn, '--json'), { stdout: '{"payment":null,"history":[]}\n', message: /PaymentDreamtOf/ })
+  t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
+})
+
+t.test('of a stream whose beginning was cut off every event that is left is read, once', async (t) => {
+  const { id, events } = await record([...after('succeeded'), ...notices(1_100)])
+  await store.client.setStreamMetadata(paymentStream(id), { truncateBefore: 300 })
+  const past = await readablePast(store, id)
+  t.same(
+    past.events.map(({ revision }) => revision),
+    Array.from({ length: events.length - 300 }, (_, index) => BigInt(300 + index)),
+  )
+})
+
+t.test('what cannot be read is no matter for a time before it', async (t) => {
+  const { id } = await record(after('processing', 'succeeded'))
+  await spoil(id, 'PaymentVanished', { occurred_at: at(200) })
+  t.match(await show(id, '--at', at(20), '--json'), { stdout: /"status":"processing"/, error: undefined })
+  t.match(await show(id, '--at', at(21), '--json'), { stdout: /^\{"payment":null/, message: /^CANNOT BE READ/ })
+})
+
+t.test('what a client wrote commands no terminal', async (t) => {
+  const [first, ...rest] = after('succeeded')
+  if (first?.type !== 'PaymentInitiated') throw new Error('a beginning')
+  const description = 'red \u001b[31m back \u009b0m line\nend \u202e\u2028é'
+  const data = { ...first.data, description, metadata: { '\u001b': '\u202e' } }
+  const { id } = await record([{ ...first, data }, ...rest])
+  const { stdout } = await show(id)
+  t.match(stdout, /^ {2}description {10}red \?\[31m back \?0m line\?end \?\?é$/m)
+  t.match(stdout, /^ {2}metadata {13}\{"\\u001b":"\?"\}$/m)
+  t.equal(JSON.parse((await show(id, '--json')).stdout).payment.description, description)
+})
+
+t.test('as a command it ends with 0, 1 or 2', async (t) => {
+  const { id } = await record(after('succeeded'))
+  const command = (...args: string[]) => runOps(['payment', 'show', ...args], environment)
+  t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {15}succeeded\n/s, stderr: '' })
+  t.match(await command('no-id'), { code: 2, stdout: '', stderr: /^ID must be .*\nUsage: .* payment show ID / })
+  await spoil(id, 'PaymentVanished')
+  t.match(await command(id), { code: 1, stdout: /PaymentSucceeded/, stderr: /^CANNOT BE READ: [^\n]*\n$/ })
+  const nowhere = await runOps(['payment', 'show', id], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
+  t.same(nowhere, { code: 1, stdout: '', stderr: 'The event store cannot be read at the moment\n' })
+})

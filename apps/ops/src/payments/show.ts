@@ -1,0 +1,78 @@
+// `payment show`: what a payment is, or was at a time, and everything that had happened to it by then.
+import { recordedId } from '@paylog/domain/fields'
+import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
+import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { loadConfig, url } from '@paylog/runtime/config'
+import { paymentAfter } from '@paylog/workflows/paymentOnRecord'
+import { Type } from 'typebox'
+import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
+import type { Print } from '../printTo.ts'
+import { readSince } from '../since.ts'
+import { type ReadablePast, readablePast } from './showPast.ts'
+import { fieldsText, timelineText } from './showText.ts'
+
+const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
+
+export const paymentShow: Command = {
+  usage: 'ID [--at TIME] [--json]',
+  summary: 'Show a payment and its timeline, at present or as of a time',
+  details: [
+    '  --at TIME  as of then: 2026-11-01T00:00:00Z, or so long ago: 90m, 24h, 7d',
+    '  --json     one object: the payment and its history, as GET /admin/payments/{id} and …/history answer them',
+    '',
+    'All of it is told by the events of the log alone, up to the first one that occurred later.',
+    'Exits with 1 when there was no such payment, and when there is an event that this program cannot read: the timeline',
+    'then ends before it, and what the payment was is not told.',
+  ].join('\n'),
+  async run(args, { environment, print }) {
+    const { values, positionals } = readArguments(args, ['ID'], { at: { type: 'string' }, json: { type: 'boolean' } })
+    const id = recordedId(positionals[0])
+    if (id === null) throw new UsageError('ID must be the id of a payment, a UUID')
+    const time = values.at === undefined ? undefined : readSince(values.at, Date.now(), '--at')
+    const store = createEventStore({ connectionString: loadConfig(Config, environment).EVENTSTORE_URL })
+    try {
+      const shown = pastAt(id, time, await readablePast(store, id))
+      await (values.json === true ? printJson(store, shown, print) : printText(store, shown, print))
+      if (shown.unreadable !== undefined)
+        throw new OpsError(
+          `CANNOT BE READ: ${shown.unreadable.message}. The timeline ends before it, and what the payment was is unknown.`,
+        )
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+type Shown = ReadablePast & { readonly id: string; readonly time: number | undefined }
+
+/**
+ * What is to be shown of a payment's past.
+ * @throws OpsError when there was no such payment at that time
+ */
+function pastAt(id: string, time: number | undefined, { events: known, unreadable }: ReadablePast): Shown {
+  const events = time === undefined ? known : eventsUntil(known, time)
+  const [first] = known
+  // Nobody knows when it occurred, but not by then if something in front of it occurred later.
+  if (events.length === known.length && unreadable !== undefined) return { id, time, events, unreadable }
+  if (first === undefined) throw new OpsError(`There is no payment ${id}.`)
+  if (events.length === 0) throw new OpsError(`There was no payment ${id} then: it began at ${first.data.occurred_at}.`)
+  return { id, time, events, unreadable: undefined }
+}
+
+async function printJson(store: EventStore, shown: Shown, print: Print): Promise<void> {
+  const payment = await paymentOf(store, shown)
+  await print(JSON.stringify({ payment, history: paymentHistory(shown.events) }))
+}
+
+async function printText(store: EventStore, shown: Shown, print: Print): Promise<void> {
+  const { id, time, events } = shown
+  await print(`Payment ${id}, ${time === undefined ? 'at present' : `as of ${new Date(time).toISOString()}`}`)
+  await print(`\n${timelineText(paymentHistory(events))}\n`)
+  const payment = await paymentOf(store, shown)
+  if (payment !== null) await print(fieldsText(payment))
+}
+
+/** Nobody knows what it is, when something happened to it that cannot be read. */
+async function paymentOf(store: EventStore, { events, time, unreadable }: Shown) {
+  return unreadable === undefined ? await paymentAfter(store, events, time) : null
+}

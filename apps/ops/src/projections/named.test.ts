@@ -1,0 +1,33 @@
+// Which projections a command line means.
+import t from 'tap'
+import { UsageError } from '../command.ts'
+import { projectionsList } from './list.ts'
+import { chosenProjections } from './named.ts'
+import { projectionsPrune } from './prune.ts'
+import { projectionsRebuild } from './rebuild.ts'
+import { projectionsVerify } from './verify.ts'
+
+const context = { environment: {}, print: async () => {} }
+
+t.test('command lines that cannot be understood', async (t) => {
+  const known = 'There are payments, payment_methods, addresses, products.'
+  const wrong = [
+    { command: projectionsRebuild, args: ['payment'], says: `There is no projection payment. ${known}` },
+    { command: projectionsVerify, args: ['payments', 'none'], says: `There is no projection none. ${known}` },
+    { command: projectionsPrune, args: ['none'], says: `There is no projection none. ${known}` },
+    { command: projectionsRebuild, args: [], says: 'NAME or --all is missing' },
+    { command: projectionsVerify, args: ['--json'], says: 'NAME or --all is missing' },
+    { command: projectionsRebuild, args: ['--all', 'payments'], says: 'Name projections or say --all, not both' },
+    { command: projectionsList, args: ['payments'], says: 'Unexpected argument: payments' },
+    { command: projectionsPrune, args: ['--all'], says: /^Unknown option '--all'/ },
+  ]
+  for (const { command, args, says } of wrong)
+    await t.rejects(command.run(args, context), { constructor: UsageError, message: says }, JSON.stringify(args))
+})
+
+t.test('those that are named, once each and in that order, or all', (t) => {
+  const names = (given: readonly string[], isAll: boolean) => chosenProjections(given, isAll).map(({ name }) => name)
+  t.same(names(['products', 'payments', 'products'], false), ['products', 'payments'])
+  t.same(names([], true), ['payments', 'payment_methods', 'addresses', 'products'])
+  t.end()
+})

@@ -1,0 +1,159 @@
+// One rebuild of one projection, and what is said of it.
+import type { EventStore } from '@paylog/event-store/eventStore'
+import type { RowDifference } from '@paylog/projections/comparison'
+import type { Projection } from '@paylog/projections/projection'
+import { listTables, liveTable, tableName } from '@paylog/projections/tables'
+import { type Rebuilt, rebuild, rebuildLock } from '@paylog/projector/rebuild/rebuild'
+import { OpsError } from '../command.ts'
+import type { Failed } from './inTurn.ts'
+import { heldLocks, type Pool, type ReadModels, unlessBusy } from './readModels.ts'
+import type { ReplayProgress } from './replayProgress.ts'
+import { rowInWords, rowJson } from './rowText.ts'
+
+/** Of the rows that differed as many are shown. */
+export const maxShown = 20
+
+type Done = Rebuilt & {
+  readonly projection: Projection
+  readonly rows: number
+  readonly seconds: number
+  readonly shown: readonly RowDifference[]
+}
+
+type Options = ReadModels & {
+  readonly store: EventStore
+  readonly projection: Projection
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: ReplayProgress) => void
+}
+
+/** @throws OpsError when somebody else rebuilds it, or it belongs to a later program; what `rebuild` throws */
+export async function rebuildOne(options: Options): Promise<Done> {
+  const { pool, projection, signal, onProgress } = options
+  const live = await liveTable(pool, projection)
+  if (live !== undefined && live.definition > projection.definition)
+    throw new OpsError(
+      `the live table is of definition ${live.definition}, and this program knows ${projection.definition} only: use the ` +
+        'version of the program that made it',
+    )
+  const shown: RowDifference[] = []
+  const startedAt = performance.now()
+  const rebuilt = await unlessBusy(signal, (locking) =>
+    rebuild({
+      ...options,
+      ...locking,
+      onProgress: ({ phase, ...reading }) => onProgress({ projection: projection.name, step: phase, ...reading }),
+      onDifference(row) {
+        signal.throwIfAborted()
+        if (shown.length < maxShown) shown.push(row)
+      },
+    }),
+  )
+  if (rebuilt === 'busy') throw new OpsError(await busyReason(pool, projection))
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { ...rebuilt, projection, seconds, shown, rows: await countRows(pool, projection, rebuilt.version) }
+}
+
+async function busyReason(pool: Pool, projection: Projection): Promise<string> {
+  const building = (await listTables(pool, projection.name)).findLast(({ state }) => state === 'building')
+  const which =
+    building === undefined ? '' : ` (${tableName(projection, building.version)}, since ${building.since.toISOString()})`
+  return `somebody else is rebuilding it${which}: another \`projections rebuild\`, or a projector`
+}
+
+/** While the table is written to: as many as it has at the moment. */
+async function countRows(pool: Pool, projection: Projection, version: number): Promise<number> {
+  const { rows } = await pool.query<{ rows: number }>(
+    `select count(*)::float8 as rows from read_models.${tableName(projection, version)}`,
+  )
+  return rows[0]?.rows ?? 0
+}
+
+/** For machines: positions and hashes as decimal strings. */
+export function rebuiltJson({ projection, version, replaced, events, rows, seconds, comparison, shown }: Done) {
+  return {
+    projection: projection.name,
+    outcome: 'rebuilt',
+    table: tableName(projection, version),
+    version,
+    definition: projection.definition,
+    replaced: replaced === undefined ? null : tableName(projection, replaced.version),
+    events,
+    rows,
+    seconds: rounded(seconds),
+    events_per_second: rate(events, seconds),
+    comparison:
+      comparison === undefined
+        ? null
+        : {
+            equal: comparison.differing === 0,
+            position: comparison.position?.commit.toString() ?? null,
+            rows: { found: comparison.live.rows, expected: comparison.expected.rows },
+            hash: { found: comparison.live.hash, expected: comparison.expected.hash },
+            differing: comparison.differing,
+            differences: shown.map(rowJson),
+            truncated: shown.length < comparison.differing,
+          },
+  }
+}
+
+export function rebuiltText(done: Done): string {
+  const { projection, version, replaced, events, rows, seconds } = done
+  const { name } = projection
+  const speed = `${seconds.toFixed(1)} s (${rate(events, seconds)}/s)`
+  return [
+    `${name}: rebuilt from ${counted(events, 'event')} in ${speed}, ${counted(rows, 'row')}.`,
+    ...comparisonText(done),
+    `  Queries see ${tableName(projection, version)}.`,
+    ...(replaced === undefined
+      ? []
+      : [`  ${tableName(projection, replaced.version)} is kept until \`projections prune ${name}\`.`]),
+  ].join('\n')
+}
+
+function comparisonText({ projection, version, replaced, comparison, shown }: Done): string[] {
+  if (replaced === undefined) return []
+  const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
+  if (comparison === undefined)
+    return [
+      `  ${before} was of definition ${replaced.definition} and ${now} is of definition ${projection.definition}: not compared.`,
+    ]
+  const { differing, live, expected, position } = comparison
+  const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
+  if (differing === 0) return [`  ${before} had the same rows: ${counted(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
+  const rest = differing - shown.length
+  return [
+    `  ${counted(differing, 'row')} of ${before} differed from what the log says, mended in ${now} (${live.rows} rows instead`,
+    `  of ${expected.rows}, ${at}):`,
+    ...shown.map(rowInWords),
+    ...(rest > 0 ? [`  … and ${rest} more.`] : []),
+  ]
+}
+
+/** What went wrong, and what queries see. */
+export async function failureText(pool: Pool, failed: readonly Failed[]): Promise<string> {
+  const lines = failed.map(async ({ projection, outcome, reason }) => {
+    const said = `${projection} was not rebuilt: ${reason}.`
+    if (outcome === 'not begun') return said
+    return `${said} ${await aftermath(pool, projection).catch(() => 'The database does not say what queries see.')}`
+  })
+  return (await Promise.all(lines)).join('\n')
+}
+
+async function aftermath(pool: Pool, name: string): Promise<string> {
+  const tables = await listTables(pool, name)
+  const held = await heldLocks(pool, [rebuildLock({ name })])
+  const live = tables.find(({ state }) => state === 'live')
+  const left = held.size > 0 ? [] : tables.filter(({ state }) => state === 'building')
+  return [
+    live === undefined ? 'There is no live table.' : `Queries see ${tableName({ name }, live.version)}, as before.`,
+    ...left.map(
+      ({ version }) =>
+        `${tableName({ name }, version)} is left unfinished, for the next rebuild or \`projections prune\` to drop.`,
+    ),
+  ].join(' ')
+}
+
+const counted = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
+const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
+const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)

@@ -1,0 +1,264 @@
+// What an export holds: what was recorded and asked for, byte by byte, and nothing that depends on when it is made.
+import { createHash } from 'node:crypto'
+import { readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import t from 'tap'
+import { linesOf, type RecordedRow, startExportRig } from '../testing/exportRig.ts'
+import { runOps } from '../testing/runOps.ts'
+import { streamsExport } from './export.ts'
+import { createExportFile } from './exportFile.ts'
+import { createManifest, manifestOf } from './exportManifest.ts'
+
+const rig = await startExportRig(t)
+const { append, exportTo, newPath, rows, sql, environment, filesThere, directory } = rig
+
+const odd = {
+  digits: '{"b":1.10,"a":12345678901234567890, "c":1e400,"\\u00e4":"\\n"}',
+  lines: '{\r\n  "a":\n1\n}',
+}
+await append('payment-1', { type: 'PaymentInitiated', data: odd.digits }, { type: 'Unknown.v9', data: odd.lines })
+await append('paymentMethod-1', { type: 'PaymentMethodAdded' })
+await append('payment-10', { type: 'PaymentInitiated', contentType: 'application/octet-stream', data: '{"a":1}' })
+await append('payment', { type: 'PaymentInitiated', data: 'not JSON' })
+await append('product-1', { type: 'ProductAdded', metadata: '' }, { type: 'ProductAddedAgain', metadata: '\xff\0' })
+await append('$mine-1', { type: 'PaymentInitiated' })
+await append('payment-2-3', { type: 'PaymentSucceeded', data: '{"text":"\xc3\xbc"}' }, { type: 'ProductAdded' })
+await append('address-1', { type: 'AddressAdded' })
+await append('address-2', { type: 'AddressAdded' })
+await rig.softDelete('address-1')
+await rig.closeForGood('address-2')
+
+const dayMs = 86_400_000
+const firstDay = Date.parse('2026-01-01T00:00:00Z')
+/** Every event a day later than the one before, but the fourth user's event, whose server had a wrong clock. */
+async function setClock(): Promise<void> {
+  let day = 0
+  for (const { position } of await rows()) {
+    const createdMs = firstDay + (day === 5 ? 1 : day) * dayMs
+    await sql('update event_store.events set created_ticks = $1 where position = $2', [
+      String(BigInt(createdMs) * 10_000n + 9_999n),
+      String(position),
+    ])
+    day++
+  }
+}
+await setClock()
+const dayOf = (day: number) => new Date(firstDay + day * dayMs).toISOString()
+const createdMs = ({ created_ticks }: RecordedRow) => Number(created_ticks / 10_000n)
+
+const idsIn = (path: string) => linesOf(path).map((line): string => JSON.parse(line).id)
+
+t.test('JSON comes out as it was recorded, on one line, and everything else as its bytes', async (t) => {
+  const path = newPath()
+  const manifest = await exportTo(path)
+  const lines = linesOf(path)
+  const [first] = (await rows()).filter(({ stream }) => stream === 'payment-1')
+  t.equal(
+    lines[0],
+    `{"id":"${first?.event_id}","stream":"payment-1","revision":"0","position":"${first?.position}",` +
+      `"type":"PaymentInitiated","created":"${new Date(first ? createdMs(first) : 0).toISOString()}",` +
+      `"data":${odd.digits},"metadata":{}}`,
+  )
+  t.match(lines[1], '"data":{    "a": 1 },"metadata"')
+  t.match(lines[3], '"data_base64":"eyJhIjoxfQ==","metadata":{}}', 'recorded as bytes, whatever they look like')
+  t.match(lines[4], `"data_base64":"${Buffer.from('not JSON').toString('base64')}"`)
+  t.match(lines[5], '"data":{},"metadata_base64":""}')
+  t.match(lines[6], '"metadata_base64":"/wA="}')
+  t.match(lines[7], '"data":{"text":"ü"}')
+  const bytes = readFileSync(path)
+  t.same(manifest, {
+    format: 1,
+    filters: { category: null, stream: null, type: null, since: null, until: null },
+    head: String((await rows()).at(-1)?.position),
+    count: lines.length,
+    first_position: String(first?.position),
+    last_position: JSON.parse(lines.at(-1) ?? '').position,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  })
+  t.same(JSON.parse(readFileSync(manifestOf(path), 'utf8')), manifest)
+  for (const file of [path, manifestOf(path)]) t.equal(statSync(file).mode & 0o777, 0o600)
+})
+
+t.test('deleted streams are there, and what closed a stream; what a server keeps for itself is not', async (t) => {
+  const path = newPath()
+  await exportTo(path)
+  const events = linesOf(path).map((line): { stream: string; type: string; revision: string } => JSON.parse(line))
+  t.same(
+    events.filter(({ stream }) => stream.includes('address')).map(({ stream, type }) => `${stream} ${type}`),
+    ['address-1 AddressAdded', 'address-2 AddressAdded', 'address-2 $streamDeleted'],
+  )
+  t.equal(events.at(-1)?.revision, '9223372036854775807')
+  t.same(
+    events.filter(({ stream }) => stream.startsWith('$')),
+    [],
+  )
+})
+
+t.test('every combination of filters lets through what it says', async (t) => {
+  const all = (await rows()).filter(({ stream }) => !stream.startsWith('$'))
+  const categories = [undefined, 'payment', 'product', 'guestToken']
+  const streams = [undefined, 'payment-1', 'payment', 'payment-2-3']
+  const types = [undefined, 'PaymentInitiated', 'ProductAdded']
+  const times = [[], [2, undefined], [undefined, 6], [3, 7]]
+  let notEmpty = 0
+  for (const category of categories)
+    for (const stream of streams)
+      for (const type of types)
+        for (const [since, until] of times) {
+          const expected = all.filter(
+            (row) =>
+              (category === undefined || (row.stream.includes('-') && row.stream.split('-')[0] === category)) &&
+              (stream === undefined || row.stream === stream) &&
+              (type === undefined || row.type === type) &&
+              (since === undefined || createdMs(row) >= firstDay + since * dayMs) &&
+              (until === undefined || createdMs(row) < firstDay + until * dayMs),
+          )
+          const flags = [
+            ...(category === undefined ? [] : ['--category', category]),
+            ...(stream === undefined ? [] : ['--stream', stream]),
+            ...(type === undefined ? [] : ['--type', type]),
+            ...(since === undefined ? [] : ['--since', dayOf(since)]),
+            ...(until === undefined ? [] : ['--until', dayOf(until)]),
+          ]
+          const path = join(directory, 'combination.ndjson')
+          const manifest = await exportTo(path, '--force', ...flags)
+          t.same(
+            [idsIn(path), manifest.count],
+            [expected.map(({ event_id }) => event_id), expected.length],
+            flags.join(' ') || 'no filter',
+          )
+          if (expected.length > 0) notEmpty++
+        }
+  t.ok(notEmpty > 40, `${notEmpty} combinations let something through`)
+})
+
+t.test('`since` is inclusive and `until` exclusive, to the millisecond', async (t) => {
+  const [row] = (await rows()).filter(({ stream }) => stream === 'product-1')
+  const at = row ? createdMs(row) : 0
+  const count = async (flag: string, ms: number) =>
+    (await exportTo(newPath(), '--stream', 'product-1', '--type', 'ProductAdded', flag, new Date(ms).toISOString()))
+      .count
+  t.same([await count('--since', at), await count('--since', at + 1)], [1, 0])
+  t.same([await count('--until', at), await count('--until', at + 1)], [0, 1])
+})
+
+t.test('what nothing fits is an empty export, and an unknown category is pointed out', async (t) => {
+  const path = newPath()
+  t.match(await exportTo(path, '--stream', 'none'), { count: 0, bytes: 0, first_position: null, last_position: null })
+  t.equal(readFileSync(path, 'utf8'), '')
+  const ended = await runOps(['streams', 'export', '--out', newPath(), '--category', 'paymnt'], environment)
+  t.match(ended, { code: 0, stdout: /: 0 events, of the log up to position \d+; 0 bytes/ })
+  t.match(ended.stderr, /^Warning: Paylog has no category paymnt\. It has payment, paymentMethod, /)
+  t.notMatch(
+    (await runOps(['streams', 'export', '--out', newPath(), '--category', 'address'], environment)).stderr,
+    'Warning',
+  )
+})
+
+t.test('the same filters give the same bytes, in any process and also when the log has grown', async (t) => {
+  const flags = ['--category', 'payment', '--until', dayOf(8)]
+  const paths = [newPath(), newPath(), newPath()] as const
+  const inProcess = (path: string) => runOps(['streams', 'export', '--out', path, ...flags], environment)
+  const ended = await Promise.all([inProcess(paths[0]), inProcess(paths[1])])
+  t.same(
+    ended.map(({ code }) => code),
+    [0, 0],
+  )
+  await append('payment-3', { type: 'PaymentInitiated' })
+  await exportTo(paths[2], ...flags)
+  const contents = paths.map((path) => readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8'))
+  t.equal(contents[1], contents[0])
+  t.equal(contents[2], contents[0])
+  t.ok(linesOf(paths[0]).length > 1)
+})
+
+t.test('a file that is there stays, unless it may be replaced', async (t) => {
+  const path = newPath()
+  writeFileSync(path, 'precious')
+  await t.rejects(exportTo(path), { message: `${path} exists. Name another file, or replace it with --force.` })
+  const manifestOnly = newPath()
+  writeFileSync(manifestOf(manifestOnly), 'precious')
+  await t.rejects(exportTo(manifestOnly), { message: new RegExp(`^${manifestOf(manifestOnly)} exists`) })
+  t.equal(readFileSync(path, 'utf8') + readFileSync(manifestOf(manifestOnly), 'utf8'), 'preciousprecious')
+  await exportTo(path, '--force', '--stream', 'payment-1')
+  t.equal(linesOf(path).length, 2)
+  t.same(
+    filesThere().filter((name) => name.includes('.part')),
+    [],
+  )
+})
+
+t.test('a file that appears while the export is made stays as well', async (t) => {
+  const path = newPath()
+  const file = await createExportFile(path, { replaces: false })
+  await file.add('{}')
+  const sums = await file.seal()
+  writeFileSync(path, 'precious')
+  const manifest = createManifest({}, { ...sums, head: '1', count: 1, first_position: '1', last_position: '1' })
+  await t.rejects(file.publish(manifest), { message: /exists/ })
+  await file.discard()
+  t.equal(readFileSync(path, 'utf8'), 'precious')
+  t.same(
+    filesThere().filter((name) => name.includes('.part') || join(directory, name) === manifestOf(path)),
+    [],
+  )
+})
+
+/** With a store that is not there. */
+const runInVain = (path: string, ...flags: readonly string[]) =>
+  streamsExport.run(['--out', path, ...flags], {
+    environment: { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' },
+    print: async () => {},
+  })
+
+t.test('nothing that has the name of one of the files by the end is replaced, whatever it is', async (t) => {
+  for (const taken of [(path: string) => path, manifestOf]) {
+    const path = newPath()
+    const file = await createExportFile(path, { replaces: false })
+    await file.add('{}')
+    const sums = await file.seal()
+    // Whoever looks whether it exists is told that it does not.
+    symlinkSync(join(directory, 'nowhere'), taken(path))
+    const manifest = createManifest({}, { ...sums, head: '1', count: 1, first_position: '1', last_position: '1' })
+    await t.rejects(file.publish(manifest), { message: new RegExp(`^${taken(path)} exists`) })
+    await file.discard()
+    t.equal(readlinkSync(taken(path)), join(directory, 'nowhere'))
+    t.same(
+      filesThere().filter((name) => join(directory, name).startsWith(path)),
+      [basename(taken(path))],
+    )
+  }
+})
+
+t.test('what cannot be understood or written is refused before the log is read', async (t) => {
+  const usage = [
+    { flags: ['--category', 'payment-1'], says: /^--category has no dash/ },
+    { flags: ['--category', ''], says: '--category is empty' },
+    { flags: ['--stream', '$settings'], says: /^\$settings is the server's own/ },
+    { flags: ['--since', 'yesterday'], says: /^--since must be a time/ },
+    { flags: ['--until', '24'], says: /^--until must be a time/ },
+    { flags: ['--until', '2999-01-01T00:00:00Z'], says: '--until lies in the future' },
+    { flags: ['--until', '5s'], says: '--until must be 10 s ago or longer' },
+    { flags: ['--since', '1h', '--until', '2h'], says: '--since must lie before --until' },
+  ]
+  for (const { flags, says } of usage) {
+    await t.rejects(exportTo(newPath(), ...flags), { name: 'UsageError', message: says }, flags.join(' '))
+  }
+  t.match(await runOps(['streams', 'export'], environment), { code: 2, stderr: /^--out is missing\n/ })
+  for (const flags of [[], ['--force']])
+    await t.rejects(
+      runInVain(directory, ...flags),
+      { message: `${directory} is a directory. Name a file.`, exitCode: 1 },
+      'no store is asked',
+    )
+  await t.rejects(exportTo(join(directory, 'none', 'file')), { message: /cannot be written: ENOENT/, exitCode: 1 })
+})
+
+t.test('a store that is not there is an error and leaves nothing behind', async (t) => {
+  const before = filesThere()
+  const unreachable = { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' }
+  const ended = await runOps(['streams', 'export', '--out', newPath()], unreachable)
+  t.match(ended, { code: 1, stdout: '', stderr: /^The event store cannot be reached: / })
+  t.same(filesThere(), before)
+})

@@ -1,0 +1,123 @@
+// `streams export`: recorded events as ndjson for auditors, with a manifest by which the file can be checked.
+import type { LogPosition } from '@paylog/event-store/codec'
+import type { RawClient } from '@paylog/event-store/raw/rawClient'
+import { type Command, readArguments, UsageError } from '../command.ts'
+import { type Progress, reportBeside } from '../progress.ts'
+import { createExportFile, type ExportFile, refuseTaken } from './exportFile.ts'
+import { exportLine } from './exportLine.ts'
+import { createManifest, type Manifest, manifestOf } from './exportManifest.ts'
+import { createExportProgress, type ExportProgress } from './exportProgress.ts'
+import {
+  categoryWarning,
+  readHead,
+  readSelected,
+  readSelection,
+  type Selection,
+  selectionOptions,
+  serverFilter,
+} from './exportSelection.ts'
+import { openLog, untilInterrupted } from './logUnderExport.ts'
+
+export const streamsExport: Command = {
+  usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--json]',
+  summary: 'Write recorded events into a file, as ndjson in the order of the log, with FILE.manifest.json beside it',
+  details: [
+    '  --out FILE     is written as a whole or not at all, readable for its owner only',
+    '  --category C   of streams: what stands before the first dash of their names, such as payment',
+    '  --stream S     one stream',
+    '  --type T       of events, such as PaymentSucceeded',
+    '  --since T      recorded at this time or later: 2026-11-01T00:00:00Z, or how long ago: 90m, 24h, 7d',
+    '  --until T      recorded before this time, which must be 10 s ago',
+    '  --force        replaces files that are there',
+    '  --json         answers with the manifest',
+    '',
+    'Events come out as they were recorded, also those that this program cannot read: JSON as it is, anything else in',
+    "base64, as data_base64 or metadata_base64. The server's own streams (their names begin with $) and the metadata of",
+    'streams are left out; the event by which a stream was closed for good is there, and so are the events of deleted',
+    'streams, for as long as the log has them.',
+    '',
+    'The same filters over the same part of the log give the same bytes, wherever and whenever; with --until also after',
+    'the log has grown. `streams verify-export FILE` checks a file against its manifest and against the log.',
+    '',
+    'It may be interrupted at any time, exits with 1 then, and leaves nothing behind.',
+  ].join('\n'),
+  async run(args, { environment, print }) {
+    const { values } = readArguments(args, [], {
+      ...selectionOptions,
+      out: { type: 'string' },
+      force: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const { out } = values
+    if (out === undefined || out === '') throw new UsageError('--out is missing')
+    const selection = readSelection(values, Date.now())
+    const replaces = values.force === true
+    refuseTaken(out, { replaces })
+    const log = openLog(environment, { isFiltered: serverFilter(selection) !== undefined })
+    const warning = categoryWarning(selection)
+    if (warning !== undefined) process.stderr.write(`Warning: ${warning}\n`)
+    const progress = createExportProgress(process.stderr)
+    const { conclude } = reportBeside(progress, print)
+    try {
+      const manifest = await untilInterrupted(log, 'Interrupted: nothing was written.', async (signal) => {
+        const file = await createExportFile(out, { replaces })
+        try {
+          const written = await exportEvents(log, { selection, file, progress, signal })
+          signal.throwIfAborted()
+          await file.publish(written)
+          return written
+        } finally {
+          await file.discard()
+        }
+      })
+      await conclude(values.json ? JSON.stringify(manifest) : inWords(out, manifest))
+    } finally {
+      progress.end()
+    }
+  },
+}
+
+type Run = {
+  readonly selection: Selection
+  readonly file: ExportFile
+  readonly progress: Progress<ExportProgress>
+  readonly signal: AbortSignal
+}
+
+async function exportEvents(log: RawClient, { selection, file, progress, signal }: Run): Promise<Manifest> {
+  let later = 0
+  const head = await readHead(log, selection, () => progress.show({ phase: 'looking', events: ++later }))
+  let count = 0
+  let first: LogPosition | undefined
+  let last: LogPosition | undefined
+  const show = (position: LogPosition) =>
+    progress.show({ phase: 'exporting', events: count, position: position.commit, head: head?.commit ?? 0n })
+  for await (const event of readSelected(log, selection, head, ({ position }) => show(position))) {
+    signal.throwIfAborted()
+    await file.add(exportLine(event))
+    count++
+    first ??= event.position
+    last = event.position
+  }
+  if (head !== undefined) show(head)
+  const { bytes, sha256 } = await file.seal()
+  return createManifest(selection, {
+    head: text(head),
+    count,
+    first_position: text(first),
+    last_position: text(last),
+    bytes,
+    sha256,
+  })
+}
+
+const text = (position: LogPosition | undefined) => position?.commit.toString() ?? null
+
+function inWords(out: string, { count, bytes, first_position, last_position, head, sha256 }: Manifest): string {
+  const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
+  const covered = head === null ? 'the log has nothing in that time' : `of the log up to position ${head}`
+  return [
+    `${out}: ${count === 1 ? '1 event' : `${count} events`}${range}, ${covered}; ${bytes} bytes, SHA-256 ${sha256}`,
+    `${manifestOf(out)} says the same, and \`streams verify-export ${out}\` checks it.`,
+  ].join('\n')
+}

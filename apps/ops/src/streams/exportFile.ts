@@ -1,0 +1,132 @@
+// The files of an export: whole under their names, or not there.
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { OpsError } from '../command.ts'
+import { type Manifest, manifestOf } from './exportManifest.ts'
+
+/** Lines are written when they are so long together. */
+const chunkBytes = 1 << 20
+
+export type ExportFile = {
+  /** Adds a line; ends when there is room for another one. */
+  add(line: string): Promise<void>
+  /** Puts what was added on the disk. */
+  seal(): Promise<Pick<Manifest, 'bytes' | 'sha256'>>
+  /** Gives both files their names, the manifest last: without it a file is no export. */
+  publish(manifest: Manifest): Promise<void>
+  /** Removes what was not published. */
+  discard(): Promise<void>
+}
+
+/**
+ * Looks whether the files of an export can have their names, before the work begins.
+ * @throws OpsError when one of them is a directory, or is there and may not be replaced
+ */
+export function refuseTaken(path: string, options: { readonly replaces: boolean }): void {
+  const files = [path, manifestOf(path)]
+  const directory = files.find((each) => statSync(each, { throwIfNoEntry: false })?.isDirectory())
+  if (directory !== undefined) throw new OpsError(`${directory} is a directory. Name a file.`)
+  const there = options.replaces ? undefined : files.find((each) => existsSync(each))
+  if (there !== undefined) throw existing(there)
+}
+
+const existing = (path: string) => new OpsError(`${path} exists. Name another file, or replace it with --force.`)
+
+/**
+ * Begins a file under a temporary name beside its own, for its owner's eyes only.
+ * @param options `replaces` whether files that are there may be replaced
+ * @throws OpsError whenever it cannot be written
+ */
+export async function createExportFile(path: string, options: { readonly replaces: boolean }): Promise<ExportFile> {
+  const draft = `${path}.${randomBytes(4).toString('hex')}.part`
+  const manifestDraft = `${draft}.manifest.json`
+  const hash = createHash('sha256')
+  const file = await writing(path, open(draft, 'wx', 0o600))
+  let lines: string[] = []
+  let gathered = 0
+  let bytes = 0
+
+  async function flush(): Promise<void> {
+    const chunk = Buffer.from(lines.join(''))
+    lines = []
+    gathered = 0
+    bytes += chunk.length
+    hash.update(chunk)
+    await writing(path, file.writeFile(chunk))
+  }
+  return {
+    async add(line) {
+      lines.push(line, '\n')
+      gathered += line.length + 1
+      if (gathered >= chunkBytes) await flush()
+    },
+    async seal() {
+      await flush()
+      await writing(path, file.sync())
+      await file.close()
+      return { bytes, sha256: hash.digest('hex') }
+    },
+    async publish(manifest) {
+      await writing(path, writeWhole(manifestDraft, `${JSON.stringify(manifest, undefined, 2)}\n`))
+      if (options.replaces) {
+        // A new file beside an old manifest would look like one that was tampered with.
+        await writing(path, rm(manifestOf(path), { force: true }))
+        await writing(path, rename(draft, path))
+        await writing(path, rename(manifestDraft, manifestOf(path)))
+      } else {
+        refuseTaken(path, options)
+        await nameAnew(draft, path)
+        await nameAnew(manifestDraft, manifestOf(path)).catch(async (error: unknown) => {
+          await rm(path, { force: true })
+          throw error
+        })
+      }
+      await writing(path, syncDirectory(dirname(path)))
+    },
+    async discard() {
+      await file.close().catch(() => {})
+      await rm(draft, { force: true })
+      await rm(manifestDraft, { force: true })
+    },
+  }
+}
+
+/** Gives a file a name that nothing has; a rename would take it from whatever has come to have it meanwhile. */
+async function nameAnew(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path)
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    throw isTaken ? existing(path) : cannotBeWritten(path, error)
+  }
+}
+
+async function writeWhole(path: string, content: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  await file.writeFile(content)
+  await synced(file)
+}
+
+/** A name is on the disk when its directory is. */
+const syncDirectory = async (path: string) => synced(await open(path, 'r'))
+
+async function synced(file: FileHandle): Promise<void> {
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function writing<Result>(path: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    throw cannotBeWritten(path, error)
+  }
+}
+
+const cannotBeWritten = (path: string, error: unknown) =>
+  new OpsError(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, { cause: error })

@@ -1,0 +1,67 @@
+// An export that does not come to its end leaves nothing that could be taken for one.
+import { readFileSync } from 'node:fs'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { startExportRig } from '../testing/exportRig.ts'
+import { startOps } from '../testing/runOps.ts'
+import { manifestOf } from './exportManifest.ts'
+
+const rig = await startExportRig(t)
+const { append, newPath, filesThere, environment, exportTo, verify } = rig
+await append('payment-1', {}, {})
+const proxy = await startTcpProxy(t, Number(new URL(rig.store.connectionString).port))
+const behindProxy = { ...environment, EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` }
+
+t.test('Ctrl-C ends it although the store is silent, and removes what was begun', async (t) => {
+  const path = newPath()
+  await exportTo(path)
+  const before = readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8')
+  const names = filesThere()
+  proxy.swallowAnswers()
+  const running = startOps(['streams', 'export', '--out', path, '--force'], behindProxy)
+  await waitFor(() => filesThere().length > names.length, {
+    what: 'the file under its temporary name',
+    timeoutMs: 30_000,
+  })
+  await proxy.swallowed()
+  running.signal('SIGINT')
+  t.match(await running.ended, { code: 1, stdout: '', stderr: /Interrupted: nothing was written\.\n$/ })
+  t.same(filesThere(), names)
+  t.equal(readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8'), before)
+
+  proxy.heal()
+  t.match(await verify(path), { code: 0 })
+})
+
+t.test('a verification that is interrupted is no verdict', async (t) => {
+  const silent = await startTcpProxy(t, Number(new URL(rig.store.connectionString).port))
+  silent.swallowAnswers()
+  const path = newPath()
+  await exportTo(path)
+  const EVENTSTORE_URL = `esdb://127.0.0.1:${silent.port}?tls=false`
+  const running = startOps(['streams', 'verify-export', path], { ...environment, EVENTSTORE_URL })
+  await silent.swallowed()
+  running.signal('SIGTERM')
+  t.match(await running.ended, { code: 1, stdout: '', stderr: /not checked to its end\.\n$/ })
+})
+
+t.test('one that was killed leaves no export, and the next one is not in its way', async (t) => {
+  const path = newPath()
+  const names = filesThere()
+  proxy.swallowAnswers()
+  const running = startOps(['streams', 'export', '--out', path], behindProxy)
+  await waitFor(() => filesThere().length > names.length, {
+    what: 'the file under its temporary name',
+    timeoutMs: 30_000,
+  })
+  running.signal('SIGKILL')
+  await running.ended
+  proxy.heal()
+  t.same(
+    filesThere().filter((name) => !name.endsWith('.part')),
+    names,
+  )
+  t.match(await exportTo(path), { count: 2 })
+  t.match(await verify(path), { code: 0 })
+})

@@ -1,0 +1,109 @@
+// FILE.manifest.json: what an export holds, and by what it is known again.
+import { readFileSync } from 'node:fs'
+import { Instant } from '@paylog/domain/fields'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { OpsError } from '../command.ts'
+import type { Selection } from './exportSelection.ts'
+
+/** Raised whenever a line or the manifest looks otherwise. */
+const format = 1
+
+const Position = Type.String({ pattern: '^\\d{1,20}$' })
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()])
+
+export const Manifest = Type.Object({
+  format: Type.Literal(format),
+  filters: Type.Object({
+    category: orNull(Type.String()),
+    stream: orNull(Type.String()),
+    type: orNull(Type.String()),
+    since: orNull(Instant),
+    until: orNull(Instant),
+  }),
+  /** Of the last event of the log that was looked at, whether it belongs into the export or not. */
+  head: orNull(Position),
+  count: Type.Integer({ minimum: 0 }),
+  first_position: orNull(Position),
+  last_position: orNull(Position),
+  bytes: Type.Integer({ minimum: 0 }),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+})
+export type Manifest = Readonly<Static<typeof Manifest>>
+
+const ending = '.manifest.json'
+export const manifestOf = (file: string) => `${file}${ending}`
+
+/** Of which file a manifest with this name would be. */
+export const fileOf = (manifest: string) => (manifest.endsWith(ending) ? manifest.slice(0, -ending.length) : undefined)
+
+export function createManifest(
+  { category, stream, type, since, until }: Selection,
+  facts: Omit<Manifest, 'format' | 'filters'>,
+): Manifest {
+  const names = { category: category ?? null, stream: stream ?? null, type: type ?? null }
+  return { format, filters: { ...names, since: instant(since), until: instant(until) }, ...facts }
+}
+
+const instant = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
+
+/** What the export was asked to hold. */
+export function selectionOf({ filters: { category, stream, type, since, until } }: Manifest): Selection {
+  return {
+    ...(category === null ? {} : { category }),
+    ...(stream === null ? {} : { stream }),
+    ...(type === null ? {} : { type }),
+    ...(since === null ? {} : { since: Date.parse(since) }),
+    ...(until === null ? {} : { until: Date.parse(until) }),
+  }
+}
+
+/** "all events of the category payment that were recorded from … on". */
+export function filtersInWords({ filters: { category, stream, type, since, until } }: Manifest): string {
+  const times = [...(since === null ? [] : [`from ${since} on`]), ...(until === null ? [] : [`before ${until}`])]
+  return [
+    `all events${type === null ? '' : ` of the type ${type}`}`,
+    ...(stream === null ? [] : [`of the stream ${stream}`]),
+    ...(category === null ? [] : [`of the category ${category}`]),
+    ...(times.length === 0 ? [] : [`that were recorded ${times.join(' and ')}`]),
+    ...([category, stream, type, since, until].every((filter) => filter === null) ? ['of the log'] : []),
+  ].join(' ')
+}
+
+/** Whether the file is not an export, but the manifest of one. */
+export function isManifest(path: string): boolean {
+  try {
+    return Value.Check(Manifest, parsed(path))
+  } catch {
+    return false
+  }
+}
+
+/** @throws OpsError when there is none that this program can read */
+export function readManifest(file: string): Manifest {
+  const path = manifestOf(file)
+  const content = parsed(path)
+  if (Value.Check(Manifest, content)) {
+    const { since, until } = selectionOf(content)
+    if (since === undefined || until === undefined || since < until) return content
+    throw new OpsError(`${path} is no manifest of an export: its since does not lie before its until`)
+  }
+  const other = typeof content === 'object' && content !== null && 'format' in content ? content.format : format
+  if (other !== format) throw new OpsError(`${path} has format ${other}, and this program knows format ${format} only`)
+  const [first] = Value.Errors(Manifest, content)
+  throw new OpsError(
+    `${path} is no manifest of an export: ${first?.instancePath || 'it'} ${first?.message ?? 'is wrong'}`,
+  )
+}
+
+function parsed(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new OpsError(`${path} is not JSON`, { cause: error })
+    throw new OpsError(`The manifest cannot be read: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,86 @@
+// How lines find their events when much is out of place, and that what waits is bounded.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { ExportedLine } from './exportedLines.ts'
+import { type LogLine, pair } from './pairing.ts'
+
+const logOf = (count: number): LogLine[] =>
+  Array.from({ length: count }, (_, index) => {
+    const id = randomUUID()
+    const event = {
+      id,
+      stream: 'a-1',
+      revision: BigInt(index),
+      type: 'Noted',
+      contentType: 'application/json',
+      data: Buffer.alloc(0),
+      metadata: Buffer.alloc(0),
+      created: new Date(0),
+      position: { commit: BigInt(index * 3), prepare: BigInt(index * 3) },
+    }
+    return { event, bytes: Buffer.from(id) }
+  })
+
+const lineOf = ({ event, bytes }: LogLine, number = 0): ExportedLine => {
+  return { number, bytes, isWhole: true, id: event.id, position: event.position.commit }
+}
+
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void> {
+  yield* items
+}
+
+async function findings(log: readonly LogLine[], lines: readonly ExportedLine[]) {
+  const found = { paired: 0, wrong: 0, missing: 0, extra: 0 }
+  await pair(each(lines), each(log), {
+    async paired(line, { event }) {
+      found.paired++
+      if (line.id !== event.id) found.wrong++
+    },
+    async missing() {
+      found.missing++
+    },
+    async extra() {
+      found.extra++
+    },
+  })
+  return found
+}
+
+t.test('a gap of any length, at any place, is a gap and nothing else', async (t) => {
+  const log = logOf(6_000)
+  const lines = log.map((line) => lineOf(line))
+  t.same(await findings(log, lines), { paired: 6_000, wrong: 0, missing: 0, extra: 0 })
+  for (const [from, count] of [
+    [0, 5_000],
+    [500, 5_000],
+    [1_000, 5_000],
+  ] as const)
+    t.same(await findings(log, lines.toSpliced(from, count)), { paired: 1_000, wrong: 0, missing: 5_000, extra: 0 })
+  t.same(await findings(log.toSpliced(500, 5_000), lines), { paired: 1_000, wrong: 0, missing: 0, extra: 5_000 })
+})
+
+t.test('lines in any order find their events, as long as there are not more than can wait', async (t) => {
+  const log = logOf(900)
+  const lines = log.map((line) => lineOf(line))
+  t.same(await findings(log, lines.toReversed()), { paired: 900, wrong: 0, missing: 0, extra: 0 })
+  const odd = lines.filter((_, index) => index % 2 === 1)
+  const even = lines.filter((_, index) => index % 2 === 0)
+  t.same(await findings(log, [...odd, ...even]), { paired: 900, wrong: 0, missing: 0, extra: 0 })
+  const far = logOf(5_000)
+  const moved = far.map((line) => lineOf(line))
+  const { missing, extra, paired } = await findings(far, moved.toReversed())
+  t.equal(missing + paired, 5_000)
+  t.equal(extra, missing)
+})
+
+t.test('one wrong position far ahead takes no other line with it', async (t) => {
+  const log = logOf(5_000)
+  const lines = log.map((line) => lineOf(line))
+  const [line] = lines.slice(10, 11)
+  if (line === undefined) throw new Error('There are so many')
+  const changed = { ...line, position: 10_000_000n, bytes: Buffer.from('changed') }
+  const moved = lines.with(10, changed)
+  t.same(await findings(log, moved), { paired: 5_000, wrong: 0, missing: 0, extra: 0 })
+  const strange = lines.with(10, { ...changed, id: 'strange' })
+  t.same(await findings(log, strange), { paired: 4_999, wrong: 0, missing: 1, extra: 1 })
+})

@@ -1,0 +1,131 @@
+// What exports need around them: a real log whose every event a test can make as it likes, and the files.
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log/rawWrite'
+import { createRawClient } from '@paylog/event-store/raw/rawClient'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { startEventStore } from '@paylog/testing/eventStore'
+import type { Test } from 'tap'
+import { OpsError } from '../command.ts'
+import { streamsExport } from '../streams/export.ts'
+import type { Difference } from '../streams/exportDifference.ts'
+import { type Manifest, manifestOf } from '../streams/exportManifest.ts'
+import { streamsVerifyExport } from '../streams/verifyExport.ts'
+
+export type RecordedRow = {
+  readonly position: bigint
+  readonly stream: string
+  readonly revision: bigint
+  readonly event_id: string
+  readonly type: string
+  readonly is_json: boolean
+  readonly created_ticks: bigint
+  readonly metadata: Buffer
+  readonly data: Buffer
+}
+
+type Given = {
+  readonly type?: string
+  readonly contentType?: string
+  readonly data?: string
+  readonly metadata?: string
+}
+
+export type Verification = {
+  readonly code: number
+  readonly differences: readonly Difference[]
+  /** How many there are, listed or not. */
+  readonly count: number
+  readonly message: string
+  /** Where the log ended by then. */
+  readonly logEnd: string | null
+}
+
+export async function startExportRig(t: Test) {
+  const store = await startEventStore(t)
+  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 10_000 })
+  const pool = createPool({
+    databaseUrl: store.databaseUrl,
+    applicationName: 'test',
+    max: 1,
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  t.teardown(() => Promise.all([raw.close(), pool.end()]))
+  // The commands run in this process: what they show of their progress is not for the report of the tests.
+  t.capture(process.stderr, 'write')
+  const directory = t.testdir({})
+  const environment = { EVENTSTORE_URL: store.connectionString, DATA_DIR: directory }
+  const revisions = new Map<string, number>()
+  let files = 0
+
+  async function append(stream: string, ...events: readonly Given[]): Promise<void> {
+    const first = revisions.get(stream) ?? 0
+    revisions.set(stream, first + events.length)
+    await appendRaw(
+      raw,
+      events.map(({ type = 'Noted', contentType = 'application/json', data = '{}', metadata = '{}' }, index) => ({
+        id: randomUUID(),
+        stream,
+        revision: BigInt(first + index),
+        type,
+        contentType,
+        data: Buffer.from(data, 'latin1'),
+        metadata: Buffer.from(metadata, 'latin1'),
+        created: new Date(0),
+        position: { commit: 0n, prepare: 0n },
+      })),
+    )
+  }
+  const newPath = () => {
+    files++
+    return join(directory, `export-${files}.ndjson`)
+  }
+  return {
+    store,
+    directory,
+    environment,
+    append,
+    newPath,
+    softDelete: (stream: string) => deleteRaw(raw, stream, 0n),
+    closeForGood: (stream: string) => tombstoneRaw(raw, stream),
+    /** Everything that is recorded, as the disk has it. */
+    rows: async () => (await pool.query<RecordedRow>('select * from event_store.events order by position')).rows,
+    sql: (statement: string, values: readonly unknown[] = []) => pool.query(statement, [...values]),
+    filesThere: () => readdirSync(directory).sort(),
+
+    async exportTo(path: string, ...flags: readonly string[]): Promise<Manifest> {
+      const printed: string[] = []
+      const print = async (line: string) => void printed.push(line)
+      await streamsExport.run(['--out', path, '--json', ...flags], { environment, print })
+      return JSON.parse(printed.join(''))
+    },
+    /** Verifies, and says how a process of its own would have ended. */
+    async verify(path: string): Promise<Verification> {
+      const printed: string[] = []
+      const print = async (line: string) => void printed.push(line)
+      const failure = await streamsVerifyExport.run([path, '--json'], { environment, print }).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      if (failure !== undefined && !(failure instanceof OpsError)) throw failure
+      const verdict = printed.length > 0 ? JSON.parse(printed.join('')) : { listed: [], differences: 0, log_end: null }
+      const code = failure?.exitCode ?? 0
+      const { listed: differences, differences: count, log_end: logEnd } = verdict
+      return { code, differences, count, message: failure?.message ?? '', logEnd }
+    },
+  }
+}
+
+export type ExportRig = Awaited<ReturnType<typeof startExportRig>>
+
+export const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').slice(0, -1)
+
+export const writeLines = (path: string, lines: readonly string[]) =>
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
+
+export const readManifestOf = (path: string): Manifest => JSON.parse(readFileSync(manifestOf(path), 'utf8'))
+
+export const editManifest = (path: string, change: Partial<Manifest>) =>
+  writeFileSync(manifestOf(path), JSON.stringify({ ...readManifestOf(path), ...change }))

@@ -1,0 +1,173 @@
+// What the commands about projections need around them: a log, the read models, a real projector, and the command line.
+import { randomUUID } from 'node:crypto'
+import type { Fold } from '@paylog/domain/messages'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
+import { liveCheckpoints } from '@paylog/projections/checkpoints'
+import { projections } from '@paylog/projections/registry'
+import { listTables, liveTable, tableName } from '@paylog/projections/tables'
+import { readModelDatabase } from '@paylog/projections/testDatabase'
+import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testEvents'
+import { changeOffer, keepAddress, offer, saveMethod } from '@paylog/projections/testResources'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { runOps, startOps } from './runOps.ts'
+
+/** Folds nothing: what is appended has been decided. */
+const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
+const projector = new URL('../../../projector/src/main.ts', import.meta.url)
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
+
+/** The column of each that `tamper` changes. */
+export const changedColumns = {
+  payments: 'client_secret',
+  payment_methods: 'last_four',
+  addresses: 'city',
+  products: 'name',
+} as const
+
+export type ProjectionName = keyof typeof changedColumns
+
+export async function startProjectionsRig(t: Test) {
+  const [node, { databaseUrl, pool }] = await Promise.all([startEventStore(t), readModelDatabase(t)])
+  const store = createEventStore({ connectionString: node.connectionString })
+  t.teardown(() => store.close())
+  const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: node.connectionString, DATA_DIR: t.testdir({}) }
+  const record = recordOn(store)
+
+  return {
+    pool,
+    store,
+    node,
+    env,
+    record,
+    live: (name: ProjectionName) => liveName(pool, name),
+    startProjector: () => startProcess(t, { script: projector, env: { ...env, LOG_LEVEL: 'info' } }),
+    run: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      runOps(['projections', ...args], { ...env, ...more }),
+    start: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+      startOps(['projections', ...args], { ...env, ...more }),
+
+    /** So many of everything that has a projection. */
+    async recordAll(count: number): Promise<void> {
+      const log = createTestLog()
+      for (let made = 0; made < count; made++) {
+        open(log, user('u1'))
+        saveMethod(log)
+        keepAddress(log)
+        const product = offer(log)
+        const changes = { description: `number ${made}` }
+        changeOffer(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
+      }
+      await record(log.events)
+    },
+
+    /** Makes one payment after another, as soon as the one before can be seen. */
+    keepPaying(): Paying {
+      let isOver = false
+      const paying = (async () => {
+        let made = 0
+        for (; !isOver; made++) await payAndSee(pool, record)
+        return made
+      })()
+      return {
+        async stop() {
+          isOver = true
+          return await paying
+        },
+      }
+    },
+
+    /** Until the live tables have read what is recorded by then. */
+    async caughtUp(): Promise<void> {
+      for (const { name, streamPrefixes } of projections)
+        await waitFor(
+          async () => {
+            const checkpoint = (await liveCheckpoints(pool)).get(name)
+            return (await store.lag(checkpoint?.position, streamPrefixes)).events === 0
+          },
+          { what: `${name} to be caught up` },
+        )
+    },
+
+    /** Removes one row, adds one and changes one, behind the projector's back. @returns their ids */
+    tamper: (name: ProjectionName) => tamper(pool, name),
+
+    /** Holds locks of the database until it is told to let go. */
+    async hold(...statements: readonly string[]): Promise<() => Promise<void>> {
+      const client = await pool.connect()
+      await client.query('begin; set local idle_in_transaction_session_timeout = 0')
+      for (const statement of statements) await client.query(statement)
+      return async () => {
+        await client.query('rollback')
+        client.release()
+      }
+    },
+
+    /** All tables of a projection with their states: `payments_v1 live`. */
+    async tables(name: ProjectionName): Promise<string[]> {
+      const all = await listTables(pool, name)
+      return all.map(({ version, state }) => `${tableName({ name }, version)} ${state}`)
+    },
+  }
+}
+
+export type Paying = {
+  /** @returns how many were made */
+  stop(): Promise<number>
+}
+
+type Pool = Awaited<ReturnType<typeof readModelDatabase>>['pool']
+type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
+
+function recordOn(store: EventStore): Recorder {
+  return async (events) => {
+    const streams = Map.groupBy(events, ({ type, id }) => streamOf(type)(id))
+    for (const [stream, own] of streams)
+      await store.handle({
+        stream,
+        fold,
+        decide: () => own.map(({ id: _, revision: __, position: ___, ...event }) => event),
+        metadata,
+      })
+  }
+}
+
+async function payAndSee(pool: Pool, record: Recorder): Promise<void> {
+  const log = createTestLog()
+  const id = open(log, user('u1'))
+  await record(log.events)
+  const seen = async () => (await pool.query('select from read_models.payments where id = $1', [id])).rowCount === 1
+  await waitFor(seen, { what: 'a payment in the read model', timeoutMs: 20_000 })
+}
+
+async function liveName(pool: Pool, name: ProjectionName): Promise<string> {
+  const live = await liveTable(pool, { name })
+  return tableName({ name }, live?.version ?? Number.NaN)
+}
+
+async function tamper(pool: Pool, name: ProjectionName) {
+  const table = `read_models.${await liveName(pool, name)}`
+  const idOf = async (sql: string, values: readonly string[] = []) =>
+    (await pool.query<{ id: string }>(sql, [...values])).rows[0]?.id ?? ''
+  const missing = await idOf(`delete from ${table} where id = (select min(id::text)::uuid from ${table}) returning id`)
+  const different = await idOf(
+    `update ${table} set ${changedColumns[name]} = 'tampered' where id = (select max(id::text)::uuid from ${table})
+     returning id`,
+  )
+  const extra = await idOf(
+    `insert into ${table} select (jsonb_populate_record(t, jsonb_build_object('id', $1::text))).* from ${table} as t
+     where id <> $2 limit 1 returning id`,
+    [randomUUID(), different],
+  )
+  return { missing, extra, different }
+}
+
+function streamOf(type: string) {
+  if (type.startsWith('PaymentMethod')) return paymentMethodStream
+  if (type.startsWith('Address')) return addressStream
+  return type.startsWith('Product') ? productStream : paymentStream
+}

@@ -1,0 +1,69 @@
+// Writes a made-up log through the client, as fast as it is taken, and reads what is in it.
+import type { Fold } from '@paylog/domain/messages'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { Recorded } from '@paylog/event-store/codec'
+import { createEventStore, type EventStore, type Loaded } from '@paylog/event-store/eventStore'
+import { payments } from '@paylog/projections/payments/projection'
+import type { Appending } from './paymentLog.ts'
+
+const inFlight = 256
+/** Folds nothing: what is appended has been decided. */
+const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
+
+/**
+ * Appends what comes until there are this many events of payments.
+ * @returns how many events that were, those of other streams included
+ */
+export async function fillLog(
+  store: EventStore,
+  log: Generator<Appending, never>,
+  count: number,
+): Promise<{ readonly payments: number; readonly others: number }> {
+  const appended = { payments: 0, others: 0 }
+  // The next events of a stream wait for those before them.
+  const latest = new Map<string, Promise<unknown>>()
+  const writer = async () => {
+    while (appended.payments < count) {
+      const appending = log.next().value
+      const { stream, events } = appending
+      appended[stream.startsWith('payment-') ? 'payments' : 'others'] += events.length
+      const before = latest.get(stream)
+      const written = (before ?? Promise.resolve()).then(() => append(store, appending))
+      latest.set(stream, written)
+      await written
+      if (latest.get(stream) === written) latest.delete(stream)
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, writer))
+  return appended
+}
+
+async function append(store: EventStore, { stream, after, events }: Appending): Promise<void> {
+  const known: Loaded<null> = { state: null, revision: after, position: undefined }
+  const metadata = { correlationId: stream, causationId: stream, actor: 'provider:sandbox', requestId: stream }
+  const { revision } = await store.handle({ stream, fold, decide: () => events, metadata, known })
+  const expected = (after === 'no_stream' ? -1n : after) + BigInt(events.length)
+  if (revision !== expected) throw new Error(`${stream} is at ${revision} and should be at ${expected}`)
+}
+
+/** The first events of payments, as a rebuild would get them. */
+export async function paymentEvents(store: EventStore, most: number): Promise<Recorded[]> {
+  const events: Recorded[] = []
+  for await (const event of store.readLog({ prefixes: payments.streamPrefixes })) {
+    if (events.push(event) === most) break
+  }
+  return events
+}
+
+/** Does something with the log at hand. */
+export async function withStore<Result>(
+  { connectionString }: { readonly connectionString: string },
+  work: (store: EventStore) => Promise<Result>,
+): Promise<Result> {
+  const store = createEventStore({ connectionString })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}

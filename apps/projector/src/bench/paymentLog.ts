@@ -1,0 +1,135 @@
+// A log such as a payment service has after some time, the same one every time: payments that take their turns.
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
+import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { recordRefund } from '@paylog/domain/payments/moneyBack'
+import { noPayment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
+import { notificationOf, ownedIntent } from './otherStreams.ts'
+import { createRandom, type Random } from './random.ts'
+
+/** Events that are appended together. */
+export type Appending = {
+  readonly stream: StreamName
+  /** Of the stream's last event before them. */
+  readonly after: bigint | 'no_stream'
+  readonly events: readonly RecordedDomainEvent[]
+}
+
+type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
+type Life = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }
+
+/** How many payments are under way at the same time. */
+const underWay = 300
+const firstMoment = Date.parse('2026-01-01T00:00:00.000Z')
+const millisecondsApart = 35
+
+/**
+ * Payments of three to five events each; some are refunded long after.
+ * @param options `mixed` is how many events of other streams, which providers cause, come with each event of a payment
+ */
+export function* paymentLog({ mixed }: { readonly mixed: number }): Generator<Appending, never> {
+  const random = createRandom(20_260_101)
+  const lives: Life[] = []
+  const toRefund: Life[] = []
+  let others = 0
+  for (let moment = firstMoment; ; moment += millisecondsApart) {
+    if (lives.length < underWay) lives.push(beginning(moment, random))
+    if (toRefund.length > underWay && random.oneIn(2)) lives.push(...toRefund.splice(random.below(toRefund.length), 1))
+    const turn = random.below(lives.length)
+    const life = lives[turn]
+    if (life === undefined) throw new Error('No payment is under way')
+    const appending = nextOf(life, new Date(moment).toISOString(), random)
+    yield appending
+    for (others += mixed * appending.events.length; others >= 1; ) {
+      const other = random.oneIn(2) ? ownedIntent(life.id, random) : notificationOf(life.id, moment, random)
+      others -= other.events.length
+      yield other
+    }
+    if (life.steps.length > 0 && life.steps[0] !== 'refund') continue
+    lives.splice(turn, 1)
+    if (life.steps.length > 0) toRefund.push(life)
+  }
+}
+
+/** What happens to a payment next: two things at once now and then, which makes the log quicker to write. */
+function nextOf(life: Life, occurred_at: string, random: Random): Appending {
+  const events: PaymentEvent[] = []
+  const after = life.revision < 0n ? 'no_stream' : life.revision
+  do {
+    const step = life.steps.shift()
+    if (step === undefined) throw new Error('A payment is under way that is at its end')
+    const decided = decide(step, life, occurred_at, random)
+    life.state = decided.reduce(paymentFold.evolve, life.state)
+    life.revision += BigInt(decided.length)
+    events.push(...decided)
+  } while (life.steps[0] === 'intent' || (life.steps.length > 0 && life.steps[0] !== 'refund' && random.oneIn(2)))
+  return { stream: paymentStream(life.id), after, events }
+}
+
+function beginning(moment: number, random: Random): Life {
+  const detours: Step[][] = [[], ['processing'], ['pending', 'processing']]
+  const ends: Step[] = ['succeeded', 'succeeded', 'succeeded', 'succeeded', 'failed', 'canceled']
+  const end = ends[random.below(ends.length)] ?? 'succeeded'
+  const steps: Step[] = ['initiate', 'intent', ...(detours[random.below(detours.length)] ?? []), end]
+  if (end === 'succeeded' && random.oneIn(15)) steps.push('refund')
+  return { id: random.idAt(moment), state: noPayment, revision: -1n, steps }
+}
+
+function decide(step: Step, { id, state }: Life, occurred_at: string, random: Random): readonly PaymentEvent[] {
+  const provider_intent_id = `pi_${id.replaceAll('-', '')}`
+  const heard = {
+    occurred_at,
+    provider_time: occurred_at,
+    provider_event_id: `evt_${random.hex(24)}`,
+    provider_intent_id,
+    provider_payment_id: `ch_${id.slice(0, 24)}`,
+    vouched: true,
+  }
+  switch (step) {
+    case 'initiate':
+      return initiatePayment(order(id, occurred_at, random), state)
+    case 'intent': {
+      const client_secret = `${provider_intent_id}_secret_${random.hex(24)}`
+      return recordIntentCreated({ occurred_at, attempt: 1, provider_intent_id, client_secret }, state)
+    }
+    case 'refund':
+      return recordRefund({ ...heard, refund_id: `re_${random.hex(24)}`, refunded_cents: null }, state)
+    default:
+      return recordEvidence(
+        { ...heard, status: step, source: 'notification', amount_cents: null, currency: null },
+        state,
+      )
+  }
+}
+
+function order(payment_id: string, occurred_at: string, random: Random): Parameters<typeof initiatePayment>[0] {
+  const number = random.below(100_000)
+  const isGuest = random.oneIn(4)
+  const email = `customer${number}@example.com`
+  const user = random.idAt(firstMoment)
+  return {
+    payment_id,
+    occurred_at,
+    provider_id: 'sandbox',
+    subtotal_cents: 1_000 + number,
+    tax_cents: 200,
+    discount_cents: 0,
+    total_cents: 1_200 + number,
+    currency: 'EUR',
+    payer: isGuest ? { id: null, type: 'guest', email } : { id: user, type: 'user', email },
+    concept: 'Winter shoes',
+    description: `Order ${number} of winter shoes, size ${36 + (number % 12)}, delivered to the door`,
+    reference_code: `R-2026-${number}`,
+    category: 'shoes',
+    tags: 'winter,shoes,online',
+    payment_method_id: isGuest ? null : random.idAt(firstMoment),
+    is_guest_payment: isGuest,
+    guest_email: isGuest ? email : null,
+    guest_name: isGuest ? `Customer ${number}` : null,
+    guest_phone: isGuest && random.oneIn(3) ? `+43 1 ${number}` : null,
+    metadata: { order_id: `order-${number}`, channel: 'web', campaign: { name: 'winter', variant: number % 3 } },
+    request_fingerprint: random.oneIn(2) ? random.hex(64) : null,
+  }
+}

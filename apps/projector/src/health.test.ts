@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { jsonEvent } from '@eventstore/db-client'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { lagOf, projectionFigures } from '@paylog/projections/lag'
+import { startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { readiness } from './health.ts'
+import { startHouse } from './testHouse.ts'
+
+const script = new URL('./main.ts', import.meta.url)
+
+type Checks = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+async function startWithPage(t: Test, house: Awaited<ReturnType<typeof startHouse>>) {
+  const env = { DATABASE_URL: house.databaseUrl, EVENTSTORE_URL: house.node.connectionString, LOG_LEVEL: 'info' }
+  const projector = await startProcess(t, { script, env: { ...env, HEALTH_PORT: '0' } })
+  const page = String(projector.detail.healthUrl)
+  return {
+    ...projector,
+    async checks(): Promise<Checks & { readonly status: number }> {
+      const answer = await fetch(`${page}/health/ready`)
+      const { checks } = (await answer.json()) as { checks: Checks }
+      return { ...checks, status: answer.status } as Checks & { readonly status: number }
+    },
+    metrics: async () => await (await fetch(`${page}/metrics`)).text(),
+  }
+}
+
+t.test('the page of a projector tells how far each projection is', async (t) => {
+  const house = await startHouse(t)
+  await house.pay()
+  const projector = await startWithPage(t, house)
+  await house.projected(1)
+  const checks = await waitFor(
+    async () => {
+      const found = await projector.checks()
+      return found.status === 200 && found
+    },
+    { what: 'the page to be ready' },
+  )
+  const running = { ok: true, role: 'running', connected: true, version: 1, lag_events: 0, lag_seconds: 0 }
+  for (const name of ['payments', 'payment_methods', 'addresses', 'products'])
+    t.match(checks[`projection ${name}`], running, name)
+  t.match(checks['projection payments'], { position: /^\d+$/ })
+  const metrics = await projector.metrics()
+  t.match(metrics, 'projection_lag_events{projection="payments"} 0')
+  t.match(metrics, 'projection_stopped{projection="products"} 0')
+  t.match(metrics, 'projection_events_total{projection="payments"} 2')
+})
+
+t.test('what is behind is counted, and told to those who only have the database', async (t) => {
+  const house = await startHouse(t)
+  const { pool } = house
+  const projector = await startWithPage(t, house)
+  await house.pay()
+  await house.projected(1)
+  await pool.query('alter table read_models.payments_v1 add constraint refused check (created_at is null) not valid')
+  for (let count = 0; count < 3; count++) await house.pay()
+  const lagAt = async (name: string) => (await projectionFigures(pool)).find((row) => row.projection === name)?.lag
+  const lag = await waitFor(
+    async () => {
+      const measured = await lagAt('payments')
+      return (measured?.events ?? 0) === 6 && measured
+    },
+    { what: 'the lag to be told' },
+  )
+  t.match(lag, { events: 6, isMore: false })
+  t.ok(lag.seconds >= 0 && lag.seconds < 60)
+  await waitFor(async () => (await lagAt('products'))?.events === 0, { what: 'the lag of the others to be told' })
+  t.match(await projector.metrics(), 'projection_lag_events{projection="payments"} 6')
+  await pool.query('alter table read_models.payments_v1 drop constraint refused')
+  await waitFor(async () => (await lagAt('payments'))?.events === 0, {
+    what: 'the rest to be applied',
+    timeoutMs: 20_000,
+  })
+})
+
+t.test('one that has stopped is not ready, and says how far behind it gets', async (t) => {
+  const house = await startHouse(t)
+  const projector = await startWithPage(t, house)
+  const stream = paymentStream(randomUUID())
+  await house.store.client.appendToStream(stream, jsonEvent({ type: 'PaymentTeleported', data: {} }))
+  const stopped = await waitFor(
+    async () => {
+      const checks = await projector.checks()
+      return checks['projection payments']?.lag_events === 1 && checks['projection products']?.ok === true && checks
+    },
+    { what: 'the projection to stop' },
+  )
+  t.equal(stopped.status, 503)
+  t.match(stopped['projection payments'], { ok: false, role: 'stopped', lag_events: 1 })
+  t.match(stopped['projection products'], { ok: true, role: 'running' })
+  t.match(await projector.metrics(), 'projection_stopped{projection="payments"} 1')
+})
+
+t.test('what was looked through in vain and not to its end is not known', async (t) => {
+  const now = Date.parse('2026-11-01T12:00:10Z')
+  const since = new Date('2026-11-01T12:00:00Z')
+  t.same(lagOf({ events: 7, isMore: true, since }, now), { events: 7, isMore: true, seconds: 10 })
+  t.same(lagOf({ events: 1, isMore: false, since }, since.getTime() - 5), { events: 1, isMore: false, seconds: 0 })
+  t.same(lagOf({ events: 0, isMore: false, since: undefined }, now), { events: 0, isMore: false, seconds: 0 })
+  t.equal(lagOf({ events: 0, isMore: true, since: undefined }, now), undefined)
+})
+
+t.test('who stands by is ready; who has no connection, or no word on the lag, or lags a minute, is not', async (t) => {
+  const figures = {
+    projection: 'payments',
+    version: 3,
+    position: '7',
+    read_at: new Date(),
+    stopped_because: null,
+    toldSecondsAgo: 1,
+    lag: { events: 9, isMore: false, seconds: 60 },
+  }
+  const running = { role: 'running', isConnected: true } as const
+  t.same(readiness({ role: 'standing by', isConnected: false }, undefined), { role: 'standing by' })
+  t.notOk('ok' in readiness(running, figures))
+  t.match(readiness({ ...running, isConnected: false }, figures), { ok: false, connected: false })
+  t.match(readiness(running, { ...figures, lag: { ...figures.lag, seconds: 61 } }), { ok: false, lag_seconds: 61 })
+  t.match(readiness(running, { ...figures, lag: undefined }), { ok: false, lag_events: null })
+  for (const role of ['starting', 'rebuilding', 'outdated', 'stopped'] as const)
+    t.match(readiness({ ...running, role }, figures), { ok: false, role })
+})

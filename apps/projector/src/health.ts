@@ -1,0 +1,78 @@
+// The projector's health page: whether the read models keep up with the log, for orchestrators and for Prometheus.
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { type ProjectionFigures, projectionFigures, projectionMetrics } from '@paylog/projections/lag'
+import { type CheckDetails, createHealth } from '@paylog/runtime/health'
+import { createHttp } from '@paylog/runtime/http'
+import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import type { Logger } from '@paylog/runtime/log'
+import type { Metrics } from '@paylog/runtime/metrics'
+import type { Pool } from 'pg'
+import type { MeasuredRunner } from './lag.ts'
+import type { RunnerState } from './runnerState.ts'
+
+/** A projection that is further behind is not ready: who rolls out a new version waits for it. */
+const readyLagSeconds = 60
+
+/**
+ * Serves `/health/live`, `/health/ready` and `/metrics` until the app stops.
+ * @returns its URL
+ */
+export async function startHealthPage(options: {
+  readonly host: string
+  readonly port: number
+  readonly pool: Pool
+  readonly store: Pick<EventStore, 'head'>
+  readonly runners: readonly MeasuredRunner[]
+  readonly metrics: Metrics
+  readonly lifecycle: Lifecycle
+  readonly log: Logger
+}): Promise<string> {
+  const { host, port, pool, store, runners, metrics, lifecycle, log } = options
+  const health = createHealth()
+  health.check('postgres', async () => {
+    await pool.query('select 1')
+    return {}
+  })
+  health.check('event store', async () => {
+    await store.head()
+    return {}
+  })
+  for (const { projection, state } of runners) {
+    health.check(`projection ${projection.name}`, async () => {
+      const figures = (await projectionFigures(pool)).find((row) => row.projection === projection.name)
+      return readiness(state, figures)
+    })
+  }
+  metrics.gauges({
+    look: () => projectionFigures(pool),
+    labelName: 'projection',
+    labelOf: ({ projection }) => projection,
+    figures: projectionMetrics,
+    log,
+  })
+  const http = createHttp({ log })
+  await http.register(health.plugin)
+  await http.register(metrics.plugin)
+  lifecycle.add('health page', () => http.close())
+  return await http.listen({ host, port })
+}
+
+/** Who stands by is ready to; whoever runs a projection has to keep up with the log. */
+export function readiness(
+  { role, isConnected: connected }: RunnerState,
+  figures: ProjectionFigures | undefined,
+): CheckDetails & Record<string, unknown> {
+  if (role === 'standing by') return { role }
+  const lag = figures?.lag
+  const details = {
+    role,
+    connected,
+    version: figures?.version ?? null,
+    position: figures?.position ?? null,
+    lag_events: lag?.events ?? null,
+    ...(lag?.isMore && { lag_is_more: true }),
+    lag_seconds: lag?.seconds ?? null,
+  }
+  const isReady = role === 'running' && connected && lag !== undefined && lag.seconds <= readyLagSeconds
+  return isReady ? details : { ok: false, ...details }
+}

@@ -1,0 +1,33 @@
+// Projectors that are killed in the middle of their work, again and again.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { projections } from '@paylog/projections/registry'
+import type { TestProcess } from '@paylog/testing/processes'
+import t from 'tap'
+import { startHouse } from './testHouse.ts'
+import { tableStates, waitForAgreement, wrongCheckpoints } from './testing/agreement.ts'
+import { createChance } from './testing/chance.ts'
+import { startTraffic } from './testing/traffic.ts'
+import { verifyAll } from './testing/verifying.ts'
+
+const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
+
+t.test('projectors that are killed under load, beside one that stands by, leave the read models right', async (t) => {
+  const house = await startHouse(t)
+  const { below } = createChance(t)
+  const traffic = startTraffic(house.store)
+  let pair: TestProcess[] = [await house.startProjector(), await house.startProjector()]
+  for (let round = 0; round < kills; round += 1) {
+    // Somewhere within some batches.
+    await pause(below(400))
+    const [first, second] = pair
+    await first?.kill('SIGKILL')
+    pair = [...(second ? [second] : []), await house.startProjector()]
+  }
+  t.ok((await traffic.stop()) > kills, 'there was something to do meanwhile')
+  await waitForAgreement(house)
+  for (const { name, differing, live } of await verifyAll(house))
+    t.match({ name, differing, live }, { differing: 0, live: { version: 1 } })
+  for (const projection of projections) t.same(await tableStates(house.pool, projection), ['live'])
+  t.same(await wrongCheckpoints(house.pool), [])
+})

@@ -1,0 +1,59 @@
+// Measures how far the projections are behind the log, and tells those who have no log to look into.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { liveCheckpoints } from '@paylog/projections/checkpoints'
+import { lagOf, tellLag } from '@paylog/projections/lag'
+import type { Projection } from '@paylog/projections/projection'
+import type { Logger } from '@paylog/runtime/log'
+import type { Pool } from 'pg'
+import type { RunnerState } from './runnerState.ts'
+
+const shortestPauseMs = 2_000
+/** What was told longer ago is soon taken for nothing: a database that was silent for long must not make a long pause. */
+const longestPauseMs = 10_000
+/** Who is further behind than this is far behind, and has better things to do than counting. */
+const limits = { most: 1_000, timeoutMs: 200 }
+/** Counting takes the time of those who apply events: so much of all time at most. */
+const shareOfTime = 0.1
+
+export type MeasuredRunner = { readonly projection: Projection; readonly state: RunnerState }
+
+/** Until the signal aborts, for the projections that this process runs, or that stopped here. */
+export async function watchLags(options: {
+  readonly runners: readonly MeasuredRunner[]
+  readonly pool: Pool
+  readonly store: Pick<EventStore, 'lag'>
+  readonly now: () => Date
+  readonly signal: AbortSignal
+  readonly log: Logger
+}): Promise<void> {
+  const { runners, signal, log } = options
+  while (!signal.aborted) {
+    const ours = runners.filter(({ state }) => state.role === 'running' || state.role === 'stopped')
+    const begun = performance.now()
+    try {
+      await measure(options, ours)
+    } catch (error) {
+      // The projections themselves say it more loudly, and whoever reads the figures sees that they are old.
+      if (!signal.aborted) log.debug({ err: error }, 'the lag of the projections could not be measured')
+    }
+    const pauseMs = (performance.now() - begun) / shareOfTime
+    await sleep(Math.min(Math.max(pauseMs, shortestPauseMs), longestPauseMs), undefined, { signal }).catch(
+      () => undefined,
+    )
+  }
+}
+
+/** One after the other: together they would take all the time that there is. */
+async function measure(
+  { pool, store, now }: Pick<Parameters<typeof watchLags>[0], 'pool' | 'store' | 'now'>,
+  runners: readonly MeasuredRunner[],
+): Promise<void> {
+  if (runners.length === 0) return
+  const checkpoints = await liveCheckpoints(pool)
+  for (const { projection } of runners) {
+    const position = checkpoints.get(projection.name)?.position
+    const counted = await store.lag(position, projection.streamPrefixes, limits)
+    await tellLag(pool, projection.name, lagOf(counted, now().getTime()))
+  }
+}

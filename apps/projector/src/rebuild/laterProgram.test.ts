@@ -1,0 +1,42 @@
+// A later version of the program beside the present one.
+import { liveCheckpoint } from '@paylog/projections/checkpoints'
+import { payments } from '@paylog/projections/payments/projection'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { startHouse } from '../testHouse.ts'
+import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
+import { laterPayments } from '../testing/laterPayments.ts'
+import { startReaders } from '../testing/readers.ts'
+import { record, startTraffic } from '../testing/traffic.ts'
+import { rebuildOne, verifyOne } from '../testing/verifying.ts'
+
+t.test('later programs rebuild what they define anew, once, and take over from the present one', async (t) => {
+  const house = await startHouse(t)
+  const { pool, store, databaseUrl } = house
+  const present = await house.startProjector()
+  await record(store, 100)
+  await waitForAgreement(house, [payments])
+  const readers = startReaders(databaseUrl, 2)
+  const traffic = startTraffic(store)
+  const later = await Promise.all([house.startLater(), house.startLater()])
+  const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.definition
+  await waitFor(isLater, { what: 'the later table', timeoutMs: 20_000 })
+  const standsBy = 'the live table is for a later program, waiting'
+  await waitFor(() => present.output().includes(standsBy), { what: 'the present one to stand by' })
+  await waitFor(() => later.some((one) => one.output().includes('projection runs')), { what: 'a later one to run' })
+  await present.kill('SIGKILL')
+  const again = await house.startProjector()
+  await waitFor(() => again.output().includes(standsBy), { what: 'the present one to stand by again' })
+  await traffic.stop()
+  t.same((await readers.stop()).wrong.slice(0, 10), [], 'clients of the present program go on')
+
+  await waitForAgreement(house)
+  t.same(await tableStates(pool, payments), ['retired', 'live'], 'it was rebuilt once')
+  t.same(await wrongCheckpoints(pool), [], 'only one of the two tables is kept up')
+  t.match(await verifyOne(house, laterPayments), { differing: 0 })
+  const { rows } = await pool.query('select distinct opened_by from read_models.payments')
+  t.same(rows, [{ opened_by: 'a payer' }])
+  await t.rejects(rebuildOne(house, payments), { name: 'OtherDefinitionError' }, 'nobody goes back by mistake')
+  await t.rejects(verifyOne(house, payments), { name: 'OtherDefinitionError' })
+  t.same(await tableStates(pool, payments), ['retired', 'live'])
+})

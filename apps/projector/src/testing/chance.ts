@@ -1,0 +1,25 @@
+// Room: projector, tests only. Chance that can be repeated: with SEED in the environment.
+import type { Test } from 'tap'
+
+export type Chance = {
+  /** From 0 up to a limit, which is not reached. */
+  below(limit: number): number
+  oneOf<Item>(items: readonly [Item, ...Item[]]): Item
+}
+
+/** Tells its seed, and draws the same again for it. */
+export function createChance(t: Test): Chance {
+  // biome-ignore lint/style/noProcessEnv: a test that failed is repeated with its seed.
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+  t.comment(`seed ${seed}`)
+  let state = seed
+  // Mulberry32.
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return { below, oneOf: (items) => items[below(items.length)] ?? items[0] }
+}

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { foldBatch } from './batch.ts'
+import { payments } from './payments/projection.ts'
+import { makeTable } from './tables.ts'
+import { readModelDatabase } from './testDatabase.ts'
+import { createTestLog, open } from './testEvents.ts'
+import { awkwardTexts } from './testHistories.ts'
+import { differenceOf, foldedRows, tableRows } from './testRows.ts'
+import { inTransaction } from './transaction.ts'
+import { copyRows, upsertRows } from './writers.ts'
+
+t.test('every text is copied as it is, wherever it stands, and as it would be inserted', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  for (const text of [...awkwardTexts, null]) {
+    open(log, {
+      description: text,
+      concept: text,
+      tags: text,
+      metadata: { key: text, [text ?? 'none']: [text, 1, true, null] },
+    })
+  }
+  const version = await makeTable(pool, payments, 'building')
+  const folded = foldBatch(payments, log.events)
+  await inTransaction(pool, (client) => copyRows(payments, version)(client, folded))
+  await inTransaction(pool, (client) => upsertRows(payments, 1)(client, folded))
+  const expected = foldedRows(payments, log.events)
+  t.equal(expected.size, awkwardTexts.length + 1)
+  t.equal(differenceOf(await tableRows(pool, payments, `payments_v${version}`), expected), undefined)
+  const { rows } = await pool.query(
+    `select t::text from read_models.payments_v${version} as t except select t::text from read_models.payments_v1 as t`,
+  )
+  t.same(rows, [])
+})
+
+t.test('large rows are copied as a whole', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  for (let row = 0; row < 24; row += 1) open(log, { description: `${'ä\\\t'.repeat(250_000)}${row}` })
+  const version = await makeTable(pool, payments, 'building')
+  await inTransaction(pool, (client) => copyRows(payments, version)(client, foldBatch(payments, log.events)))
+  const rows = await tableRows(pool, payments, `payments_v${version}`)
+  t.equal(differenceOf(rows, foldedRows(payments, log.events)), undefined)
+})

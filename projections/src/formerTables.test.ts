@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { createLog } from '@paylog/runtime/log'
+import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import t from 'tap'
+import { createApplier } from './applier.ts'
+import { liveCheckpoints } from './checkpoints.ts'
+import { readModelMigrations } from './migrate.ts'
+import { payments } from './payments/projection.ts'
+import { projections } from './registry.ts'
+import { indexTable, listTables, makeTable, switchTo } from './tables.ts'
+import { createTestLog, open, user } from './testEvents.ts'
+import { differenceOf, foldedRows, tableRows } from './testRows.ts'
+import { inTransaction } from './transaction.ts'
+import { copyRows } from './writers.ts'
+
+const former = await readFile(new URL('./fixtures/formerTables.sql', import.meta.url), 'utf8')
+
+t.test('a database from before tables were numbered keeps its rows and how far they have come', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
+  t.teardown(() => pool.end())
+  await pool.query(`create schema read_models;
+    create table read_models.migrations (
+      name text primary key, sha256 text not null, applied_at timestamptz not null default now());
+    set search_path to read_models, public; ${former}; reset search_path`)
+  const history = createTestLog()
+  for (const id of ['u1', 'u2', 'u3']) open(history, user(id))
+  await pool.query("insert into read_models.checkpoints (name) values ('payments@1')")
+  const applier = createApplier({ pool, projection: payments, version: 1 })
+  await applier.start()
+  await applier.apply(history.batch())
+
+  t.same(await migrate(pool, readModelMigrations), ['005_tables.sql'], 'no table is made anew')
+  t.same(await migrate(pool, readModelMigrations), [])
+  t.equal(differenceOf(await tableRows(pool, payments, 'payments'), foldedRows(payments, history.events)), undefined)
+  const live = await liveCheckpoints(pool)
+  t.same([...live.keys()].toSorted(), projections.map(({ name }) => name).toSorted())
+  t.match(live.get('payments'), { version: 1, definition: 1, position: history.batch().position })
+  t.equal(live.get('products')?.position, undefined)
+  t.ok((await listTables(pool)).every(({ state }) => state === 'live'))
+
+  const version = await makeTable(pool, payments, 'building')
+  const next = createApplier({ pool, projection: payments, version, writer: copyRows })
+  await next.start()
+  await next.apply(history.batch())
+  await indexTable(pool, payments, version)
+  const successor = { version, position: history.batch().position, viewPatienceMs: 1_000 }
+  await inTransaction(pool, (client) => switchTo(client, payments, successor))
+  t.same(
+    (await listTables(pool, 'payments')).map(({ state }) => state),
+    ['retired', 'live'],
+    'and others follow it',
+  )
+  t.equal(differenceOf(await tableRows(pool, payments, 'payments'), foldedRows(payments, history.events)), undefined)
+})

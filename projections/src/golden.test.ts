@@ -1,0 +1,64 @@
+// What was ever stored goes through every projection, and what comes out of it into the table.
+import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
+import t from 'tap'
+import { createApplier } from './applier.ts'
+import type { Change, Projection, Values } from './projection.ts'
+import { projections } from './registry.ts'
+import { readModelDatabase } from './testDatabase.ts'
+
+type Taken = { readonly name: string; readonly event: GoldenSample['event']; readonly change: Change<Values> }
+
+/** The samples that a projection takes: those that begin a row, and those that change one. */
+function takenBy({ changeOf }: Projection): {
+  readonly beginning: readonly Taken[]
+  readonly changing: readonly Taken[]
+} {
+  const taken = goldenSamples().flatMap(({ name, event }) => {
+    const found = changeOf({ ...event, revision: 0n })
+    return found === undefined ? [] : [{ name, event, change: found.change }]
+  })
+  return {
+    beginning: taken.filter(({ change }) => 'insert' in change),
+    changing: taken.filter(({ change }) => 'patch' in change),
+  }
+}
+
+t.test('every sample changes what its projection has columns for, and those may be changed', async (t) => {
+  for (const projection of projections) {
+    const { beginning, changing } = takenBy(projection)
+    const columns = Object.keys(projection.columns).toSorted()
+    for (const { name, change } of beginning)
+      t.same('insert' in change && Object.keys(change.insert).toSorted(), columns, `${projection.name}: ${name}`)
+    for (const { name, change } of changing)
+      for (const column of 'patch' in change ? Object.keys(change.patch) : [])
+        t.ok(projection.columns[column]?.merge, `${projection.name}: ${name} changes ${column}`)
+    t.ok(beginning.length > 0 && changing.length > 0, projection.name)
+  }
+})
+
+t.test('every sample can be written, alone and with all that can follow it', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  for (const projection of projections) {
+    const { beginning, changing } = takenBy(projection)
+    for (const [index, first] of beginning.entries()) {
+      // Samples are of different rows: here they all happen to one.
+      const id = `0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`
+      const ofOneRow: Projection = {
+        ...projection,
+        changeOf(event) {
+          const taken = projection.changeOf(event)
+          return taken && { ...taken, id }
+        },
+      }
+      const applier = createApplier({ pool, projection: ofOneRow, version: 1 })
+      await applier.start()
+      for (const [step, { name, event }] of [first, ...changing].entries()) {
+        const at = BigInt(index * 10_000 + step + 1)
+        const batch = { events: [{ ...event, revision: BigInt(step) }], position: { commit: at, prepare: at } }
+        await t.resolves(applier.apply(batch), `${projection.name}: ${name}`)
+      }
+    }
+    const { rows } = await pool.query(`select distinct revision::int from read_models.${projection.name}_v1`)
+    t.same(rows, [{ revision: changing.length }], `${projection.name}: each row has seen them all`)
+  }
+})

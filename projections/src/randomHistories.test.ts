@@ -1,0 +1,109 @@
+// fold(log) = read model, for all projections together, whatever happened and however it came.
+import fc from 'fast-check'
+import type { Pool } from 'pg'
+import t from 'tap'
+import { createApplier } from './applier.ts'
+import { checkpointName } from './checkpoints.ts'
+import type { Projection } from './projection.ts'
+import { projections } from './registry.ts'
+import { makeTable, tableName } from './tables.ts'
+import { forgetCheckpoints } from './testApply.ts'
+import { readModelDatabase } from './testDatabase.ts'
+import type { TestLog } from './testEvents.ts'
+import { histories } from './testHistories.ts'
+import { differenceOf, foldedRows, tableRows } from './testRows.ts'
+import { copyRows } from './writers.ts'
+
+const numRuns = 60
+
+/** How a log comes: in batches of these sizes, some of which repeat a little, with a runner that dies now and then. */
+const arrival = fc.record({
+  sizes: fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 6 }),
+  repeated: fc.array(fc.constantFrom(0, 0, 0, 1, 7), { minLength: 1, maxLength: 5 }),
+  /** How many batches the next runner goes back, each time one dies; none dies when it is undefined. */
+  falls: fc.array(fc.option(fc.nat(4), { freq: 4, nil: undefined }), { minLength: 1, maxLength: 8 }),
+})
+type Arrival = typeof arrival extends fc.Arbitrary<infer A> ? A : never
+
+const nth = <Item>(items: readonly Item[], index: number) => items[index % items.length]
+
+async function applyAsItComes(pool: Pool, projection: Projection, log: TestLog, arriving: Arrival): Promise<void> {
+  const ends: number[] = []
+  for (let from = 0; from < log.events.length; from = ends.at(-1) ?? 0)
+    ends.push(from + (nth(arriving.sizes, ends.length) ?? 1))
+  let applier = createApplier({ pool, projection, version: 1 })
+  await applier.start()
+  let deaths = 0
+  for (let turn = 0; turn < ends.length; turn += 1) {
+    const from = (ends[turn - 1] ?? 0) - (nth(arriving.repeated, turn) ?? 0)
+    await applier.apply(log.batch(Math.max(from, 0), ends[turn]))
+    const back = deaths < 4 ? nth(arriving.falls, turn) : undefined
+    if (back === undefined) continue
+    deaths += 1
+    turn = Math.max(turn - back - 1, -1)
+    await putBack(pool, projection, turn < 0 ? undefined : log.batch(0, ends[turn]).position.commit)
+    applier = createApplier({ pool, projection, version: 1 })
+    await applier.start()
+  }
+}
+
+/** As if a database had been restored that is older than its rows: a runner begins from there. */
+async function putBack(pool: Pool, projection: Projection, position: bigint | undefined): Promise<void> {
+  await pool.query('update read_models.checkpoints set commit_position = $2, prepare_position = $2 where name = $1', [
+    checkpointName(projection, 1),
+    position === undefined ? null : String(position),
+  ])
+}
+
+async function copyInWindows(
+  pool: Pool,
+  projection: Projection,
+  log: TestLog,
+  sizes: readonly number[],
+): Promise<void> {
+  const applier = createApplier({ pool, projection, version: 2, writer: copyRows })
+  await applier.start()
+  for (let from = 0, turn = 0; from < log.events.length; turn += 1) {
+    const to = from + (nth(sizes, turn) ?? 1)
+    await applier.apply(log.batch(from, to))
+    from = to
+  }
+}
+
+async function contentOf(pool: Pool, projection: Projection, version: number): Promise<string> {
+  const { rows } = await pool.query<{ text: string }>(
+    `select t::text as text from read_models.${tableName(projection, version)} as t order by id`,
+  )
+  return JSON.stringify(rows)
+}
+
+async function problemOf(pool: Pool, log: TestLog, arriving: Arrival): Promise<string | undefined> {
+  for (const projection of projections) {
+    await pool.query(`truncate ${[1, 2].map((version) => `read_models.${tableName(projection, version)}`).join(', ')}`)
+    await forgetCheckpoints(pool)
+    await applyAsItComes(pool, projection, log, arriving)
+    await copyInWindows(pool, projection, log, arriving.sizes)
+    const expected = foldedRows(projection, log.events)
+    const difference = differenceOf(await tableRows(pool, projection, tableName(projection, 1)), expected)
+    if (difference !== undefined) return `${projection.name}: ${difference}`
+    if ((await contentOf(pool, projection, 1)) !== (await contentOf(pool, projection, 2))) {
+      return `${projection.name}: rows that were copied are not those that were inserted`
+    }
+  }
+  return undefined
+}
+
+t.test('every read model is the fold of the log, however it came, and whether it was copied or inserted', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  for (const projection of projections) t.equal(await makeTable(pool, projection, 'building'), 2)
+  const details = await fc.check(
+    fc.asyncProperty(histories(), arrival, async (log, arriving) => {
+      const problem = await problemOf(pool, log, arriving)
+      if (problem !== undefined) throw new Error(problem)
+    }),
+    { numRuns, interruptAfterTimeLimit: 25_000, markInterruptAsFailure: false },
+  )
+  t.comment(`seed ${details.seed}, ${details.numRuns} histories`)
+  t.notOk(details.failed, fc.defaultReportMessage(details) ?? 'all of them agree')
+  t.ok(details.numRuns >= 20, 'enough of them were told')
+})
