@@ -12,6 +12,8 @@ export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>
 type Presenting = {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
+  /** Told of each credential that was looked at and is not valid, also when another one is. */
+  readonly refused?: () => void
 }
 
 export type Identity = {
@@ -59,22 +61,28 @@ export function createIdentity(options: {
     }
   }
 
-  async function validActor(credentials: readonly PresentedCredential[]): Promise<Actor | undefined> {
+  async function validActor(
+    credentials: readonly PresentedCredential[],
+    refused: Presenting['refused'],
+  ): Promise<Actor | undefined> {
     if (credentials.length === 0) return { kind: 'anonymous' }
     for (const credential of credentials) {
       const actor = await actorBehind(credential)
       if (actor !== undefined) return actor
+      refused?.()
     }
     return undefined
   }
 
   return {
     async actorOf(request) {
-      return (await validActor(presentedCredentials(request))) ?? refuse()
+      return (await validActor(presentedCredentials(request), request.refused)) ?? refuse()
     },
     actorOrRemembered: (emailOf) => async (request) => {
       const credentials = presentedCredentials(request)
-      return (await validActor(credentials)) ?? (await rememberedActor(credentials, emailOf)) ?? refuse()
+      return (
+        (await validActor(credentials, request.refused)) ?? (await rememberedActor(credentials, emailOf)) ?? refuse()
+      )
     },
     close: () => backend.close(),
   }

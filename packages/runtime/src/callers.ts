@@ -15,6 +15,8 @@ declare module 'fastify' {
 export type ActorOf = (request: {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
+  /** Told of each credential that is not valid. */
+  readonly refused?: () => void
 }) => Promise<Actor>
 
 export type Callers = {
@@ -36,7 +38,10 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
   const allowing =
     (isAllowed: (actor: Actor) => boolean, who: string, find = actorOf): onRequestAsyncHookHandler =>
     async (request) => {
-      const actor = await find({ headers: request.headers, query: queryOf(request) })
+      const refused = () => {
+        request.refusedCredentials += 1
+      }
+      const actor = await find({ headers: request.headers, query: queryOf(request), refused })
       if (!isAllowed(actor)) throw refusal(actor, who)
       request.actor = actor
     }

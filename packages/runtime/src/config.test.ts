@@ -1,4 +1,7 @@
-import t from 'tap'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import {
   ageMs,
@@ -11,8 +14,10 @@ import {
   loadConfig,
   oneOf,
   port,
+  readVariableFiles,
   text,
   url,
+  withOverrides,
 } from './config.ts'
 
 const schema = Type.Object({
@@ -106,4 +111,69 @@ t.test('an age may be longer than a timer, within bounds', async (t) => {
   t.strictSame(loadConfig(ages, {}), { KEPT: 7_776_000_000 })
   t.strictSame(loadConfig(ages, { KEPT: '0' }), { KEPT: 0 })
   for (const KEPT of ['3651d', 'ever', '-1d']) t.throws(() => loadConfig(ages, { KEPT }), { message: /KEPT must be/ })
+})
+
+/** A directory with these files. @returns the path of each */
+async function files<Name extends string>(t: Test, contents: Readonly<Record<Name, string>>) {
+  const directory = await mkdtemp(join(tmpdir(), 'paylog-config-'))
+  t.teardown(() => rm(directory, { recursive: true }))
+  for (const [name, content] of Object.entries<string>(contents)) await writeFile(join(directory, name), content)
+  return (name: Name | 'missing' | '') => join(directory, name)
+}
+
+t.test('every variable may be kept in a file, with or without a newline at its end', async (t) => {
+  const contents = { plain: 'k', line: 'k\n', windows: 'k\r\n', lines: 'k\n\n', port: '0\n', 'not-utf8 ä': ' k ' }
+  const path = await files(t, contents)
+  const keyOf = (name: keyof typeof contents) => loadConfig(schema, { KEY_FILE: path(name) }).KEY
+  t.equal(keyOf('plain'), 'k')
+  t.equal(keyOf('line'), 'k')
+  t.equal(keyOf('windows'), 'k')
+  t.equal(keyOf('lines'), 'k\n', 'one newline alone')
+  t.equal(keyOf('not-utf8 ä'), ' k ')
+  t.equal(loadConfig(schema, { KEY: 'k', PORT_FILE: path('port') }).PORT, 0)
+  t.equal(loadConfig(schema, { KEY: 'k', KEY_FILE: '', OTHER_FILE: path('missing') }).KEY, 'k', 'files of no variable')
+  t.equal(loadConfig(schema, { KEY: '', KEY_FILE: path('plain') }).KEY, 'k', 'an empty variable is not set')
+})
+
+t.test('a file that cannot be used is named once, with neither its path nor what is in it', async (t) => {
+  const path = await files(t, { empty: '', newline: '\n', secret: 'secret' })
+  t.equal(
+    messageOf({ KEY_FILE: path('missing') }),
+    'Bad configuration: KEY_FILE names a file that cannot be read (ENOENT)',
+  )
+  t.equal(messageOf({ KEY_FILE: path('') }), 'Bad configuration: KEY_FILE names a file that cannot be read (EISDIR)')
+  for (const name of ['empty', 'newline'] as const)
+    t.equal(messageOf({ KEY: '', KEY_FILE: path(name) }), 'Bad configuration: KEY_FILE names an empty file')
+  t.equal(messageOf({ KEY: 'k', KEY_FILE: path('secret') }), 'Bad configuration: KEY and KEY_FILE are both set')
+  t.equal(
+    messageOf({ KEY: 'k', API_FILE: path('empty') }),
+    'Bad configuration: API_FILE names an empty file',
+    'optional',
+  )
+  const message = messageOf({ KEY_FILE: path('missing'), PORT_FILE: path('secret'), API_FILE: path('secret') })
+  for (const name of ['KEY_FILE', 'PORT must', 'API must']) t.ok(message.includes(name), name)
+  t.notMatch(message, /secret|paylog-config|\n/)
+})
+
+t.test('variables that have no schema can be read from files, which are then no variables any more', async (t) => {
+  const path = await files(t, { secret: 's\n' })
+  const given = { HOOK_1_SECRET_FILE: path('secret'), HOOK_2_SECRET_FILE: path('missing'), OTHER_FILE: 'kept' }
+  t.same(
+    readVariableFiles(given, (name) => name.startsWith('HOOK_')),
+    {
+      env: { HOOK_1_SECRET: 's', OTHER_FILE: 'kept' },
+      problems: ['HOOK_2_SECRET_FILE names a file that cannot be read (ENOENT)'],
+    },
+  )
+})
+
+t.test('an override takes the place of a value as well as of a file', async (t) => {
+  const env = { A: '1', B_FILE: 'b', C: '3', D_FILE: 'd', E: '5' }
+  t.same(withOverrides(env, { A_FILE: 'a', B: '2', C: '4', D_FILE: 'e' }), {
+    A_FILE: 'a',
+    B: '2',
+    C: '4',
+    D_FILE: 'e',
+    E: '5',
+  })
 })

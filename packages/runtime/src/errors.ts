@@ -11,11 +11,25 @@ type Refusal = { status: number; code: ErrorCode; message: string; details?: Rea
 
 /** Fastify's error handler: everything that was thrown on the way to an answer ends here. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = firstToSay(refusalOf(error), request)
-  if (refusal.status >= 500) request.log.error({ err: error, code: refusal.code }, 'request failed')
+  const refusal = hasLeft(request) ? gone : firstToSay(refusalOf(error), request)
+  request.errorCode = refusal.code
+  if (isRefusedByChoice(error)) request.log.warn({ code: refusal.code, reason: refusal.message }, 'request refused')
+  else if (refusal.status >= 500) request.log.error({ err: error, code: refusal.code }, 'request failed')
   else request.log.debug({ code: refusal.code, reason: refusal.message }, 'request refused')
   // Set here once more: a URL that the router could not read has not passed the hook that sets it.
   return reply.code(refusal.status).header('x-request-id', request.id).send(errorBody(refusal, request.id))
+}
+
+const gone = refuse('invalid_request', 'The request was not sent to its end')
+
+/** The client is gone in the middle of its request, which looks like a connection of ours that was cut. */
+function hasLeft({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete
+}
+
+/** Nothing has failed: there are too many at the moment, and a stack for each of them would make it worse. */
+function isRefusedByChoice(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'service_unavailable' && error.cause === undefined
 }
 
 /** Of a body that is too large, its type is not looked at; Fastify looks at that first. */

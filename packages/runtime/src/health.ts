@@ -1,5 +1,7 @@
 // Tells an orchestrator whether this process lives, and whether what it depends on answers.
 import type { FastifyPluginAsync } from 'fastify'
+import { isClosing } from './draining.ts'
+import { livenessSchema, readinessSchema } from './operationsSchemas.ts'
 
 const checkTimeoutMs = 2_000
 
@@ -16,7 +18,8 @@ export type Health = {
 
 /**
  * `GET /health/live` answers while the process runs; `GET /health/ready` runs every check, at most two seconds each, and
- * answers 503 when one fails. Why it failed is for the log: the page is open to anyone.
+ * answers 503 when one fails. Why it failed is for the log: the page is open to anyone. While the server closes, those who
+ * are still connected are told 503, without a check.
  */
 export function createHealth(): Health {
   const checks = new Map<string, () => Promise<CheckDetails>>()
@@ -26,8 +29,12 @@ export function createHealth(): Health {
       checks.set(name, run)
     },
     plugin: async (http) => {
-      http.get('/health/live', async () => ({ status: 'live' }))
-      http.get('/health/ready', async (request, reply) => {
+      http.get('/health/live', { schema: livenessSchema }, async () => ({ status: 'live' }))
+      http.get('/health/ready', { schema: readinessSchema }, async (request, reply) => {
+        if (isClosing(http)) {
+          reply.code(503)
+          return { status: 'stopping', checks: {} }
+        }
         const results = await Promise.all(
           [...checks].map(async ([name, run]) => {
             try {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { DomainError } from '@paylog/domain/errors'
+import { waitFor } from '@paylog/testing/waitFor'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
@@ -23,7 +24,7 @@ const Query = Type.Object({
 })
 const View = Type.Object({ id: Type.String(), name: Type.Union([Type.String(), Type.Null()]) })
 
-function testServer(t: Test): { http: FastifyInstance; logged: string[] } {
+function testServer(t: Test, level = 'info'): { http: FastifyInstance; logged: string[] } {
   const logged: string[] = []
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -31,7 +32,7 @@ function testServer(t: Test): { http: FastifyInstance; logged: string[] } {
       done()
     },
   })
-  const http = createHttp({ log: createLog({ app: 'test' }, destination) })
+  const http = createHttp({ log: createLog({ app: 'test', level }, destination) })
   http.post('/payments', { schema: { body: Body } }, async ({ body }) => body)
   http.get('/payments', { schema: { querystring: Query } }, async ({ query }) => query)
   http.get<{ Params: { id: string } }>('/payments/:id', async ({ params }) => params)
@@ -232,6 +233,17 @@ t.test('answers bytes that are no request in the envelope too, and closes', asyn
     t.match(head, `HTTP/1.1 ${status}`, JSON.stringify(bytes.slice(0, 40)))
     t.match(JSON.parse(body), { success: false, error: { code: 'invalid_request', request_id: String } })
   }
+})
+
+t.test('a client that leaves in the middle of its request is no failure of ours', async (t) => {
+  const { http, logged } = testServer(t, 'debug')
+  const socket = connect(Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
+  const begun = once(http.server, 'request')
+  socket.write('POST /payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{')
+  await begun
+  socket.resetAndDestroy()
+  await waitFor(() => /request refused|request failed/.test(logged.join('')), { what: 'what is said of it' })
+  t.notMatch(logged.join(''), /request failed|"level":"error"/)
 })
 
 t.test('serves the request in flight when it closes, then lets go of the connection', async (t) => {

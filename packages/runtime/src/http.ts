@@ -3,12 +3,23 @@ import { randomUUIDv7 } from 'node:crypto'
 import { Socket } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { drainOnClose } from './draining.ts'
 import { handleClientError, handleError, handleNotFound } from './errors.ts'
 import { type Logger, withoutRedaction } from './log.ts'
 import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
+import { traceRequests } from './requestSpans.ts'
 import { requireSound } from './soundRequest.ts'
 import { parseStrictJson } from './strictJson.ts'
 import { validatorCompiler } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How it was refused, for the figures; empty while all is well. */
+    errorCode: string
+    /** How many of its credentials were looked at and are not valid, though another one may be. */
+    refusedCredentials: number
+  }
+}
 
 const bodyLimitBytes = 256 * 1024
 const headerLimitBytes = 16 * 1024
@@ -24,8 +35,15 @@ const maxParamLength = 255
  * handler, a validator, a body parser, the router or bytes that were no request at all.
  *
  * Only `application/json` bodies are read, by the strict parser. Each response logs its route pattern, never its URL.
+ * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` says who the client is
  */
-export function createHttp({ log }: { log: Logger }): FastifyInstance {
+export function createHttp({
+  log,
+  trustProxy = [],
+}: {
+  readonly log: Logger
+  readonly trustProxy?: readonly string[]
+}): FastifyInstance {
   const logger: FastifyBaseLogger = log
   let owedAnswer: OwedAnswer = () => undefined
   const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -55,14 +73,17 @@ export function createHttp({ log }: { log: Logger }): FastifyInstance {
     forceCloseConnections: 'idle',
     // A request that arrives on an open connection while we drain is still served; the connection closes after it.
     return503OnClosing: false,
-    trustProxy: false,
+    trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     routerOptions: { maxParamLength },
     requestIdHeader: false,
     genReqId: () => randomUUIDv7(),
     frameworkErrors: handleError,
     clientErrorHandler: refuse,
   })
+  http.decorateRequest('errorCode', '')
+  http.decorateRequest('refusedCredentials', 0)
   owedAnswer = watchOwedAnswers(http.server)
+  drainOnClose(http)
   http.server.on('connect', (_request, socket) => socket instanceof Socket && refuse(new Error('CONNECT'), socket))
   // Left alone, Node would answer without a body; the hook below does it better.
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
@@ -73,6 +94,7 @@ export function createHttp({ log }: { log: Logger }): FastifyInstance {
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parseStrictJson(decodeUtf8(body)),
   )
+  traceRequests(http)
   http.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     requireSound(request)

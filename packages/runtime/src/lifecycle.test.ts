@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { stopTimeoutMs } from './lifecycle.ts'
 
 const script = fileURLToPath(new URL('fixtures/app.ts', import.meta.url))
 
@@ -73,6 +74,28 @@ t.test('exits 1 at once on a second signal', async (t) => {
   const ended = await app.ended
   t.equal(ended.code, 1)
   t.notOk(steps(ended).includes('first'))
+})
+
+t.test('a stop that takes too long gives up first, then exits 1 and names what was left', async (t) => {
+  const app = start(t, { END: 'hang', STOP_TIMEOUT: '600ms' })
+  await app.message()
+  app.child.kill('SIGTERM')
+  const ended = await app.ended
+  t.match(ended, { code: 1, signal: null })
+  t.strictSame(steps(ended), ['stopping', 'givingUp'])
+  const line = ended.stdout.split('\n').find((text) => text.includes('stop timed out')) ?? '{}'
+  t.match(JSON.parse(line), { level: 'error' })
+  t.strictSame((JSON.parse(line) as { left: unknown }).left, [
+    { name: 'hanging', under_way: 2, such_as: ['one thing', 'another'] },
+    { name: 'second' },
+    { name: 'first' },
+  ])
+})
+
+t.test('a supervisor knows how long to wait', async (t) => {
+  t.equal(stopTimeoutMs({}), 20_000)
+  t.equal(stopTimeoutMs({ STOP_TIMEOUT: '3s' }), 3_000)
+  t.equal(stopTimeoutMs({ STOP_TIMEOUT: 'soon' }), 20_000, 'what is badly set the app itself refuses')
 })
 
 t.test('stops in order and exits 1 when it fails, whichever way', async (t) => {

@@ -1,25 +1,55 @@
 // Starts an app, and stops it in the reverse order in which it was built.
-import { Type } from 'typebox'
-import { ConfigError, loadConfig, oneOf } from './config.ts'
-import { createLog, type Logger } from './log.ts'
+import { type StaticDecode, Type } from 'typebox'
+import { ConfigError, durationMs, loadConfig, oneOf } from './config.ts'
+import { createLog, type Logger, withoutUrlSecrets } from './log.ts'
+import { startTracing } from './tracing.ts'
 
 export type Lifecycle = {
-  /** Registers how to stop what was just started. Stops run one after the other, the last added first. */
-  add(name: string, stop: () => Promise<void> | void): void
+  /**
+   * Registers how to stop what was just started. Stops run one after the other, the last added first.
+   * @param underWay what is not finished yet, for the log when the stop takes too long
+   */
+  add(name: string, stop: () => Promise<void> | void, underWay?: () => readonly string[]): void
   /** Aborts at the beginning of the stop. */
   readonly stopping: AbortSignal
+  /** Aborts when a stop has nearly taken too long: what is under way is given up, in time to leave things in order. */
+  readonly givingUp: AbortSignal
   /** The app cannot be right any more: it stops in order and exits with 1. */
   fail(error: unknown): void
 }
 
-const stopTimeoutMs = 10_000
 /** The values of LOG_LEVEL. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** What every app understands: they are decoded before its own variables are. */
+export const processVariables = {
+  LOG_LEVEL: oneOf(logLevels, 'info'),
+  /** How long a stop may take; what is then still under way is given up. */
+  STOP_TIMEOUT: durationMs('20s'),
+}
+const ProcessConfig = Type.Object(processVariables)
+
+/** How long an app with this environment may take to stop, for whoever supervises it. A bad value it refuses itself. */
+export function stopTimeoutMs(environment: NodeJS.ProcessEnv): number {
+  const { STOP_TIMEOUT } = processVariables
+  const variables = Type.Object({ STOP_TIMEOUT })
+  try {
+    return loadConfig(variables, environment).STOP_TIMEOUT
+  } catch {
+    return loadConfig(variables, {}).STOP_TIMEOUT
+  }
+}
+
+/** What is left of a stop when what is under way is given up. */
+const lastMomentMs = 2_000
+/** As many of what was left are named. */
+const maxNamed = 20
 
 /**
  * Runs an app until a signal, its supervisor's disappearance or a failure ends it.
  *
- * SIGTERM, SIGINT and the supervisor's IPC disconnect stop everything and exit 0; a second signal exits 1 at once.
+ * SIGTERM, SIGINT and the supervisor's IPC disconnect stop everything and exit 0; a second signal exits 1 at once. A stop
+ * that has not ended after STOP_TIMEOUT exits 1 and names in the log what was left.
  * A throw at start is one line on standard error and exit 1. When `start` resolves and a supervisor is there, it is told
  * `{ type: 'ready', ...detail }` with whatever `start` returned.
  */
@@ -27,8 +57,9 @@ export function runApp(
   app: string,
   start: (context: { log: Logger; lifecycle: Lifecycle }) => Promise<object | undefined>,
 ): void {
-  const log = createLog({ app, level: logLevel(app) })
-  const lifecycle = createLifecycle(log)
+  const config = processConfig(app)
+  const log = createLog({ app, level: config.LOG_LEVEL })
+  const lifecycle = createLifecycle(log, config.STOP_TIMEOUT)
   process.on('SIGTERM', () => lifecycle.signalled('SIGTERM'))
   process.on('SIGINT', () => lifecycle.signalled('SIGINT'))
   // Supervised, this process lives no longer than its parent, even when the parent was killed.
@@ -45,6 +76,8 @@ async function run(
   lifecycle: ReturnType<typeof createLifecycle>,
 ): Promise<void> {
   try {
+    const stopTracing = await startTracing(app, log)
+    if (stopTracing) lifecycle.add('tracing', stopTracing)
     const detail = (await start({ log, lifecycle })) ?? {}
     if (!lifecycle.stopping.aborted) {
       log.info('ready')
@@ -59,9 +92,10 @@ async function run(
   }
 }
 
-function createLifecycle(log: Logger) {
-  const stops: { name: string; stop: () => Promise<void> | void }[] = []
+function createLifecycle(log: Logger, timeoutMs: number) {
+  const stops: Stop[] = []
   const stopping = new AbortController()
+  const givingUp = new AbortController()
   let exitCode = 0
 
   async function stop(code: number): Promise<void> {
@@ -70,17 +104,21 @@ function createLifecycle(log: Logger) {
     stopping.abort()
     // The bound is on the whole stop: a supervisor waits as long, then kills.
     const deadline = setTimeout(() => {
-      log.error({ left: stops.map(({ name }) => name) }, 'stop timed out')
+      log.error({ left: left(stops) }, 'stop timed out')
       process.exit(1)
-    }, stopTimeoutMs)
-    for (let last = stops.pop(); last !== undefined; last = stops.pop()) {
+    }, timeoutMs)
+    const lastMoment = setTimeout(() => givingUp.abort(), Math.max(timeoutMs - lastMomentMs, timeoutMs / 2))
+    for (let last = stops.at(-1); last !== undefined; last = stops.at(-1)) {
       try {
         await last.stop()
       } catch (error) {
         exitCode = 1
         log.error({ err: error, part: last.name }, 'could not stop')
       }
+      // Only then: what does not stop is the first that is named.
+      stops.pop()
     }
+    clearTimeout(lastMoment)
     clearTimeout(deadline)
     log.info({ exitCode }, 'stopped')
     process.exit(exitCode)
@@ -88,9 +126,10 @@ function createLifecycle(log: Logger) {
 
   return {
     stopping: stopping.signal,
+    givingUp: givingUp.signal,
     stop,
-    add(name: string, stopPart: () => Promise<void> | void): void {
-      stops.push({ name, stop: stopPart })
+    add(name: string, stopPart: Stop['stop'], underWay: Stop['underWay'] = () => []): void {
+      stops.push({ name, stop: stopPart, underWay })
     },
     fail(error: unknown): void {
       log.fatal({ err: error }, 'failed')
@@ -108,10 +147,24 @@ function createLifecycle(log: Logger) {
   }
 }
 
-// The log is there before the app's own variables are read, so its level is decoded apart from them.
-function logLevel(app: string): string {
+type Stop = {
+  readonly name: string
+  readonly stop: () => Promise<void> | void
+  readonly underWay: () => readonly string[]
+}
+
+/** The last one is being stopped; those before it were not asked yet. */
+function left(stops: readonly Stop[]): object[] {
+  return stops.toReversed().map(({ name, underWay }) => {
+    const all = underWay()
+    return all.length === 0 ? { name } : { name, under_way: all.length, such_as: all.slice(0, maxNamed) }
+  })
+}
+
+// The log is there before the app's own variables are read.
+function processConfig(app: string): StaticDecode<typeof ProcessConfig> {
   try {
-    return loadConfig(Type.Object({ LOG_LEVEL: oneOf(logLevels, 'info') })).LOG_LEVEL
+    return loadConfig(ProcessConfig)
   } catch (error) {
     process.stderr.write(`${app}: ${startFailure(error)}\n`)
     process.exit(1)
@@ -129,5 +182,5 @@ function startFailure(error: unknown): string {
   }
   // An AggregateError (every address of a host refused) has an empty message of its own.
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
-  return `could not start: ${(reason.message || reason.name).replaceAll(/\s*\n\s*/g, ' ')}`
+  return `could not start: ${withoutUrlSecrets(reason.message || reason.name).replaceAll(/\s*\n\s*/g, ' ')}`
 }

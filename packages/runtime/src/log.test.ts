@@ -52,6 +52,29 @@ t.test('tells of an error what it is, why and where, and none of the data that i
   t.match(second, { type: 'TypeError', message: 'bare' })
 })
 
+t.test('tells of a URL in an error where it leads to, and neither who may go there nor what is asked', async (t) => {
+  const { written, log } = lines()
+  const told = [
+    'postgres://user:hush@db.example.com:5432/paylog is away',
+    'esdb://user:hush/h@sh@node.example.com:2113?tls=false',
+    'cannot reach "https://hooks.example.com/services/hush?token=hush#hush"',
+    '(https://hooks.example.com/hush)',
+    'redis://:hush@redis.example.com, redis://:hush@redis.example.com',
+  ]
+  for (const message of told) log.error(new Error(message))
+  t.notMatch(written.join(''), 'hush')
+  const messages = written.map((line) => JSON.parse(line).err.message)
+  t.same(messages, [
+    'postgres://db.example.com:5432 is away',
+    'esdb://node.example.com:2113',
+    'cannot reach "https://hooks.example.com"',
+    '(https://hooks.example.com)',
+    'redis://redis.example.com, redis://redis.example.com',
+  ])
+  const { stack } = JSON.parse(written[0] ?? '').err
+  t.match(stack, /file:\/\/.*log\.test\.ts:\d+:\d+|log\.test\.ts:\d+:\d+/, 'where it was thrown is still told')
+})
+
 t.test('writes JSON with the app, the level by name and the time', async (t) => {
   const { written, log } = lines('warn')
   log.info('not written')

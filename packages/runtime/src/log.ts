@@ -1,5 +1,6 @@
 // The one logger of a process: JSON lines on standard output, secrets removed at the root.
-import { pino } from 'pino'
+import { trace } from '@opentelemetry/api'
+import { type LogFn, pino } from 'pino'
 
 export type Logger = pino.Logger
 
@@ -55,7 +56,37 @@ const toldOfErrors = [
 
 function errorFields(error: Error): Record<string, unknown> {
   const all = new Map(Object.entries(pino.stdSerializers.err(error)))
-  return Object.fromEntries(toldOfErrors.filter((field) => all.has(field)).map((field) => [field, all.get(field)]))
+  return Object.fromEntries(
+    toldOfErrors.filter((field) => all.has(field)).map((field) => [field, withoutUrlSecrets(all.get(field))]),
+  )
+}
+
+const urls = /\b(?!file:|node:)([a-z][a-z0-9+.-]*:\/\/)(?:[^\s"'`]*@)?([^\s"'`/?#),;]*)[^\s"'`),;]*/gi
+
+/**
+ * Cuts URLs to scheme, host and port: passwords stand in them, keys of endpoints and of providers, people's data.
+ * @param told what an error says; anything but a text stays as it is
+ */
+export function withoutUrlSecrets<Told>(told: Told): Told | string {
+  return typeof told === 'string' ? told.replaceAll(urls, '$1$2') : told
+}
+
+/** Of an error that comes without words, pino would take the whole message for them. */
+function sayErrors(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
+  const [given, words]: readonly unknown[] = args
+  const about = given instanceof Error ? { err: given } : given
+  if (words === undefined && isAbout(about) && about.err instanceof Error)
+    write.call(this, about, withoutUrlSecrets(about.err.message))
+  else write.apply(this, args)
+}
+
+const isAbout = (value: unknown): value is { readonly err: unknown } =>
+  typeof value === 'object' && value !== null && 'err' in value
+
+/** Which trace a line belongs to, as far as there is one. */
+function activeTrace(): { traceId?: string } {
+  const span = trace.getActiveSpan()
+  return span === undefined ? {} : { traceId: span.spanContext().traceId }
 }
 
 /**
@@ -73,6 +104,8 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorFields },
+      mixin: activeTrace,
+      hooks: { logMethod: sayErrors },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
     destination,

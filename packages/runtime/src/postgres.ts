@@ -13,6 +13,12 @@ const idleTimeoutMs = 30_000
 const lockRetryMs = 250
 const lockProbeMs = 2_000
 const lockAnswerTimeoutMs = 3_000
+/** Of a migration: for how long others may have to wait behind it, and for how long it lets them pass. */
+const lockTimeoutMs = 1_000
+const lockPauseMs = 1_000
+const lockPatienceMs = 300_000
+const lockNotAvailable = '55P03'
+const goneLookMs = 2_000
 
 // Local to our pools: pg's global parsers belong to everybody in the process, BullMQ included.
 const columnTypes = new pg.TypeOverrides()
@@ -131,18 +137,45 @@ export async function holdLock({
 
 /**
  * Applies the numbered `.sql` files of a directory (`001_name.sql`, …) that the schema has not seen, forward only, each in a
- * transaction of its own with the schema first in its `search_path`. Processes that start together wait for each other.
+ * transaction of its own with the schema first in its `search_path`. Processes that start together wait for each other; what
+ * a killed one had begun is undone by Postgres, and done by whoever calls this next.
  *
+ * The rules for whoever writes such a file, because the programs of the version before run while it is applied, and go on
+ * until the last of them is replaced:
+ * - It only adds: tables, views, indexes, columns that may be null or have a constant default, columns at the end of a view.
+ *   What the version before reads or writes keeps its name, its type and its meaning. What nobody uses any more is dropped by
+ *   a later version than the one that stopped using it.
+ * - A constraint on a table that is in use is added `not valid`, and validated by the next file, which locks nobody out.
+ * - Locks on what is in use are taken for moments. A lock that cannot be had within a second is given up with the whole
+ *   file, which is tried again after a pause: whoever waits for a lock makes everybody wait who comes after him. So each
+ *   file changes one such table, and fills it with what takes long in a file of its own.
+ * - An index on a large table that is written to is made before the version that needs it, by an operator, with
+ *   `create index concurrently if not exists`, which no transaction may hold; the file then says `if not exists` too.
+ * - It may be tried twice: nothing in it acts outside of the transaction.
+ * - Once released it is never changed; a mistake is mended by the next file.
+ *
+ * @param options `finish` is called last, on the same terms as a file, every time; it returns the names of what it did;
+ *   `lockPatienceMs` is how long locks that others hold are asked for again
  * @returns the names applied by this call
  * @throws when a file fails, when a file was changed after it was applied, or when one was added before the last one applied
  */
-export async function migrate(pool: pg.Pool, options: { schema: string; directory: URL }): Promise<string[]> {
+export async function migrate(
+  pool: pg.Pool,
+  options: {
+    schema: string
+    directory: URL
+    finish?: (client: pg.ClientBase) => Promise<string[]>
+    lockPatienceMs?: number
+  },
+): Promise<string[]> {
   const files = await readMigrations(options.directory)
   const schema = pg.escapeIdentifier(options.schema)
   const client = await pool.connect()
   try {
     // Waiting for another process, or building an index over a big table, may take longer than any request should.
     await client.query('set statement_timeout = 0')
+    // Or a process that was killed would hold the lock until its last statement is done. Not every server can look.
+    await client.query(`set client_connection_check_interval = ${goneLookMs}`).catch(() => undefined)
     await client.query('select pg_advisory_lock($1)', [lockKey(`migrate ${options.schema}`)])
     await client.query(`create schema if not exists ${schema}`)
     await client.query(
@@ -153,8 +186,11 @@ export async function migrate(pool: pg.Pool, options: { schema: string; director
       `select name, sha256 from ${schema}.migrations`,
     )
     const missing = missingMigrations(files, new Map(rows.map(({ name, sha256 }) => [name, sha256])))
-    for (const file of missing) await applyMigration(client, schema, file)
-    return missing.map(({ name }) => name)
+    const patiently = <Result>(work: () => Promise<Result>) =>
+      inPatientTransaction(client, schema, options.lockPatienceMs ?? lockPatienceMs, work)
+    for (const file of missing) await patiently(() => applyMigration(client, schema, file)).catch(failed(file))
+    const finished = await patiently(async () => (await options.finish?.(client)) ?? [])
+    return [...missing.map(({ name }) => name), ...finished]
   } finally {
     // The session carries the lock and the changed timeout; closing it gives both back, whatever state it is in.
     client.release(true)
@@ -187,15 +223,39 @@ function missingMigrations(files: Migration[], applied: ReadonlyMap<string, stri
 }
 
 async function applyMigration(client: pg.PoolClient, schema: string, { name, sql, sha256 }: Migration): Promise<void> {
-  try {
-    await client.query('begin')
-    await client.query(`set local search_path to ${schema}, public`)
-    await client.query(sql)
-    await client.query(`insert into ${schema}.migrations (name, sha256) values ($1, $2)`, [name, sha256])
-    await client.query('commit')
-  } catch (error) {
+  await client.query(sql)
+  await client.query(`insert into ${schema}.migrations (name, sha256) values ($1, $2)`, [name, sha256])
+}
+
+function failed({ name }: Migration): (error: unknown) => never {
+  return (error) => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`the migration ${name} failed: ${reason}`, { cause: error })
+  }
+}
+
+/** A transaction that begins again while others hold locks that it needs, so that nobody has to queue up behind it. */
+async function inPatientTransaction<Result>(
+  client: pg.PoolClient,
+  schema: string,
+  patienceMs: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const giveUpAt = performance.now() + patienceMs
+  for (;;) {
+    await client.query('begin')
+    try {
+      await client.query(`set local search_path to ${schema}, public; set local lock_timeout = ${lockTimeoutMs}`)
+      const result = await work()
+      await client.query('commit')
+      return result
+    } catch (error) {
+      // A connection that is lost has nothing left to undo.
+      await client.query('rollback').catch(() => undefined)
+      const isLocked = error instanceof Error && 'code' in error && error.code === lockNotAvailable
+      if (!isLocked || performance.now() > giveUpAt) throw error
+    }
+    await setTimeout(lockPauseMs)
   }
 }
 

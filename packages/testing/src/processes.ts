@@ -7,6 +7,11 @@ import { compileCache } from './compileCache.ts'
 
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000
+/**
+ * Unlike in production: tests end with requests that nobody answers any more, and a busy machine holds up every process
+ * that runs on it.
+ */
+const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0' }
 // Below the ports that Linux gives to outgoing connections: one of those could take the port of a killed process before it
 // is started again.
 const firstPort = 20_000
@@ -31,7 +36,7 @@ export type TestProcess = {
 /**
  * Starts a script with this Node and an IPC channel, as its supervisor would. It is gone when the test is over.
  *
- * @param options `env` is its whole environment, aside from `PATH` and what makes it start sooner
+ * @param options `env` is its whole environment, aside from `PATH` and what makes it start and stop sooner
  * @returns when the script has told that it is ready
  * @throws with its output, when it ended or stayed silent instead
  */
@@ -40,7 +45,7 @@ export async function startProcess(
   { script, env = {}, args = [] }: { script: URL; env?: Readonly<Record<string, string>>; args?: readonly string[] },
 ): Promise<TestProcess> {
   const child = spawn(process.execPath, [script.pathname, ...args], {
-    env: { PATH: process.env.PATH, ...compileCache, ...env },
+    env: { PATH: process.env.PATH, ...compileCache, ...testSettings, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let written = ''

@@ -13,6 +13,10 @@ export type TcpProxy = {
   heal(): void
   /** From now on nothing passes on the connections there are, either way, and nobody is told; new ones work. */
   freezeConnections(): void
+  /** From now on it is as if the server were gone: connections end, and new ones are refused. */
+  refuse(): Promise<void>
+  /** Takes connections again, on the same port. */
+  accept(): Promise<void>
   /** Resolves as soon as something that the client sent met a frozen connection. */
   stuck(): Promise<void>
   /** Resolves as soon as something that the server sent was swallowed. */
@@ -56,8 +60,19 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
     dropAll()
     server.close()
   })
+  const { port } = server.address() as AddressInfo
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
+    async refuse() {
+      const closed = once(server, 'close')
+      server.close()
+      dropAll()
+      await closed
+    },
+    async accept() {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+    },
     swallowAnswers() {
       swallowing = true
     },

@@ -1,7 +1,10 @@
 // Waiting for a condition instead of for a time.
 import { setTimeout as pause } from 'node:timers/promises'
 
-const lookMs = 10
+const shortestPauseMs = 10
+const longestPauseMs = 40
+/** Of what has been waited so far: who waits long may be told a little later, and leaves the machine to what is awaited. */
+const pauseShare = 1 / 20
 
 /**
  * Looks until the condition gives something other than `undefined` or `false`.
@@ -14,11 +17,12 @@ export async function waitFor<Found>(
   condition: () => Promise<Found | undefined | false> | Found | undefined | false,
   { what, timeoutMs = 10_000 }: { what: string; timeoutMs?: number },
 ): Promise<Found> {
-  const giveUpAt = performance.now() + timeoutMs
+  const began = performance.now()
   for (;;) {
     const found = await condition()
     if (found !== undefined && found !== false) return found
-    if (performance.now() > giveUpAt) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
-    await pause(lookMs)
+    const waitedMs = performance.now() - began
+    if (waitedMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
+    await pause(Math.min(Math.max(waitedMs * pauseShare, shortestPauseMs), longestPauseMs))
   }
 }

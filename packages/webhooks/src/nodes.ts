@@ -46,6 +46,9 @@ const urlList = 'EXTERNAL_WEBHOOK_URLS'
 const everything: readonly string[] = Object.freeze(['all'])
 const patternRule = 'event patterns: all, a name such as payment.succeeded, payment.*, or with a provider stripe:*'
 
+/** Whether a variable is one of those for webhooks, which have no fixed list. */
+export const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
+
 /**
  * Reads both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`,
  * with the additions of the design (secrets, format, retry schedule, timeout), and the single list of endpoints. A node

@@ -35,6 +35,8 @@ export type Outbound = {
   /** The user who may see it in the log; `null` leaves it to administrators. */
   readonly user_id: string | null
   readonly is_test: boolean
+  /** Where the trace of the event goes on; absent when nobody traces it. */
+  readonly traceparent?: string
 }
 
 const namespace = '5f2b6a52-6f5e-4c0b-9a3a-6c1f5b0c7d11'
@@ -91,6 +93,7 @@ function once(write: () => string): () => string {
 
 function outbound(source: SourceEvent, message: Message, node: string, body: string): Outbound {
   const { event, mode, provider, payment_id, user_id, is_test } = message
+  const { correlationId, causationId, traceparent } = source.metadata
   return {
     id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, node]), namespace),
     node,
@@ -101,10 +104,11 @@ function outbound(source: SourceEvent, message: Message, node: string, body: str
     source_stream: source.stream,
     source_revision: source.revision,
     source_event_id: source.id,
-    correlation_id: source.metadata.correlationId,
-    causation_id: source.metadata.causationId,
+    correlation_id: correlationId,
+    causation_id: causationId,
     payment_id,
     user_id,
     is_test,
+    ...(traceparent !== undefined && { traceparent }),
   }
 }

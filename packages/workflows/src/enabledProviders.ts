@@ -3,6 +3,7 @@ import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
 import { bool, ConfigError, commaList, integer, origin, text } from '@paylog/runtime/config'
 import { type StaticDecode, Type } from 'typebox'
+import { type ObserveProviderCall, observedProvider } from './observedProvider.ts'
 
 /** What signs a provider's notifications may be several, comma-separated, while it is being replaced. */
 export const providerVariables = {
@@ -90,15 +91,20 @@ export function credentialProblems(config: ProviderConfig): readonly string[] {
 
 /**
  * The providers whose credentials are set, by their id.
+ * @param observe is told how each of their calls ended
  * @throws ConfigError with the `credentialProblems`
  */
-export async function enabledProviders(config: ProviderConfig): Promise<ReadonlyMap<string, Provider>> {
+export async function enabledProviders(
+  config: ProviderConfig,
+  observe?: ObserveProviderCall,
+): Promise<ReadonlyMap<string, Provider>> {
   const problems = credentialProblems(config)
   if (problems.length > 0) throw new ConfigError(problems)
   const providers = await Promise.all(recipes.flatMap(({ create }) => create(config) ?? []))
   const { SANDBOX_PROVIDER: isSandboxOn, SANDBOX_WEBHOOK_SECRET: webhookSecrets } = config
   if (isSandboxOn && webhookSecrets) providers.push(createSandbox({ webhookSecrets }))
-  return new Map(providers.map((provider) => [provider.id, provider]))
+  const observed = observe ? providers.map((provider) => observedProvider(provider, observe)) : providers
+  return new Map(observed.map((provider) => [provider.id, provider]))
 }
 
 function missingBeside(config: ProviderConfig, credentials: readonly Variable[]): string[] {

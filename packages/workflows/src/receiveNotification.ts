@@ -2,7 +2,7 @@
 import { DomainError } from '@paylog/domain/errors'
 import { notificationFold } from '@paylog/domain/provider-events/events'
 import { newStream } from '@paylog/event-store/eventStore'
-import { providerEventStream } from '@paylog/event-store/streamName'
+import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type SignedNotification } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
 import { notificationFacts, settleNotification } from './settleNotification.ts'
@@ -14,6 +14,8 @@ export type IncomingNotification = Omit<SignedNotification, 'now'> & {
 }
 
 export type ReceivedNotification = {
+  /** Where it is kept; what comes of it names this as its cause. */
+  readonly inbox: StreamName
   /** Why it is stored but not applied yet; the sweep will do it. */
   readonly postponed: unknown
 }
@@ -53,9 +55,9 @@ export async function receiveNotification(
   })
   try {
     await settleNotification(workflow, { provider, notification, inbox, known: received, metadata })
-    return { postponed: undefined }
+    return { inbox, postponed: undefined }
   } catch (error) {
-    return { postponed: error }
+    return { inbox, postponed: error }
   }
 }
 

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from '@paylog/runtime/log'
 import pg from 'pg'
-import type { Logger } from './log.ts'
 import { endOrphan } from './postgresOrphan.ts'
 import { findPostgresProgram, type PostgresProgram, type RunAs } from './postgresProgram.ts'
 
@@ -22,7 +22,7 @@ const database = 'paylog'
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '100',
+  max_connections: '200',
   shared_buffers: '64MB',
   max_wal_size: '512MB',
   fsync: 'on',

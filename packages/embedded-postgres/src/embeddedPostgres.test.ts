@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createLog } from '@paylog/runtime/log'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from './embeddedPostgres.ts'
-import { createLog } from './log.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const owner = new URL('fixtures/postgresOwner.ts', import.meta.url)

@@ -1,0 +1,80 @@
+// How much one caller may ask for, and how much all of them together.
+import underPressure from '@fastify/under-pressure'
+import { DomainError } from '@paylog/domain/errors'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type StaticDecode, Type } from 'typebox'
+import { clientNetwork } from './clientNetwork.ts'
+import { durationMs, integer } from './config.ts'
+import { credentialKeys } from './credentialKeys.ts'
+import { guardIdentity } from './guardIdentity.ts'
+import { refuseForNow, sayLimit } from './rateLimited.ts'
+import type { Count, CountRequests } from './requestCounts.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Takes requests of anybody: those without a credential count against their address. */
+    isAnonymous?: boolean
+    /** Takes what a provider reports, however much that is. */
+    isForProviders?: boolean
+  }
+}
+
+const maxPerMinute = 1_000_000
+
+export const limitVariables = {
+  /** Of one credential; 0 is no limit, here and in the following. */
+  RATE_LIMIT_PER_MINUTE: integer(0, maxPerMinute, 0),
+  /** Payments begun without a credential, of one client address. */
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: integer(0, maxPerMinute, 60),
+  /** Credentials of one client address that were not valid; then none of its credentials is looked at. */
+  RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(0, maxPerMinute, 0),
+  /** How long the event loop may be held up on average over a second; beyond it requests are refused. */
+  SHED_EVENT_LOOP_DELAY: durationMs('1s'),
+}
+const LimitConfig = Type.Object(limitVariables)
+export type LimitConfig = Readonly<StaticDecode<typeof LimitConfig>>
+
+const retryAfterSeconds = 5
+
+/**
+ * Refuses what is too much, before a credential is looked at or a byte of the body is read: with 429 `rate_limited` and the
+ * headers `RateLimit-Limit`, `-Remaining`, `-Reset` (seconds) and `Retry-After`; with 503 `service_unavailable` and
+ * `Retry-After` while the process cannot keep up. What is let through has the three `RateLimit` headers as well.
+ * @param scope the routes that are registered in it after this are guarded
+ */
+export async function limitRequests(scope: FastifyInstance, config: LimitConfig, count: CountRequests): Promise<void> {
+  if (config.SHED_EVENT_LOOP_DELAY > 0) {
+    await scope.register(underPressure, {
+      maxEventLoopDelay: config.SHED_EVENT_LOOP_DELAY,
+      pressureHandler: async (_request, reply) => {
+        reply.header('retry-after', retryAfterSeconds)
+        throw new DomainError('service_unavailable', 'Too many requests are under way here; try again')
+      },
+    })
+  }
+  const ofCredential = config.RATE_LIMIT_PER_MINUTE
+  const ofAnonymous = config.RATE_LIMIT_ANONYMOUS_PER_MINUTE
+  // First: who is shut out makes no counters by making credentials up.
+  guardIdentity(scope, { max: config.RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE, count })
+
+  scope.addHook('onRequest', async (request, reply) => {
+    const { config: route } = request.routeOptions
+    if (route.isForProviders) return
+    const credentials = credentialKeys(request)
+    const isAnonymous = credentials.length === 0
+    if (!isAnonymous && ofCredential > 0) {
+      const keys = credentials.map((credential) => `credential:${credential}`)
+      refuseExceeded(reply, await count(keys, 1), ofCredential)
+    }
+    if (isAnonymous && route.isAnonymous && ofAnonymous > 0) {
+      refuseExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), ofAnonymous)
+    }
+  })
+}
+
+/** Of several counts the highest one decides. */
+function refuseExceeded(reply: FastifyReply, counts: readonly Count[], max: number): void {
+  const highest = counts.reduce((found, other) => (other.count > found.count ? other : found))
+  sayLimit(reply, max, highest)
+  if (highest.count > max) refuseForNow(reply, highest.restMs)
+}

@@ -1,0 +1,58 @@
+// What somebody may do who only reads: look at views.
+import pg from 'pg'
+import { lockKey } from './postgres.ts'
+
+/** No role has this name. Its message says what to do. */
+export class UnknownRoleError extends Error {
+  override readonly name = 'UnknownRoleError'
+
+  constructor(role: string) {
+    super(`there is no role ${role}: create it in Postgres (create role ${pg.escapeIdentifier(role)}), then try again`)
+  }
+}
+
+/** @throws UnknownRoleError */
+export async function requireRole(db: Pick<pg.Pool, 'query'>, role: string): Promise<void> {
+  const { rowCount } = await db.query('select from pg_roles where rolname = $1', [role])
+  if (rowCount === 0) throw new UnknownRoleError(role)
+}
+
+/**
+ * Lets a role read every view there is in these schemas. A view shows what its owner may see, so the tables behind it stay
+ * closed. What was granted before stays; called again it only adds what is missing.
+ *
+ * @returns the views that the role could not read before, in the order of their names
+ * @throws UnknownRoleError
+ */
+export async function grantReading(
+  pool: pg.Pool,
+  { role, schemas }: { readonly role: string; readonly schemas: readonly string[] },
+): Promise<string[]> {
+  await requireRole(pool, role)
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    // Two that grant at once would get in each other's way.
+    await client.query('select pg_advisory_xact_lock($1)', [lockKey('grant reading')])
+    const { rows: views } = await client.query<{ name: string }>(
+      `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+       where relkind = 'v' and nspname = any($1) and not has_table_privilege($2, pg_class.oid, 'select') order by 1`,
+      [schemas, role],
+    )
+    const { rows: closed } = await client.query<{ name: string }>(
+      `select quote_ident(nspname) as name from pg_namespace
+       where nspname = any($1) and not has_schema_privilege($2, pg_namespace.oid, 'usage')`,
+      [schemas, role],
+    )
+    const reader = pg.escapeIdentifier(role)
+    for (const { name } of closed) await client.query(`grant usage on schema ${name} to ${reader}`)
+    for (const { name } of views) await client.query(`grant select on ${name} to ${reader}`)
+    await client.query('commit')
+    return views.map(({ name }) => name)
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  } finally {
+    client.release()
+  }
+}

@@ -1,0 +1,50 @@
+// An API as the apps serve it, in the process of a test.
+import { Writable } from 'node:stream'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Test } from 'tap'
+import { Type } from 'typebox'
+import { apiVariables, serveApi } from '../apiServer.ts'
+import { loadConfig } from '../config.ts'
+import { createHealth } from '../health.ts'
+import { createLog } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
+
+export type ServedApi = {
+  readonly url: string
+  /** The lines of its log. */
+  readonly logged: readonly string[]
+}
+
+/** @param variables as an operator sets them @param api the routes; it stops when the test is over */
+export async function servedApi(
+  t: Test,
+  variables: Readonly<Record<string, string>>,
+  api: FastifyPluginAsync,
+): Promise<ServedApi> {
+  const config = loadConfig(Type.Object(apiVariables), { PORT: '0', ...variables })
+  const logged: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  const { signal } = new AbortController()
+  const stops: (() => Promise<void> | void)[] = []
+  const lifecycle = {
+    add: (_name: string, stop: () => Promise<void> | void) => void stops.unshift(stop),
+    stopping: signal,
+    givingUp: signal,
+    fail: (error: unknown) => t.fail(String(error)),
+  }
+  t.teardown(async () => {
+    for (const stop of stops) await stop()
+  })
+  const parts = {
+    log: createLog({ app: 'test' }, destination),
+    lifecycle,
+    health: createHealth(),
+    metrics: createMetrics(),
+  }
+  return { url: await serveApi(config, parts, api), logged }
+}

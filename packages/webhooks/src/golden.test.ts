@@ -1,0 +1,45 @@
+// What was ever stored can be told to everybody: every sample goes through the mapping, to nodes of every mode and format.
+import { goldenSamples } from '@paylog/testing/goldenSamples'
+import t from 'tap'
+import { chatServices } from './chat/chatServices.ts'
+import { eventModes } from './nodes.ts'
+import { outboundMessages, plannedDeliveries } from './outbound.ts'
+import { nodeSettings, nodesFrom } from './testEvents.ts'
+
+const chats = chatServices.map((format) => ['both', format] as const)
+const nodes = nodesFrom(
+  ...[...eventModes.map((mode) => [mode, 'json'] as const), ...chats].map(([mode, format], place) =>
+    nodeSettings(place + 1, mode, { FORMAT: format, URL: `https://example.com/${place}?chat_id=1` }),
+  ),
+  { EXTERNAL_WEBHOOK_URLS: 'https://example.com/list' },
+)
+
+/** What is told under any of its names; the rest is for ourselves alone. */
+const toldTypes: readonly string[] = [
+  'PaymentAttemptFailed',
+  'PaymentCanceled',
+  'PaymentSucceeded',
+  'ProviderEventApplied',
+  'ProviderEventAppliedToMethod',
+  'ProviderEventReceived',
+  'ProviderEventUnmatched',
+  'ProviderIntentCreated',
+  'WebhookSimulationRequested',
+  'WebhookTestRequested',
+]
+
+t.test('every sample is told, or told to nobody on purpose; and it is told as it was planned', async (t) => {
+  const told = new Set<string>()
+  for (const { name, event, metadata } of goldenSamples()) {
+    const source = { ...event, id: '0190a000-0000-7000-8000-0000000000ff', stream: 'golden-1', revision: 1n, metadata }
+    const messages = outboundMessages(source, nodes, { projectId: 'shop' })
+    for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
+    t.same(
+      messages.map(({ node, event, mode }) => ({ node, event, mode })),
+      plannedDeliveries(event, nodes),
+      name,
+    )
+    if (messages.length > 0) told.add(event.type)
+  }
+  t.same([...told].toSorted(), toldTypes)
+})

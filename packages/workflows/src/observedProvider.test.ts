@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
+import { createSandbox } from '@paylog/providers/sandbox'
+import { createMetrics } from '@paylog/runtime/metrics'
+import t from 'tap'
+import { measureWorkflows } from './measureWorkflows.ts'
+import { observedProvider, type ProviderCallEnd } from './observedProvider.ts'
+import { createStagedCatalog } from './testing/stagedCatalog.ts'
+
+const intent = (overrides: Partial<CreateIntent> = {}): CreateIntent => ({
+  payment_id: randomUUID(),
+  idempotency_key: randomUUID(),
+  amount_cents: 2599,
+  currency: 'EUR',
+  description: null,
+  provider_method_id: null,
+  provider_customer_id: null,
+  ...overrides,
+})
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+const product = {
+  product_id: randomUUID(),
+  name: 'A product',
+  description: null,
+  product_type: 'digital' as const,
+  price: { amount_cents: 100, currency: 'EUR', recurring: null },
+}
+
+function watched(provider: Provider) {
+  const ends: ProviderCallEnd[] = []
+  return { ends, provider: observedProvider(provider, (end) => ends.push(end)) }
+}
+
+t.test('every call is told of with how it ended, and ends as it would have without', async (t) => {
+  const failing = new TypeError('a mistake of ours')
+  const { ends, provider } = watched({
+    ...sandbox,
+    async cancelIntent(id) {
+      if (id === 'bug') throw failing
+      throw new ProviderError('unknown', 'timeout', 'No answer came')
+    },
+  })
+  t.match(await provider.createIntent(intent({ idempotency_key: 'key' })), { provider_intent_id: 'sandbox_pi_key' })
+  await t.rejects(provider.createIntent(intent({ provider_method_id: 'pm_card_declined' })), {
+    name: 'ProviderError',
+    kind: 'declined',
+  })
+  await t.rejects(async () => provider.cancelIntent?.('pi'), { kind: 'unknown', code: 'timeout' })
+  await t.rejects(async () => provider.cancelIntent?.('bug'), failing)
+  const unsigned = { body: Buffer.from('{}'), headers: {}, now: new Date() }
+  await t.rejects(provider.verifyNotification(unsigned), { code: 'invalid_signature' })
+  await provider.catalog?.putProduct({ idempotency_key: 'key', product, price: 'put', known: null })
+  t.same(
+    ends.map(({ provider, operation, outcome }) => `${provider} ${operation}: ${outcome}`),
+    [
+      'sandbox createIntent: ok',
+      'sandbox createIntent: declined',
+      'sandbox cancelIntent: unknown',
+      'sandbox cancelIntent: failed',
+      'sandbox verifyNotification: refused',
+      'sandbox catalog.putProduct: ok',
+    ],
+  )
+  t.ok(ends.every(({ seconds }) => seconds >= 0 && seconds < 10))
+})
+
+t.test('what answers at once still does, and is no call', async (t) => {
+  const { ends, provider } = watched(createStagedCatalog().provider)
+  t.equal(provider.isTestMethod('pm_card_visa'), true)
+  t.equal(provider.isTestMethod('pm_other'), false)
+  t.equal(provider.catalog?.keepsPrice(product), true)
+  const unsold = { ...product, price: { ...product.price, currency: 'XAF' } }
+  t.throws(() => provider.catalog?.checkProduct(unsold), { name: 'ProviderError', kind: 'currency' })
+  t.throws(() => provider.readNotification(Buffer.from('no JSON')), { code: 'invalid_request' })
+  await provider.close()
+  t.same(ends, [])
+})
+
+t.test('whatever a provider is made of stays as it is', async (t) => {
+  const bare = watched({ ...sandbox, methods: null, catalog: null }).provider
+  const lacking = ['retrieveIntent', 'findIntents', 'cancelIntent', 'captureIntent', 'methods', 'catalog'] as const
+  for (const name of lacking) t.equal(bare[name], null, name)
+  t.same(Object.keys(bare), Object.keys(sandbox))
+
+  let isOpen = false
+  const keyed = {
+    ...sandbox,
+    key: 'mine',
+    get retrieveIntent() {
+      return isOpen ? async () => null : null
+    },
+    async createIntent(this: { readonly key: string }) {
+      return { provider_intent_id: this.key, client_secret: null }
+    },
+  }
+  const { provider } = watched(keyed)
+  t.equal(provider.retrieveIntent, null)
+  isOpen = true
+  t.type(provider.retrieveIntent, 'function')
+  t.match(await provider.createIntent(intent()), { provider_intent_id: 'mine' })
+  const { createIntent } = provider
+  t.match(await createIntent(intent()), { provider_intent_id: 'mine' })
+})
+
+t.test('the figures count calls by words of ours alone', async (t) => {
+  const metrics = createMetrics()
+  const provider = observedProvider(sandbox, measureWorkflows(metrics).providerCall)
+  const planted = ['planted-key', 'planted-text']
+  await provider.createIntent(intent({ idempotency_key: 'planted-key', description: 'planted-text' }))
+  await provider.createIntent(intent({ provider_method_id: 'pm_card_declined' })).catch(() => undefined)
+  const text = await metrics.registry.metrics()
+  const count = 'provider_call_duration_seconds_count{provider="sandbox",operation="createIntent"'
+  t.match(text, `${count},outcome="ok"} 1`)
+  t.match(text, `${count},outcome="declined"} 1`)
+  for (const word of planted) t.notMatch(text, word)
+})

@@ -1,0 +1,83 @@
+// Tells how the calls to a provider end, without a provider knowing of it.
+import { SpanKind } from '@opentelemetry/api'
+import { DomainError } from '@paylog/domain/errors'
+import type { Provider, ProviderMethods } from '@paylog/providers/provider'
+import { ProviderError } from '@paylog/providers/provider'
+import type { ProviderCatalog } from '@paylog/providers/providerCatalog'
+import { inSpan, markFailed } from '@paylog/runtime/spans'
+
+export type ProviderCallEnd = {
+  readonly provider: string
+  /** The name of the call: `createIntent`, `methods.attachMethod`. */
+  readonly operation: string
+  /**
+   * `ok`, the kind of a ProviderError (`declined`, `unknown`, …), `refused` for what we do not take ourselves (a bad
+   * signature), or `failed`.
+   */
+  readonly outcome: string
+  readonly seconds: number
+}
+
+export type ObserveProviderCall = (end: ProviderCallEnd) => void
+
+type AtOnce<Calls> = {
+  [Name in keyof Calls]: NonNullable<Calls[Name]> extends (...args: never[]) => infer Result
+    ? Result extends Promise<unknown>
+      ? never
+      : Name
+    : never
+}[keyof Calls]
+
+/** Calls that stay within the process: all that answer at once, which the compiler sees to, and `close`. */
+const local: Readonly<Record<AtOnce<Provider> | AtOnce<ProviderMethods> | AtOnce<ProviderCatalog> | 'close', true>> = {
+  checkAmount: true,
+  isTestMethod: true,
+  readNotification: true,
+  keepsPrice: true,
+  checkProduct: true,
+  close: true,
+}
+
+/** The same provider, with every call that it makes told to `observe` when it has ended, and a span for each. */
+export function observedProvider(provider: Provider, observe: ObserveProviderCall): Provider {
+  return observedCalls(provider, '', async (operation, call) => {
+    const { id } = provider
+    const attributes = { 'paylog.provider': id, 'paylog.operation': operation }
+    return await inSpan({ name: `${id} ${operation}`, kind: SpanKind.CLIENT, attributes }, async (span) => {
+      const start = performance.now()
+      let outcome = 'ok'
+      try {
+        return await call()
+      } catch (error) {
+        outcome = outcomeOf(error)
+        markFailed(span, outcome)
+        throw error
+      } finally {
+        observe({ provider: id, operation, outcome, seconds: (performance.now() - start) / 1_000 })
+      }
+    })
+  })
+}
+
+/** Looked up when they are called, so that whatever a provider is made of stays as it is. */
+function observedCalls<Calls extends object>(
+  calls: Calls,
+  prefix: string,
+  around: (operation: string, call: () => unknown) => Promise<unknown>,
+): Calls {
+  return new Proxy(calls, {
+    get(_, name): unknown {
+      const value: unknown = Reflect.get(calls, name)
+      if (typeof name === 'symbol' || name in local) return value
+      if (typeof value === 'function')
+        return (...args: readonly unknown[]) => around(`${prefix}${name}`, () => value.apply(calls, args))
+      const isPart = (name === 'methods' || name === 'catalog') && typeof value === 'object' && value !== null
+      return isPart ? observedCalls(value, `${name}.`, around) : value
+    },
+  })
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof ProviderError) return error.kind
+  return error instanceof DomainError ? 'refused' : 'failed'
+}
