@@ -1,7 +1,8 @@
 // How every write answers: the envelope, and the headers that tell what the write has become in the log.
+import type { ErrorCode } from '@paylog/domain/errors'
 import type { Revision } from '@paylog/event-store/appending'
 import type { LogPosition } from '@paylog/event-store/codec'
-import { dataAnswer, etagHeader } from '@paylog/runtime/openApiParts'
+import { dataAnswer, etagHeader, type RouteNotes, refusals } from '@paylog/runtime/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { etagOf } from './ifMatch.ts'
@@ -11,7 +12,7 @@ const position = {
     description: 'Sent as X-Read-After, it has a GET wait until this write can be read',
   }),
 }
-const replayed = {
+export const replayedHeader = {
   'Idempotent-Replayed': Type.Literal('true', {
     description: 'Only when an earlier request with the same Idempotency-Key was answered with this',
   }),
@@ -19,8 +20,8 @@ const replayed = {
 
 /** For the descriptions of answers: which headers `markAnswer` gives them. */
 export const answerHeaders = {
-  begun: { ...position, ...replayed },
-  created: { ...position, ...etagHeader, ...replayed },
+  begun: { ...position, ...replayedHeader },
+  created: { ...position, ...etagHeader, ...replayedHeader },
   changed: { ...position, ...etagHeader },
   deleted: position,
 }
@@ -29,7 +30,35 @@ export const deletedAnswer = (description: string) =>
   dataAnswer(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
     description,
     headers: answerHeaders.deleted,
+    examples: [{ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', deleted: true } }],
   })
+
+/**
+ * For the descriptions of routes: how a write can be refused.
+ * @param codes beside those that every write has
+ * @param headers of refusals that are kept and answered again, by status
+ */
+export const writeRefusals = (
+  codes: readonly ErrorCode[],
+  headers: Readonly<Record<number, object>> = {},
+): RouteNotes =>
+  refusals([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
+
+/** How a provider that is asked on the way does not do it. */
+export const providerRefusals = [
+  'provider_not_enabled',
+  'payment_declined',
+  'provider_rejected',
+  'currency_not_supported',
+  'provider_unavailable',
+  'provider_outcome_unknown',
+] as const satisfies readonly ErrorCode[]
+
+/** How a request with an Idempotency-Key is refused for what came with the key before. */
+export const keyRefusals = [
+  'idempotency_key_in_flight',
+  'idempotency_key_reused',
+] as const satisfies readonly ErrorCode[]
 
 /**
  * Tells in headers what has become of a write.

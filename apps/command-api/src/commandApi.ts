@@ -2,6 +2,7 @@
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
+import { paymentHistoryRoutes } from './payment-history/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { productSyncRoutes } from './product-sync/routes.ts'
@@ -16,6 +17,7 @@ export const commandApi =
   ({ nodes, ...writing }: Writing & { readonly nodes: readonly WebhookNode[] }): FastifyPluginAsync =>
   async (app) => {
     await app.register(paymentRoutes(writing))
+    await app.register(paymentHistoryRoutes(writing))
     await app.register(setupIntentRoutes(writing))
     await app.register(paymentMethodRoutes(writing))
     await app.register(addressRoutes(writing))

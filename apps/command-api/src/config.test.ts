@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ConfigError } from '@paylog/runtime/config'
 import t from 'tap'
 import { Type } from 'typebox'
@@ -30,4 +33,45 @@ t.test('one message names every bad variable, those of the nodes included', asyn
   const names = problemsOf({ ...required, ...bad }).map((problem) => problem.split(' ', 1)[0])
   t.same(names.toSorted(), ['AUTH_URL', 'WEBHOOK_1_EVENT_MODE', 'WEBHOOK_1_URL'])
   t.notMatch(problemsOf({ ...required, ...bad }).join(), 'nowhere')
+})
+
+t.test('the variables of the nodes and the credentials of providers may be kept in files', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'paylog-config-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  const file = (name: string, content: string) => {
+    writeFileSync(join(directory, name), content)
+    return join(directory, name)
+  }
+  const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+  const env = {
+    ...required,
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL_FILE: file('url', 'https://receiver.example.com/hook\n'),
+    WEBHOOK_1_SECRET_FILE: file('secret', `${secret}\r\n`),
+    EXTERNAL_WEBHOOK_URLS_FILE: file('urls', 'https://a.example.com/x,https://b.example.com/y\n'),
+    STRIPE_SECRET_KEY_FILE: file('stripe', 'sk_test_made_up\n'),
+    STRIPE_WEBHOOK_SECRET_FILE: file('signing', 'whsec_made_up'),
+  }
+  const { nodes, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadWithNodes(Variables, env)
+  t.same(
+    nodes.map(({ url, secrets }) => [url, secrets]),
+    [
+      ['https://receiver.example.com/hook', [secret]],
+      ['https://a.example.com/x', []],
+      ['https://b.example.com/y', []],
+    ],
+  )
+  t.same([STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET], ['sk_test_made_up', ['whsec_made_up']])
+
+  const missing = join(directory, 'missing')
+  t.same(problemsOf({ ...env, WEBHOOK_1_URL_FILE: missing, STRIPE_WEBHOOK_SECRET_FILE: missing }), [
+    'WEBHOOK_1_URL_FILE names a file that cannot be read (ENOENT)',
+    'STRIPE_WEBHOOK_SECRET_FILE names a file that cannot be read (ENOENT)',
+  ])
+  t.same(problemsOf({ ...env, WEBHOOK_1_URL: 'https://c.example.com' }), [
+    'WEBHOOK_1_URL and WEBHOOK_1_URL_FILE are both set',
+  ])
+  t.same(problemsOf({ ...env, STRIPE_WEBHOOK_SECRET_FILE: '' }), [
+    'STRIPE_WEBHOOK_SECRET is required when STRIPE_SECRET_KEY is set',
+  ])
 })

@@ -1,7 +1,8 @@
 // The variables of the write side.
-import { bool, commaList, durationMs, loadConfig, text, url } from '@paylog/runtime/config'
-import { decodeNodes, type WebhookNode } from '@paylog/webhooks/nodes'
+import { bool, commaList, durationMs, loadConfig, readVariableFiles, text, url } from '@paylog/runtime/config'
+import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
+import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 
 /** Beside these the write side reads those of the webhook nodes, which have no fixed list. */
@@ -22,12 +23,14 @@ export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithN
 /**
  * Decodes the variables of an app that the write side is part of, and with them those of the webhook nodes, as the worker
  * does: who tries his endpoints out is told which of them will hear of it.
- * @throws ConfigError naming every bad variable
+ * @throws ConfigError naming every bad variable, and every credential of a provider that is missing beside others
  */
 export function loadWithNodes<Schema extends TObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
 ): Readonly<StaticDecode<Schema>> & WithNodes {
-  const { nodes, problems } = decodeNodes(env)
-  return { ...loadConfig(schema, env, problems), nodes }
+  const given = readVariableFiles(env, (name) => name in schema.properties || isWebhookVariable(name))
+  const { nodes, problems } = decodeNodes(given.env)
+  const further = [...given.problems, ...problems, ...providerProblems(given.env)]
+  return { ...loadConfig(schema, given.env, further), nodes }
 }

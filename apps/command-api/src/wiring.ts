@@ -4,7 +4,9 @@ import { createIdentity } from '@paylog/identity/identity'
 import { createCallers } from '@paylog/runtime/callers'
 import type { Health } from '@paylog/runtime/health'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import type { Metrics } from '@paylog/runtime/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
+import { measureWorkflows } from '@paylog/workflows/measureWorkflows'
 import type { FastifyPluginAsync } from 'fastify'
 import { commandApi } from './commandApi.ts'
 import type { CommandConfig } from './config.ts'
@@ -15,16 +17,19 @@ const identityTimeoutMs = 2_000
 /** The write side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
 export async function wireCommandApi(
   config: CommandConfig,
-  { lifecycle, health }: { readonly lifecycle: Lifecycle; readonly health: Health },
+  { lifecycle, health, metrics }: { readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
 ): Promise<FastifyPluginAsync> {
-  const providers = await enabledProviders(config)
+  const observe = measureWorkflows(metrics)
+  const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
   lifecycle.add('event store', () => store.close())
   health.check('event_store', async () => {
     const head = await store.head()
     return { head: head?.commit.toString() ?? null }
   })
+  // No check of the identity backend: without it sessions get 503, but no other replica would be better off, while guests'
+  // payments and providers' notifications go on. Nor of the providers: each is one of several, and the payer's choice.
   const identity = createIdentity({
     authUrl: config.AUTH_URL,
     service: config.AUTH_SERVICE,

@@ -4,29 +4,26 @@ import { commandVariables, loadWithNodes } from '@paylog/command-api/config'
 import { wireCommandApi } from '@paylog/command-api/wiring'
 import { queryVariables } from '@paylog/query-api/config'
 import { wireQueryApi } from '@paylog/query-api/wiring'
-import { port, text } from '@paylog/runtime/config'
+import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
 import { createHealth } from '@paylog/runtime/health'
-import { createHttp } from '@paylog/runtime/http'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createMetrics } from '@paylog/runtime/metrics'
 import { Type } from 'typebox'
 import { openApi } from './openApi.ts'
 import { rememberPositions } from './rememberPositions.ts'
 
-const Config = Type.Object({ HOST: text('127.0.0.1'), PORT: port(8080), ...commandVariables, ...queryVariables })
+const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables })
 
 runApp('gateway', async ({ log, lifecycle }) => {
   const config = loadWithNodes(Config, process.env)
   const health = createHealth()
-  const command = await wireCommandApi(config, { lifecycle, health })
-  const query = wireQueryApi(config, { log, lifecycle, health })
-  const http = createHttp({ log })
-  await openApi(http)
-  rememberPositions(http)
-  await http.register(command)
-  await http.register(query)
-  await http.register(health.plugin)
-  await http.register(createMetrics().plugin)
-  lifecycle.add('http', () => http.close())
-  return { url: await http.listen({ host: config.HOST, port: config.PORT }) }
+  const metrics = createMetrics()
+  const command = await wireCommandApi(config, { lifecycle, health, metrics })
+  const query = wireQueryApi(config, { log, lifecycle, health, metrics })
+  const url = await serveApi(config, { log, lifecycle, health, metrics, describe: openApi }, async (http) => {
+    rememberPositions(http)
+    await http.register(command)
+    await http.register(query)
+  })
+  return { url }
 })

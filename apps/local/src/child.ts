@@ -1,12 +1,13 @@
 // One child process: started, known to be ready, stopped.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { stopTimeoutMs } from '@paylog/runtime/lifecycle'
 import type { ChildLog } from './childLog.ts'
 import { StartError } from './startError.ts'
 
 /** A child that is not ready by then will not be. */
 const readyTimeoutMs = 45_000
-/** The apps bound their own stop to ten seconds; whoever takes longer is stuck. */
-const stopTimeoutMs = 12_000
+/** The apps bound their own stop; whoever takes so much longer is stuck. */
+const stopGraceMs = 2_000
 
 export type ReadyDetail = Readonly<Record<string, unknown>>
 
@@ -48,7 +49,7 @@ export function startChild(options: {
     exited,
     async stop() {
       child.kill('SIGTERM')
-      const overdue = setTimeout(() => killGroup(child), stopTimeoutMs)
+      const overdue = setTimeout(() => killGroup(child), stopTimeoutMs(options.environment) + stopGraceMs)
       await exited
       clearTimeout(overdue)
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@paylog/ops/isAlive'
 import { type Runtime, readRuntime } from '@paylog/ops/runtimeFile'
+import { compileCache } from '@paylog/testing/compileCache'
 import { matchList } from '@paylog/testing/matchList'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -20,7 +21,7 @@ function run(file: string, args: readonly string[], env: Record<string, string>)
   return new Promise((resolve) => {
     const options = {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-      env: { PATH: process.env.PATH, ...env },
+      env: { PATH: process.env.PATH, ...compileCache, ...env },
     }
     execFile(file, args, options, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
@@ -116,6 +117,21 @@ t.test('a system from its first start to the start after a kill', async (t) => {
     t.match(first.output(), `${worker?.address}`)
     const api = await readinessOf(baseUrl)
     t.match(api.checks.webhooks, { ok: true, workers: 1, worker_seen_seconds: Number, pending: 0 })
+  })
+
+  await t.test('and the one of the projector', async (t) => {
+    const projector = runtimeOf(DATA_DIR).parts.find(({ name }) => name === 'projector')
+    const kept = { ok: true, role: 'running', lag_events: 0, lag_seconds: 0 }
+    const ready = await waitFor(
+      async () => {
+        const found = await readinessOf(`http://${projector?.address}`)
+        return found.status === 'ready' && found
+      },
+      { what: 'the lag to be measured' },
+    )
+    t.match(ready.checks['projection payments'], kept)
+    const api = await readinessOf(baseUrl)
+    t.match(api.checks['projection payments'], { ok: true, version: 1, lag_events: 0, lag_seconds: 0 })
   })
 
   await t.test('the operators settle a payment and read its stream beside it', async (t) => {

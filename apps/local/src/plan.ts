@@ -16,7 +16,7 @@ export type PlannedPart = {
   readonly once?: boolean
 }
 
-export const internalPorts = ['postgres', 'event-store-node', 'identity', 'worker'] as const
+export const internalPorts = ['postgres', 'event-store-node', 'identity', 'projector', 'worker'] as const
 export type InternalPort = (typeof internalPorts)[number]
 
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -86,8 +86,8 @@ export function planParts(options: {
       name: 'projector',
       command: [script('projector/src/main.ts')],
       after: backends,
-      address: '',
-      environment: {},
+      address: `127.0.0.1:${ports.projector}`,
+      environment: { HOST: '127.0.0.1', HEALTH_PORT: String(ports.projector) },
     },
     {
       name: 'worker',

@@ -1,6 +1,7 @@
 // The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
+
+import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { loadConfig, port, text } from '@paylog/runtime/config'
-import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'
 

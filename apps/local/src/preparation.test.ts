@@ -2,9 +2,10 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeRuntime, writeRuntime } from '@paylog/ops/runtimeFile'
+import { ConfigError } from '@paylog/runtime/config'
 import t from 'tap'
 import { prepare } from './preparation.ts'
-import { loadSettings } from './settings.ts'
+import { loadSettings, withoutSettings } from './settings.ts'
 
 t.test('programs beside the system are told of the webhook nodes, in a file that only its owner reads', async (t) => {
   const DATA_DIR = t.testdir({})
@@ -25,4 +26,77 @@ t.test('programs beside the system are told of the webhook nodes, in a file that
   writeRuntime(DATA_DIR, { pid: process.pid, started_at: '', base_url: baseUrl, environment, parts: [] })
   t.teardown(() => removeRuntime(DATA_DIR))
   t.equal(statSync(join(DATA_DIR, 'runtime.json')).mode & 0o777, 0o600)
+})
+
+t.test('every variable of every app may come from a file, and is checked before anything starts', async (t) => {
+  const DATA_DIR = t.testdir({
+    stripe: 'sk_test_made_up\n',
+    signing: 'whsec_made_up\n',
+    postgres: 'postgres://paylog.example/db\n',
+    hook: 'https://example.com/hook\n',
+    empty: '',
+  })
+  const file = (name: string) => join(DATA_DIR, name)
+  const given = {
+    DATA_DIR,
+    PORT: '0',
+    STRIPE_SECRET_KEY_FILE: file('stripe'),
+    STRIPE_WEBHOOK_SECRET_FILE: file('signing'),
+    DATABASE_URL_FILE: file('postgres'),
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL_FILE: file('hook'),
+  }
+  const settings = loadSettings(given)
+  t.match(settings, { STRIPE_SECRET_KEY: 'sk_test_made_up', DATABASE_URL: 'postgres://paylog.example/db' })
+  const { environment, plan, unlock } = await prepare(settings, given)
+  t.teardown(unlock)
+  t.notOk(
+    plan.some(({ name }) => name === 'postgres'),
+    'a Postgres elsewhere is used',
+  )
+  t.match(environment, { DATABASE_URL: settings.DATABASE_URL, WEBHOOK_1_URL_FILE: file('hook') })
+  t.notOk('DATABASE_URL_FILE' in environment)
+
+  const bad = {
+    ...given,
+    STRIPE_WEBHOOK_SECRET_FILE: file('empty'),
+    WEBHOOK_1_URL_FILE: file('missing'),
+    DATABASE_URL: 'postgres://other.example/db',
+    TRUST_PROXY: 'hidden',
+    CORS_ORIGINS: 'hidden',
+    RATE_LIMIT_PER_MINUTE: 'hidden',
+    STOP_TIMEOUT: 'hidden',
+    LOG_LEVEL: 'hidden',
+  }
+  try {
+    loadSettings(bad)
+    t.fail('nothing was wrong')
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    t.same(error.problems.map((problem) => problem.split(' ', 1)[0]).toSorted(), [
+      'CORS_ORIGINS',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'RATE_LIMIT_PER_MINUTE',
+      'STOP_TIMEOUT',
+      'STRIPE_WEBHOOK_SECRET_FILE',
+      'TRUST_PROXY',
+      'WEBHOOK_1_URL_FILE',
+    ])
+    t.notMatch(error.message, /hidden|whsec|\n/)
+  }
+})
+
+t.test('a private system inherits nothing that sets up another one', async (t) => {
+  const inherited = {
+    PATH: '/bin',
+    STRIPE_SECRET_KEY_FILE: '/run/secrets/stripe',
+    WEBHOOK_1_SECRET_FILE: '/run/secrets/hook',
+    CORS_ORIGINS: 'https://shop.example.com',
+    RATE_LIMIT_PER_MINUTE: '5',
+    TRUST_PROXY: '10.0.0.0/8',
+    STOP_TIMEOUT: '1s',
+    OTHER_FILE: 'kept',
+  }
+  t.same(withoutSettings(inherited), { PATH: '/bin', OTHER_FILE: 'kept' })
 })

@@ -1,8 +1,20 @@
 // What the person who starts the system may set, beyond what the apps themselves understand.
 import { commandVariables } from '@paylog/command-api/config'
 import { queryVariables } from '@paylog/query-api/config'
-import { bool, ConfigError, commaList, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'
-import { logLevels } from '@paylog/runtime/lifecycle'
+import { apiVariables } from '@paylog/runtime/apiServer'
+import {
+  bool,
+  ConfigError,
+  commaList,
+  loadConfig,
+  port,
+  readVariableFiles,
+  text,
+  url,
+  variableOfFile,
+} from '@paylog/runtime/config'
+import { processVariables } from '@paylog/runtime/lifecycle'
+import { isWebhookVariable } from '@paylog/webhooks/nodes'
 import { loadWorkerConfig, workerVariables } from '@paylog/worker/config'
 import { type StaticDecode, Type } from 'typebox'
 
@@ -13,7 +25,6 @@ const localVariables = {
   HOST: text('127.0.0.1'),
   PORT: port(8080),
   DATA_DIR: text(defaultDataDirectory),
-  LOG_LEVEL: oneOf(logLevels, 'info'),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
   EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
@@ -25,7 +36,14 @@ const localVariables = {
 }
 
 /** The apps' variables; where this room supplies what it requires, this room's own word holds. */
-const AllVariables = Type.Object({ ...commandVariables, ...queryVariables, ...workerVariables, ...localVariables })
+const AllVariables = Type.Object({
+  ...processVariables,
+  ...apiVariables,
+  ...commandVariables,
+  ...queryVariables,
+  ...workerVariables,
+  ...localVariables,
+})
 export type Settings = Readonly<StaticDecode<typeof AllVariables>>
 
 /** Stand in for what was checked already or what the parts that are started here will say: no app needs to miss it. */
@@ -41,15 +59,18 @@ const supplied = {
  * @throws ConfigError naming every bad variable
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const given = readVariableFiles(set, isSetting)
   const problems = [
-    ...problemsOf(() => loadConfig(AllVariables, given)),
-    ...problemsOf(() => loadWorkerConfig({ ...given, ...supplied })),
+    ...problemsOf(() => loadConfig(AllVariables, given.env, given.problems)),
+    ...problemsOf(() => loadWorkerConfig({ ...given.env, ...supplied })),
   ]
   // Several apps read the same variable; the first word of a problem is its name.
-  const byVariable = new Map(problems.toReversed().map((problem) => [problem.split(' ', 1)[0], problem]))
+  const byVariable = new Map(problems.toReversed().map((problem) => [problem.split(' ', 1)[0] ?? '', problem]))
+  // One whose file cannot be used is missing for those who look at the rest.
+  for (const name of byVariable.keys()) byVariable.delete(variableOfFile(name) ?? '')
   if (byVariable.size > 0) throw new ConfigError([...byVariable.values()].toReversed())
-  return loadConfig(AllVariables, given)
+  return loadConfig(AllVariables, given.env)
 }
 
 function problemsOf(load: () => unknown): readonly string[] {
@@ -62,16 +83,17 @@ function problemsOf(load: () => unknown): readonly string[] {
   }
 }
 
-/** The variables of the webhook nodes, which have no fixed list. */
+/** The variables of the webhook nodes, which have no fixed list; one that is kept in a file stays there. */
 export function webhookVariables(environment: NodeJS.ProcessEnv): Record<string, string> {
   const given = Object.entries(environment).filter(([name]) => isWebhookVariable(name))
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
-const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
-
 /** An environment without anything that sets up a system: what a private one inherits from its surroundings. */
 export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isSetting = (name: string) => name in AllVariables.properties || isWebhookVariable(name)
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isSetting(name)))
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !isSetting(name) && !isSetting(variableOfFile(name) ?? '')),
+  )
 }
+
+const isSetting = (name: string) => name in AllVariables.properties || isWebhookVariable(name)

@@ -1,6 +1,7 @@
 // The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
 import { join } from 'node:path'
 import { type Runtime, removeRuntime, writeRuntime } from '@paylog/ops/runtimeFile'
+import { withOverrides } from '@paylog/runtime/config'
 import { type ChildLog, createChildLog } from './childLog.ts'
 import { type Part, runOnce, startPart } from './part.ts'
 import type { PlannedPart } from './plan.ts'
@@ -51,7 +52,7 @@ export function createSystem(options: {
     const heard = planned.once ? silentTerminal : terminal
     const log = createChildLog({ directory: join(directory, 'logs'), name, terminal: heard })
     logs.push(log)
-    const own = { ...options.inherited, ...environment, ...planned.environment }
+    const own = withOverrides(options.inherited, { ...environment, ...planned.environment })
     if (planned.once) {
       const run = runOnce({ name, command, environment: own, log, signal: stopping.signal })
       runs.push(run)

@@ -35,8 +35,12 @@ export const searchParameter = (where: string) =>
 
 export const OrderDir = Type.Enum(['asc', 'desc'])
 
-/** @param meta what one list tells beside its page */
-export const listAnswer = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>
+/** @param meta what one list tells beside its page, also in the example */
+export const listAnswer = <Item extends TSchema, Meta extends TProperties>(
+  item: Item,
+  meta: Meta,
+  example: { readonly item: object; readonly meta?: object },
+) =>
   Type.Object(
     {
       success: Type.Literal(true),
@@ -50,8 +54,27 @@ export const listAnswer = <Item extends TSchema, Meta extends TProperties>(item:
       }),
       user_context: UserContext,
     },
-    { description: 'One page of what the caller may see', headers: staleHeader },
+    {
+      description: 'One page of what the caller may see',
+      headers: staleHeader,
+      examples: [
+        {
+          success: true,
+          data: [example.item],
+          meta: { page: 1, limit: 20, total: 1, hasMore: false, ...example.meta },
+          user_context: exampleContext,
+        },
+      ],
+    },
   )
+
+const exampleContext: UserContext = {
+  authenticated: true,
+  user_id: '00000000-0000-4000-8000-000000000001',
+  user_type: 'user',
+  user_email: 'ada@example.com',
+  search_method: 'user_id',
+}
 
 /** The answer with one page of a list. */
 export function listed<Item, Meta extends object>(

@@ -1,23 +1,19 @@
 // The read side as a process of its own.
-import { loadConfig, port, text } from '@paylog/runtime/config'
+import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
+import { loadConfig } from '@paylog/runtime/config'
 import { createHealth } from '@paylog/runtime/health'
-import { createHttp } from '@paylog/runtime/http'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createMetrics } from '@paylog/runtime/metrics'
 import { Type } from 'typebox'
 import { queryVariables } from './config.ts'
 import { wireQueryApi } from './wiring.ts'
 
-const Config = Type.Object({ HOST: text('127.0.0.1'), PORT: port(8080), ...queryVariables })
+const Config = Type.Object({ ...apiVariables, ...queryVariables })
 
 runApp('query-api', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
   const health = createHealth()
-  const api = wireQueryApi(config, { log, lifecycle, health })
-  const http = createHttp({ log })
-  await http.register(api)
-  await http.register(health.plugin)
-  await http.register(createMetrics().plugin)
-  lifecycle.add('http', () => http.close())
-  return { url: await http.listen({ host: config.HOST, port: config.PORT }) }
+  const metrics = createMetrics()
+  const api = wireQueryApi(config, { log, lifecycle, health, metrics })
+  return { url: await serveApi(config, { log, lifecycle, health, metrics }, api) }
 })

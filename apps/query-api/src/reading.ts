@@ -1,8 +1,9 @@
 // What the routes of every resource are given, and what their descriptions share.
+import type { ErrorCode } from '@paylog/domain/errors'
 import type { Queryable } from '@paylog/projections/namedQuery'
 import type { Callers } from '@paylog/runtime/callers'
-import { callerSecurity } from '@paylog/runtime/openApiParts'
-import { type ReadAfter, ReadAfterHeaders } from './readAfter.ts'
+import { callerSecurity, refusals } from '@paylog/runtime/openApiParts'
+import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
 export type Reading = {
   readonly db: Queryable
@@ -12,10 +13,17 @@ export type Reading = {
   readonly readAfter: ReadAfter
 }
 
-/** The part of a route's schema that is the same for all of them. */
-export const readBy = (tag: string, summary: string) => ({
+/**
+ * The part of a route's schema that is the same for all of them.
+ * @param codes of the errors that not every read has
+ */
+export const readBy = (tag: string, operationId: string, summary: string, ...codes: readonly ErrorCode[]) => ({
+  // What could not be waited for may be missing, or the database be away altogether.
+  ...refusals(codes, { 404: staleHeader, 503: staleHeader }),
   tags: [tag],
+  operationId,
   summary,
+  description: 'For a session, or for a guest with a token: what is not the caller’s own is not there.',
   headers: ReadAfterHeaders,
   security: callerSecurity,
 })

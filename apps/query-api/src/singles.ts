@@ -13,8 +13,12 @@ import { staleHeader } from './readAfter.ts'
 export const SingleParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })
 export const SingleQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
 
-export const singleAnswer = <Resource extends TSchema>(resource: Resource) =>
-  dataAnswer(resource, { description: 'What was asked for', headers: { ...etagHeader, ...staleHeader } })
+export const singleAnswer = <Resource extends TSchema>(resource: Resource, example: object) =>
+  dataAnswer(resource, {
+    description: 'What was asked for',
+    headers: { ...etagHeader, ...staleHeader },
+    examples: [{ success: true, data: example }],
+  })
 
 /**
  * Answers with what the caller asks for, and its revision as `ETag`.

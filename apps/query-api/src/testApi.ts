@@ -39,7 +39,7 @@ export async function startTestApi(t: Test) {
   })
 
   const log = createTestLog()
-  const appliers = projections.map((projection) => createApplier({ pool, projection, version: projection.version }))
+  const appliers = projections.map((projection) => createApplier({ pool, projection, version: 1 }))
   let projected = 0
   return {
     http,

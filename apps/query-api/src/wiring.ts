@@ -3,11 +3,12 @@ import { createIdentity } from '@paylog/identity/identity'
 import type { Health } from '@paylog/runtime/health'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
 import type { Logger } from '@paylog/runtime/log'
+import type { Metrics } from '@paylog/runtime/metrics'
 import { createPool } from '@paylog/runtime/postgres'
 import type { FastifyPluginAsync } from 'fastify'
 import type { QueryConfig } from './config.ts'
 import { queryApi } from './queryApi.ts'
-import { checkReadSide } from './readiness.ts'
+import { checkReadSide, measureReadSide } from './readiness.ts'
 
 const identityTimeoutMs = 2_000
 const maxConnections = 16
@@ -17,11 +18,17 @@ const answerTimeoutMs = 5_000
 /** The read side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
 export function wireQueryApi(
   config: QueryConfig,
-  { log, lifecycle, health }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health },
+  {
+    log,
+    lifecycle,
+    health,
+    metrics,
+  }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
 ): FastifyPluginAsync {
   const { DATABASE_URL: databaseUrl } = config
   const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs, log })
   lifecycle.add('postgres', () => db.end())
+  // Not part of readiness: taking every replica out of service would help nobody whose session cannot be checked.
   const identity = createIdentity({
     authUrl: config.AUTH_URL,
     service: config.AUTH_SERVICE,
@@ -30,5 +37,6 @@ export function wireQueryApi(
   })
   lifecycle.add('identity', () => identity.close())
   checkReadSide(health, db)
+  measureReadSide(metrics, db, log)
   return queryApi({ db, actorOf: identity.actorOf })
 }

@@ -1,12 +1,21 @@
 // Everything the worker is told by its environment.
 import { parseDurationMs } from '@paylog/domain/duration'
-import { ageMs, ConfigError, durationMs, listOf, loadConfig, oneOf, port, text, url } from '@paylog/runtime/config'
-import { type DecodedNodes, decodeNodes } from '@paylog/webhooks/nodes'
-import { credentialProblems, providerVariables } from '@paylog/workflows/enabledProviders'
+import {
+  ageMs,
+  durationMs,
+  listOf,
+  loadConfig,
+  oneOf,
+  port,
+  readVariableFiles,
+  text,
+  url,
+} from '@paylog/runtime/config'
+import { type DecodedNodes, decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes'
+import { providerVariables } from '@paylog/workflows/enabledProviders'
+import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, Type } from 'typebox'
 import { isCidr } from './send/dialGuard.ts'
-
-const ProviderVariables = Type.Object(providerVariables)
 
 /** Beside these the worker reads those of the webhook nodes, which have no fixed list. */
 export const workerVariables = {
@@ -31,29 +40,13 @@ const shortestReconcileAfterMs = 1_000
 
 /** @throws ConfigError naming every bad variable, those of the webhook nodes and of the providers included */
 export function loadWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
-  const { nodes, problems, warnings } = decodeNodes(env)
-  const further = [...problems, ...reconcileProblems(env), ...providerProblems(env)]
-  return { ...loadConfig(WorkerVariables, env, further), nodes, warnings }
+  const given = readVariableFiles(env, (name) => name in workerVariables || isWebhookVariable(name))
+  const { nodes, problems, warnings } = decodeNodes(given.env)
+  const further = [...given.problems, ...problems, ...reconcileProblems(given.env), ...providerProblems(given.env)]
+  return { ...loadConfig(WorkerVariables, given.env, further), nodes, warnings }
 }
 
 function reconcileProblems({ PAYMENT_RECONCILE_AFTER: given = '' }: NodeJS.ProcessEnv): readonly string[] {
   const isTooShort = (parseDurationMs(given) ?? shortestReconcileAfterMs) < shortestReconcileAfterMs
   return isTooShort ? ['PAYMENT_RECONCILE_AFTER must be at least 1s'] : []
-}
-
-/** What is missing beside the variables that can be read; of the others the main decoding tells. */
-function providerProblems(env: NodeJS.ProcessEnv): readonly string[] {
-  const unreadable = Object.keys(providerVariables).filter((name) => !isReadable(name, env))
-  const readable = Object.entries(env).filter(([name]) => !unreadable.includes(name))
-  return credentialProblems(loadConfig(ProviderVariables, Object.fromEntries(readable)))
-}
-
-function isReadable(name: string, env: NodeJS.ProcessEnv): boolean {
-  try {
-    loadConfig(ProviderVariables, { [name]: env[name] })
-    return true
-  } catch (error) {
-    if (error instanceof ConfigError) return false
-    throw error
-  }
 }

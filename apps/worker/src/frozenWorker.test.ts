@@ -8,8 +8,10 @@ import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
+// Each has its own of everything, and most of its time is waiting.
+t.jobs = queueKinds.length
 for (const kind of queueKinds) {
-  t.test(`on ${kind}`, onQueue(kind), async (t) => {
+  t.test(`on ${kind}`, { ...onQueue(kind), buffered: true }, async (t) => {
     t.test(
       'a worker that froze in the middle of an attempt does not overwrite what another one recorded',
       async (t) => {

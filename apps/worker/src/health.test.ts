@@ -3,7 +3,10 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
 
-t.test('a worker shows what it does, and what waits', async (t) => {
+// Each has a log and workers of its own, and most of its time is waiting.
+t.jobs = 2
+
+t.test('a worker shows what it does, and what waits', { buffered: true }, async (t) => {
   const endpoint = await createEndpoint(t)
   const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url), ...rawNode(2, endpoint.url) })
   await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
@@ -27,7 +30,7 @@ t.test('a worker shows what it does, and what waits', async (t) => {
   t.strictSame((await rig.pool.query('select * from webhooks.workers')).rows, [], 'and is known to have left')
 })
 
-t.test('one that stands by is ready, says so, and takes over', async (t) => {
+t.test('one that stands by is ready, says so, and takes over', { buffered: true }, async (t) => {
   const endpoint = await createEndpoint(t)
   const rig = await createFaultRig(t, rawNode(1, endpoint.url))
   const first = await rig.start()
@@ -41,7 +44,7 @@ t.test('one that stands by is ready, says so, and takes over', async (t) => {
   await everythingArrives(t, rig, endpoint)
 })
 
-t.test('a delivery that is late makes a worker not ready until it is made', async (t) => {
+t.test('a delivery that is late makes a worker not ready until it is made', { buffered: true }, async (t) => {
   const endpoint = await createEndpoint(t)
   const rig = await createFaultRig(t, rawNode(1, endpoint.url, { TIMEOUT: '1s' }))
   const worker = await rig.start()
@@ -59,7 +62,7 @@ t.test('a delivery that is late makes a worker not ready until it is made', asyn
   t.equal(endpoint.received.length, 2)
 })
 
-t.test('a log that is heard and not handled makes a worker not ready', async (t) => {
+t.test('a log that is heard and not handled makes a worker not ready', { buffered: true }, async (t) => {
   const endpoint = await createEndpoint(t)
   const rig = await createFaultRig(t, rawNode(1, endpoint.url))
   const worker = await rig.start()

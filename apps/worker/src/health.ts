@@ -50,31 +50,33 @@ export async function startHealthPage(options: {
 
 const nameOf = ({ name }: WebhookNode) => name
 
-function addGauges(metrics: Metrics, backlog: () => Promise<readonly NodeBacklog[]>, log: Logger): void {
-  const gauge = (name: string, help: string, measure: (row: NodeBacklog) => number) =>
-    metrics.gauge({
-      name,
-      help,
-      labelNames: ['node'],
-      // A database that does not answer must not take the other figures with it.
-      collect: async () => {
-        const rows = await backlog().catch((error: unknown) => {
-          log.warn({ err: error, metric: name }, 'a figure could not be looked up')
-          return []
-        })
-        return rows.map((row) => ({ labels: { node: row.node }, value: measure(row) }))
+function addGauges(metrics: Metrics, look: () => Promise<readonly NodeBacklog[]>, log: Logger): void {
+  metrics.gauges<NodeBacklog>({
+    look,
+    labelName: 'node',
+    labelOf: ({ node }) => node,
+    figures: [
+      {
+        name: 'webhook_deliveries_pending',
+        help: 'Deliveries that are not at their end, up to 10000',
+        measure: (row) => (row.is_disabled ? 0 : row.pending),
       },
-    })
-  gauge('webhook_deliveries_pending', 'Deliveries that are not at their end, up to 10000', (row) =>
-    row.is_disabled ? 0 : row.pending,
-  )
-  gauge('webhook_deliveries_held', 'Deliveries that wait for their node to be enabled, up to 10000', (row) =>
-    row.is_disabled ? row.pending : 0,
-  )
-  gauge('webhook_oldest_undelivered_seconds', 'Age of the oldest delivery that is not at its end', (row) =>
-    Math.max(row.oldest_undelivered_seconds ?? 0, 0),
-  )
-  gauge('webhook_overdue_seconds', 'For how long the next attempt that waits longest has been due', (row) =>
-    row.is_disabled ? 0 : row.overdue_seconds,
-  )
+      {
+        name: 'webhook_deliveries_held',
+        help: 'Deliveries that wait for their node to be enabled, up to 10000',
+        measure: (row) => (row.is_disabled ? row.pending : 0),
+      },
+      {
+        name: 'webhook_oldest_undelivered_seconds',
+        help: 'Age of the oldest delivery that is not at its end',
+        measure: (row) => Math.max(row.oldest_undelivered_seconds ?? 0, 0),
+      },
+      {
+        name: 'webhook_overdue_seconds',
+        help: 'For how long the next attempt that waits longest has been due',
+        measure: (row) => (row.is_disabled ? 0 : row.overdue_seconds),
+      },
+    ],
+    log,
+  })
 }

@@ -24,6 +24,8 @@ export function watchAttempts({ metrics, now }: { metrics: Metrics; now: () => D
     help: 'Deliveries that ended: succeeded, or failed with all attempts used up',
     labelNames: ['status'],
   })
+  // From zero on, or Prometheus would take no notice of the first one.
+  for (const status of ['succeeded', 'failed']) countEnd({ status }, 0)
   return {
     counted: (deliveries) => ({
       ...deliveries,

@@ -5,29 +5,36 @@ import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/f
 import { startRedisServer } from './testing/redisServer.ts'
 import { onQueue } from './testing/rig.ts'
 
-t.test('a log that is gone, or cut off without a word, makes a worker not ready until it is back', async (t) => {
-  const endpoint = await createEndpoint(t)
-  const rig = await createFaultRig(t, rawNode(1, endpoint.url))
-  const { port } = new URL(rig.node.connectionString)
-  const proxy = await startTcpProxy(t, Number(port))
-  const worker = await rig.start({ EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` })
-  await becomes(worker, 200)
-  proxy.freezeConnections()
-  await rig.append(1)
-  await becomes(worker, 503)
-  const frozenAt = performance.now()
-  await everythingArrives(t, rig, endpoint, 60_000)
-  t.comment(`delivered ${Math.round(performance.now() - frozenAt)} ms after the cut was noticed`)
-  await becomes(worker, 200)
-  await rig.node.kill()
-  t.match((await becomes(worker, 503)).checks.log, { ok: false })
-  await rig.node.start()
-  await becomes(worker, 200)
-  await rig.append(1)
-  await everythingArrives(t, rig, endpoint)
-})
+// Each has a log and workers of its own, and most of its time is waiting.
+t.jobs = 2
 
-t.test('so does a queue that is gone', onQueue('redis'), async (t) => {
+t.test(
+  'a log that is gone, or cut off without a word, makes a worker not ready until it is back',
+  { buffered: true },
+  async (t) => {
+    const endpoint = await createEndpoint(t)
+    const rig = await createFaultRig(t, rawNode(1, endpoint.url))
+    const { port } = new URL(rig.node.connectionString)
+    const proxy = await startTcpProxy(t, Number(port))
+    const worker = await rig.start({ EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` })
+    await becomes(worker, 200)
+    proxy.freezeConnections()
+    await rig.append(1)
+    await becomes(worker, 503)
+    const frozenAt = performance.now()
+    await everythingArrives(t, rig, endpoint, 60_000)
+    t.comment(`delivered ${Math.round(performance.now() - frozenAt)} ms after the cut was noticed`)
+    await becomes(worker, 200)
+    await rig.node.kill()
+    t.match((await becomes(worker, 503)).checks.log, { ok: false })
+    await rig.node.start()
+    await becomes(worker, 200)
+    await rig.append(1)
+    await everythingArrives(t, rig, endpoint)
+  },
+)
+
+t.test('so does a queue that is gone', { ...onQueue('redis'), buffered: true }, async (t) => {
   const endpoint = await createEndpoint(t)
   const redis = await startRedisServer(t)
   const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url), REDIS_URL: redis.url })

@@ -6,10 +6,12 @@ import { runApp } from '@paylog/runtime/lifecycle'
 import { createMetrics } from '@paylog/runtime/metrics'
 import { createPool } from '@paylog/runtime/postgres'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
+import { measureWorkflows } from '@paylog/workflows/measureWorkflows'
 import { loadWorkerConfig } from './config.ts'
 import { createDeliveries } from './deliveries/deliveries.ts'
 import { createDispatcher, webhookSubscription } from './dispatch/dispatcher.ts'
 import { startFollowUps } from './follow-ups/startFollowUps.ts'
+import { measureFollowUps } from './followUpFigures.ts'
 import { startHealthPage } from './health.ts'
 import { watchAttempts } from './healthAttempts.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -34,7 +36,7 @@ runApp('worker', async ({ log, lifecycle }) => {
   const { nodes, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config
   assertConnections({ nodes: nodes.length, redisUrl })
   const now = () => new Date()
-  const signal = lifecycle.stopping
+  const { stopping: signal, givingUp } = lifecycle
   const supervise = (name: string, subscription: Promise<void>) => {
     lifecycle.add(name, () => subscription.catch(() => undefined))
     subscription.catch((error: unknown) => lifecycle.fail(error))
@@ -43,15 +45,18 @@ runApp('worker', async ({ log, lifecycle }) => {
   const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, answerTimeoutMs, log })
   lifecycle.add('database', () => pool.end())
   const deliveries = createDeliveries(pool)
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const metrics = createMetrics()
+  const observe = measureWorkflows(metrics)
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
   lifecycle.add('event store', () => store.close())
 
-  const providers = await enabledProviders(config)
+  const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
-  const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log }
+  const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
   const { reading, sweeping, readerCheck } = await startFollowUps(followed)
   lifecycle.add('follow-ups', () => sweeping)
+  measureFollowUps(metrics, { pool, providers: [...providers.keys()], log })
   supervise('subscription of the follow-ups', reading)
 
   const installation = await installationId(pool)
@@ -64,12 +69,12 @@ runApp('worker', async ({ log, lifecycle }) => {
   const agent = createEndpointAgent(config.WEBHOOK_ALLOWED_PRIVATE_CIDRS)
   lifecycle.add('endpoint connections', () => agent.destroy())
   const successStatus = config.WEBHOOK_SUCCESS_STATUS
-  const metrics = createMetrics()
   const attempts = watchAttempts({ metrics, now })
   const sent = attempts.counted(deliveries)
   const send = attempts.noted(createSender({ deliveries: sent, agent, successStatus, now, random: Math.random, log }))
-  const workers = await startWorkers({ store: queueStore.store, nodes, queues, send, log })
-  lifecycle.add('workers', () => workers.close())
+  const sending = { store: queueStore.store, nodes, queues, send, stopping: signal, givingUp }
+  const workers = await startWorkers({ ...sending, log })
+  lifecycle.add('workers', workers.close, workers.underWay)
 
   const requeueing = createSweep({ deliveries, queues, nodes, now, log }).run(signal)
   lifecycle.add('sweep', () => requeueing)

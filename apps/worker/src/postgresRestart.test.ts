@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
+import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { freePort } from '@paylog/testing/processes'

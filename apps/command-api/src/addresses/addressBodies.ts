@@ -26,7 +26,7 @@ const fields = {
   guest_name: optionalText(),
 }
 
-export const exampleContent = {
+const exampleContent = {
   address_type: 'billing',
   name: 'Ada Example',
   line1: '1 Sample Street',

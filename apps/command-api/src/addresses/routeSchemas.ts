@@ -1,29 +1,17 @@
 // What the routes of addresses take and answer, and what their documentation says.
 import { type AddressState, kept } from '@paylog/domain/addresses/address'
-import { nothingSaid } from '@paylog/domain/addresses/events'
 import { AddressResource, addressResource } from '@paylog/domain/addresses/resource'
+import { exampleAddress } from '@paylog/domain/examples'
 import type { Loaded } from '@paylog/event-store/eventStore'
-import { callerSecurity, dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
+import { callerSecurity, dataAnswer } from '@paylog/runtime/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { answerHeaders, deletedAnswer, markAnswer } from '../answers.ts'
+import { answerHeaders, deletedAnswer, markAnswer, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders } from '../ifMatch.ts'
-import { AddressChangeBody, exampleContent, NewAddressBody } from './addressBodies.ts'
+import { AddressChangeBody, NewAddressBody } from './addressBodies.ts'
 
-const example = {
-  success: true,
-  data: {
-    id: '018f0000-0000-7000-8000-000000000001',
-    user_id: '00000000-0000-4000-8000-000000000001',
-    guest_email: null,
-    ...nothingSaid,
-    ...exampleContent,
-    is_default: true,
-    created_at: '2026-01-31T12:00:00.000Z',
-    updated_at: '2026-01-31T12:00:00.000Z',
-  },
-}
+const example = { success: true, data: exampleAddress }
 
 const addressAnswer = (description: string, headers: object) =>
   dataAnswer(AddressResource, { description, headers, examples: [example] })
@@ -37,28 +25,34 @@ const oneAddress = {
 
 export const createSchema = {
   ...common,
+  ...writeRefusals(['forbidden', 'idempotency_key_reused']),
+  operationId: 'createAddress',
   summary: 'Create an address',
   description:
     'For a session, or for a guest with a token. line1, city and country are required unless the address is partial, business_name is if it is a business. With is_default the address takes the place of the former default of its type. With an Idempotency-Key the request can be repeated safely.',
   headers: IdempotencyHeaders,
   body: NewAddressBody,
-  response: { 201: addressAnswer('The address was created', answerHeaders.created), ...errorAnswers },
+  response: { 201: addressAnswer('The address was created', answerHeaders.created) },
 }
 
 export const changeSchema = {
   ...oneAddress,
+  ...writeRefusals(['not_found', 'precondition_failed']),
+  operationId: 'updateAddress',
   summary: 'Update an address',
   description:
     'What is left out stays, null clears, and the result must satisfy the rules of creation. guest_email cannot be changed. Of another address_type it is not the default any more, unless is_default asks for it. With If-Match it is changed only as the client has seen it.',
   body: AddressChangeBody,
-  response: { 200: addressAnswer('The address as it is now', answerHeaders.changed), ...errorAnswers },
+  response: { 200: addressAnswer('The address as it is now', answerHeaders.changed) },
 }
 
 export const deleteSchema = {
   ...oneAddress,
+  ...writeRefusals(['not_found', 'precondition_failed']),
+  operationId: 'deleteAddress',
   summary: 'Delete an address',
   description: 'With If-Match it is deleted only as the client has seen it.',
-  response: { 200: deletedAnswer('The address is gone'), ...errorAnswers },
+  response: { 200: deletedAnswer('The address is gone') },
 }
 
 /** Answers with an address as its stream tells it. */

@@ -5,6 +5,7 @@ import { createHealth } from '@paylog/runtime/health'
 import { createHttp } from '@paylog/runtime/http'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
 import { createLog } from '@paylog/runtime/log'
+import { createMetrics } from '@paylog/runtime/metrics'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
 import t from 'tap'
@@ -47,10 +48,12 @@ t.test('the write side does what these variables say', async (t) => {
     const lifecycle: Lifecycle = {
       add: (_name, stop) => t.teardown(stop),
       stopping: new AbortController().signal,
+      givingUp: new AbortController().signal,
       fail: (error) => t.fail(String(error)),
     }
     const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-    await http.register(await wireCommandApi(loadWithNodes(Variables, env), { lifecycle, health: createHealth() }))
+    const parts = { lifecycle, health: createHealth(), metrics: createMetrics() }
+    await http.register(await wireCommandApi(loadWithNodes(Variables, env), parts))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
     await http.close()

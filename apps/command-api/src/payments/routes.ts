@@ -1,12 +1,13 @@
 // POST /payments/intents: open a payment.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { examplePayment } from '@paylog/domain/examples'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
-import { callerSecurity, dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
+import { callerSecurity, dataAnswer } from '@paylog/runtime/openApiParts'
 import { openPayment } from '@paylog/workflows/openPayment'
 import { enabledProvider } from '@paylog/workflows/providerCall'
-import { answerHeaders, markAnswer } from '../answers.ts'
+import { answerHeaders, keyRefusals, markAnswer, providerRefusals, writeRefusals } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { rememberGuestToken } from '../guest-tokens/rememberGuestToken.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
@@ -20,7 +21,16 @@ import { IntentBody } from './intentBody.ts'
 const PaymentAnswer = dataAnswer(PaymentResource, {
   description: 'The payment was opened, and is paid at the provider with the client_secret',
   headers: answerHeaders.created,
+  examples: [{ success: true, data: examplePayment }],
 })
+
+/** Once the payment is on record, a refusal tells so as an answer does. */
+const refusalHeaders = {
+  402: answerHeaders.begun,
+  422: answerHeaders.begun,
+  502: answerHeaders.begun,
+  504: answerHeaders.begun,
+}
 
 export const paymentRoutes =
   ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
@@ -29,10 +39,16 @@ export const paymentRoutes =
     app.post(
       '/payments/intents',
       {
+        config: { isAnonymous: true },
         onRequest: callers.anyone,
         // A caller who may not is told so before anything is said about the body.
         preValidation: async ({ actor, body }) => checkCaller(actor, body),
         schema: {
+          ...writeRefusals(
+            ['forbidden', 'amount_inconsistent', 'reference_not_found', ...providerRefusals, ...keyRefusals],
+            refusalHeaders,
+          ),
+          operationId: 'createPaymentIntent',
           tags: ['payments'],
           summary: 'Create a payment intent',
           description:
@@ -40,7 +56,7 @@ export const paymentRoutes =
           headers: IdempotencyHeaders,
           body: IntentBody,
           security: [{}, ...callerSecurity],
-          response: { 201: PaymentAnswer, ...errorAnswers },
+          response: { 201: PaymentAnswer },
         },
       },
       async (request, reply) => {

@@ -1,9 +1,9 @@
 // What the route of synchronising takes and answers, and what its documentation says.
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncRequest'
-import { dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
+import { dataAnswer } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
-import { answerHeaders } from '../answers.ts'
+import { answerHeaders, keyRefusals, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 
 /** So many products may be named. */
@@ -29,8 +29,8 @@ const SyncBody = Type.Object(
   },
   {
     examples: [
-      { product_ids: [created, changed, unknown], provider_id: 'stripe', updatePrices: true },
-      { product_ids: [created], force: false, dryRun: true },
+      { product_ids: [created, changed, unknown], provider_id: 'sandbox', updatePrices: true },
+      { product_ids: [created], provider_id: 'sandbox', force: false, dryRun: true },
     ],
   },
 )
@@ -75,6 +75,8 @@ const description = [
 ].join('\n\n')
 
 export const syncSchema = {
+  ...writeRefusals([...keyRefusals, 'provider_not_enabled']),
+  operationId: 'syncProducts',
   tags: ['products'],
   security: [{ session: [] }],
   summary: 'Synchronise products to a provider',
@@ -88,6 +90,5 @@ export const syncSchema = {
       headers: answerHeaders.begun,
       examples: [example],
     }),
-    ...errorAnswers,
   },
 }

@@ -1,12 +1,13 @@
 // What the routes of products take and answer, and what their documentation says.
+import { exampleProduct } from '@paylog/domain/examples'
 import { NewProduct, ProductChanges } from '@paylog/domain/products/content'
 import { existing, type ProductState } from '@paylog/domain/products/product'
 import { ProductResource, productResource } from '@paylog/domain/products/resource'
 import type { Loaded } from '@paylog/event-store/eventStore'
-import { dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
+import { dataAnswer } from '@paylog/runtime/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { answerHeaders, markAnswer } from '../answers.ts'
+import { answerHeaders, markAnswer, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders } from '../ifMatch.ts'
 
@@ -22,19 +23,7 @@ const subscription = {
   trial_days: 14,
 } as const
 
-const example = {
-  success: true,
-  data: {
-    id: '018f0000-0000-7000-8000-000000000001',
-    ...subscription,
-    discount_cents: 0,
-    total_cents: 1190,
-    category_id: null,
-    is_active: true,
-    created_at: '2026-01-31T12:00:00.000Z',
-    updated_at: '2026-01-31T12:00:00.000Z',
-  },
-}
+const example = { success: true, data: exampleProduct }
 
 const productAnswer = (description: string, headers: object) =>
   dataAnswer(ProductResource, { description, headers, examples: [example] })
@@ -43,6 +32,8 @@ const common = { tags: ['products'], security: [{ session: [] }] }
 
 export const createSchema = {
   ...common,
+  ...writeRefusals(['amount_inconsistent', 'idempotency_key_reused']),
+  operationId: 'createProduct',
   summary: 'Create a product',
   description:
     'For administrators. One of total_cents and subtotal_cents is required, and total = subtotal + tax - discount. billing_interval is required exactly when is_recurring. With an Idempotency-Key the request can be repeated safely.',
@@ -53,11 +44,13 @@ export const createSchema = {
       { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490, category_id: 'kitchen' },
     ],
   }),
-  response: { 201: productAnswer('The product was created', answerHeaders.created), ...errorAnswers },
+  response: { 201: productAnswer('The product was created', answerHeaders.created) },
 }
 
 export const changeSchema = {
   ...common,
+  ...writeRefusals(['not_found', 'precondition_failed', 'amount_inconsistent']),
+  operationId: 'updateProduct',
   summary: 'Update a product',
   description:
     'For administrators. What is left out stays, null clears, and the result must satisfy the rules of creation. Tax and discount keep their values; of subtotal and total the one that is given makes the other, else the subtotal stays. With If-Match it is changed only as the client has seen it. To be recurring no more, billing_interval and trial_days have to be null as well. Providers learn of it by the next synchronisation; a product that is not active is not synchronised, and what a provider has of it stays as it is.',
@@ -66,7 +59,7 @@ export const changeSchema = {
   body: Type.With(ProductChanges, {
     examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
   }),
-  response: { 200: productAnswer('The product as it is now', answerHeaders.changed), ...errorAnswers },
+  response: { 200: productAnswer('The product as it is now', answerHeaders.changed) },
 }
 
 /** Answers with a product as its stream tells it. */

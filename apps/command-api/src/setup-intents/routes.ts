@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
-import { errorAnswers } from '@paylog/runtime/openApiParts'
+import { optionalBody } from '@paylog/runtime/openApiParts'
 import { createSetupIntent } from '@paylog/workflows/createSetupIntent'
 import { Type } from 'typebox'
-import { answerHeaders, markAnswer } from '../answers.ts'
+import { answerHeaders, markAnswer, providerRefusals, writeRefusals } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
@@ -16,7 +16,7 @@ const route = '/payment-methods/setup-intent'
 
 const SetupIntentBody = Type.Object(
   { provider_id: Type.Optional(RequiredText) },
-  { examples: [{ provider_id: 'stripe' }] },
+  { examples: [{ provider_id: 'sandbox' }] },
 )
 
 const SetupIntentAnswer = Type.Object(
@@ -25,7 +25,11 @@ const SetupIntentAnswer = Type.Object(
     setup_intent_id: Type.String({ description: "The provider's id" }),
     client_secret: Type.String({ description: 'What the frontend confirms the setup with' }),
   },
-  { description: 'The setup intent was created', headers: answerHeaders.begun },
+  {
+    description: 'The setup intent was created',
+    headers: answerHeaders.begun,
+    examples: [{ success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' }],
+  },
 )
 
 export const setupIntentRoutes =
@@ -41,6 +45,9 @@ export const setupIntentRoutes =
           if (request.body === undefined) request.body = {}
         },
         schema: {
+          ...writeRefusals([...providerRefusals, 'idempotency_key_reused']),
+          ...optionalBody,
+          operationId: 'createSetupIntent',
           tags: ['payment methods'],
           summary: 'Create a setup intent',
           description:
@@ -48,7 +55,7 @@ export const setupIntentRoutes =
           headers: IdempotencyHeaders,
           body: SetupIntentBody,
           security: [{ session: [] }],
-          response: { 201: SetupIntentAnswer, ...errorAnswers },
+          response: { 201: SetupIntentAnswer },
         },
       },
       async (request, reply) => {

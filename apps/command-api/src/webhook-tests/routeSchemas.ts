@@ -3,10 +3,10 @@ import { ClientObject } from '@paylog/domain/fields'
 import { DispatchPlan } from '@paylog/domain/webhook-tests/events'
 import { genericNames } from '@paylog/providers/genericEvent'
 import { simulators } from '@paylog/providers/simulation'
-import { dataAnswer, errorAnswers } from '@paylog/runtime/openApiParts'
+import { dataAnswer } from '@paylog/runtime/openApiParts'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import { Type } from 'typebox'
-import { answerHeaders } from '../answers.ts'
+import { answerHeaders, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 
 const EventName = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
@@ -85,7 +85,6 @@ const accepted = (examples: readonly object[]) => ({
     headers: answerHeaders.begun,
     examples,
   }),
-  ...errorAnswers,
 })
 
 const path =
@@ -95,6 +94,8 @@ const genericList = `The generic names are ${genericNames.join(', ')}.`
 const canonicalList = `The canonical names are ${canonicalNames.join(', ')}.`
 
 export const testSchema = {
+  ...writeRefusals(['idempotency_key_reused']),
+  operationId: 'testWebhooks',
   tags: ['webhooks'],
   security: [{ session: [] }],
   summary: 'Send a test to the configured webhooks',
@@ -116,6 +117,8 @@ export const testSchema = {
 }
 
 export const simulateSchema = {
+  ...writeRefusals(['idempotency_key_reused', 'provider_not_enabled']),
+  operationId: 'simulateWebhook',
   tags: ['webhooks'],
   security: [{ session: [] }],
   summary: 'Simulate a notification of a provider',

@@ -32,8 +32,11 @@ const main = (app: string) => new URL(`../../../${app}/src/main.ts`, import.meta
 /** Secret parts of an endpoint's URL are nobody's business but the operator's. */
 export const endpointSecret = 'cred.endpoint.url'
 
-/** Starts everything at its most talkative. `failing` answers 500 to whatever it gets, and says where it was sent. */
-export async function startAccessSystem(t: Test): Promise<AccessSystem> {
+/**
+ * Starts everything at its most talkative. `failing` answers 500 to whatever it gets, and says where it was sent.
+ * @param env more variables, for all apps but the event store
+ */
+export async function startAccessSystem(t: Test, env: Readonly<Record<string, string>> = {}): Promise<AccessSystem> {
   const endpoints = {
     canonical: await createEndpoint(t),
     both: await createEndpoint(t),
@@ -63,11 +66,12 @@ export async function startAccessSystem(t: Test): Promise<AccessSystem> {
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0',
     ...nodeVariables(endpoints),
+    ...env,
   }
   const begun: { app: App; process: TestProcess }[] = []
   async function start(app: App): Promise<void> {
-    const env = app === 'event-store-node' ? { ...common, PORT: String(storePort) } : shared
-    begun.push({ app, process: await startProcess(t, { script: main(app), env }) })
+    const ofApp = app === 'event-store-node' ? { ...common, PORT: String(storePort) } : shared
+    begun.push({ app, process: await startProcess(t, { script: main(app), env: ofApp }) })
   }
   await start('event-store-node')
   await startProcess(t, { script: main('ops'), args: ['migrate'], env: shared }).catch((end: Error) => {

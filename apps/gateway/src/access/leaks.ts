@@ -32,10 +32,18 @@ const known: Readonly<Record<OwnerName, readonly string[]>> = {
   anonymous: ['anonymous'],
 }
 
+/** Who may be in an answer about one thing, whoever that is of: one owner, and the e-mail that two have in common. */
+function ownersOfOne(text: string): readonly string[] {
+  const named = [...text.matchAll(data)].map(([, owner = '']) => owner.toLowerCase())
+  return [...named.filter((owner) => owner !== 'shared').slice(0, 1), 'shared']
+}
+
 /** What an answer holds that is not for who got it. The document of the API names cards of the sandbox as examples. */
 export function leaksIn({ caller, asked, text, headers, status }: Answer): readonly string[] {
   const whole = `${text}\n${Object.entries(headers).join('\n')}`
-  const owners = caller.owner === null || status >= 400 ? [] : known[caller.owner]
+  const isAnswered = caller.owner !== null && status < 400
+  const seesPayment = caller.standing === 'administrator' && asked.startsWith('GET /admin/payments/')
+  const owners = isAnswered ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
   const seesAll = caller.standing === 'administrator' && asked.startsWith('GET /webhooks/logs')
   const mayBeSeen = seesAll ? whole.replaceAll(inSomeWebhook, '') : whole
   const foreign = [...mayBeSeen.matchAll(data)].filter(([, owner = '']) => !owners.includes(owner.toLowerCase()))
@@ -52,12 +60,15 @@ export function leaksInAnswers({ answers }: Client): readonly string[] {
 
 /** Lines of logs that hold anything of anybody, their owner's own requests included. */
 export function leaksInLogs({ written }: AccessSystem): readonly string[] {
-  return [...written()].flatMap(([app, output]) =>
-    output.split('\n').flatMap((line) => {
-      const leaks = everything(line)
-      return leaks.length === 0 ? [] : [`${app}: ${leaks.join(', ')}: ${line}`]
-    }),
-  )
+  return [...written()].flatMap(([app, output]) => leaksInText(output).map((leak) => `${app}: ${leak}`))
+}
+
+/** Lines that hold anything of anybody. */
+export function leaksInText(output: string): readonly string[] {
+  return output.split('\n').flatMap((line) => {
+    const leaks = everything(line)
+    return leaks.length === 0 ? [] : [`${leaks.join(', ')}: ${line}`]
+  })
 }
 
 /** What endpoints were sent beside the e-mail of a payment's own payer, and to raw ones beside the provider's own text. */

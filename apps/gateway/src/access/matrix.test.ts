@@ -179,7 +179,7 @@ t.test('who may touch what', async (t) => {
     const words = new Map<string, Set<string>>()
     for (const { asked, status, json, headers } of client.answers.filter(({ status }) => status === 404)) {
       const { error } = json as { error?: { request_id: string } }
-      const route = `${asked.split('/').slice(0, 2).join('/')}`
+      const route = asked.split('/', asked.includes(' /admin/') ? 3 : 2).join('/')
       const { date, 'x-request-id': _id, ...rest } = headers
       const said = JSON.stringify({ status, error: { ...error, request_id: '' }, rest: { ...rest, date: date && '' } })
       words.set(route, (words.get(route) ?? new Set()).add(said))

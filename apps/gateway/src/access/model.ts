@@ -46,6 +46,7 @@ const tried = { event: 'payment.succeeded', test_data: { amount: 1200, currency:
 const simulated = { event: 'payment_intent.succeeded', provider: 'stripe', payload: { id: 'pi_1', amount: 1200 } }
 const entry = { access: 'session', item: 'log', administratorsHaveAll: true } as const
 const receiver = { access: 'provider' } as const
+const anyPayment = { access: 'administrator', item: 'payment', administratorsHaveAll: true } as const
 
 /** Every route of the service. A route that the service has and this table has not is a failure, and the other way round. */
 export const rows: Readonly<Record<string, Row>> = {
@@ -83,6 +84,8 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'POST /admin/sync/products': { access: 'administrator', body: sync, mayNotBeEmpty: true },
+  'GET /admin/payments/{id}': anyPayment,
+  'GET /admin/payments/{id}/history': anyPayment,
   'POST /webhooks/test': { access: 'session', body: tried, mayNotBeEmpty: true },
   'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
   'GET /webhooks/logs': { access: 'session', list: 'log', administratorsHaveAll: true },
@@ -104,6 +107,8 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
   'HEAD /admin/products/{id}': { access: 'administrator', item: 'product' },
+  'HEAD /admin/payments/{id}': anyPayment,
+  'HEAD /admin/payments/{id}/history': anyPayment,
   'HEAD /webhooks/logs/{id}': entry,
 }
 

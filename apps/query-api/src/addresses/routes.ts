@@ -2,18 +2,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AddressType } from '@paylog/domain/addresses/events'
 import { AddressResource } from '@paylog/domain/addresses/resource'
+import { exampleAddress } from '@paylog/domain/examples'
 import { ownerOf } from '@paylog/domain/owner'
 import { getAddress, listAddresses } from '@paylog/projections/addresses/queries'
 import { newestFirst } from '@paylog/projections/page'
 import { knownActor } from '@paylog/runtime/callers'
-import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
 import { listAnswer, listed, listParameters } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
 import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
 import { ownEmailOnly } from '../userContext.ts'
 
-const ListQuery = Type.Object({ ...listParameters, address_type: Type.Optional(AddressType) })
+const ListQuery = Type.Object({
+  ...listParameters,
+  address_type: Type.Optional(Type.With(AddressType, { description: 'Only those of this type' })),
+})
 
 export function addressRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {
   const preHandler = readAfter('addresses')
@@ -25,9 +28,9 @@ export function addressRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
         onRequest: [sessionOrGuest, ownEmailOnly],
         preHandler,
         schema: {
-          ...readBy('addresses', 'List the addresses of the caller'),
+          ...readBy('addresses', 'listAddresses', 'List the addresses of the caller', 'forbidden'),
           querystring: ListQuery,
-          response: { 200: listAnswer(AddressResource, {}), ...errorAnswers },
+          response: { 200: listAnswer(AddressResource, {}, { item: exampleAddress }) },
         },
       },
       async ({ actor, query: { page, limit, guest_email, address_type } }) => {
@@ -43,10 +46,10 @@ export function addressRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
         onRequest: sessionOrGuest,
         preHandler,
         schema: {
-          ...readBy('addresses', 'Get one address of the caller'),
+          ...readBy('addresses', 'getAddress', 'Get one address of the caller', 'not_found'),
           params: SingleParams,
           querystring: SingleQuery,
-          response: { 200: singleAnswer(AddressResource), ...errorAnswers },
+          response: { 200: singleAnswer(AddressResource, exampleAddress) },
         },
       },
       (request, reply) => single(request, reply, 'address', (question) => getAddress(db, question)),

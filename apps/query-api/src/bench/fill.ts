@@ -100,7 +100,7 @@ export async function fill(db: Queryable, spread: Spread, asked: Filled): Promis
 
 /** As the projector would. */
 async function fillCatalog(db: Queryable, spread: Spread): Promise<void> {
-  const { insert, patch } = createStatements(products, products.version)
+  const { insert, patch } = createStatements(products, 1)
   const write = async (events: readonly ProjectedEvent[]) => {
     const { inserts, patches } = foldBatch(products, events)
     await db.query(insert(inserts))

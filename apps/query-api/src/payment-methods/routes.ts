@@ -1,11 +1,11 @@
 // GET /payment-methods and GET /payment-methods/{id} (interface, sections 2.3 and 4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { exampleMethod } from '@paylog/domain/examples'
 import { ownerOf } from '@paylog/domain/owner'
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { newestFirst } from '@paylog/projections/page'
 import { getPaymentMethod, listPaymentMethods } from '@paylog/projections/payment-methods/queries'
 import { knownActor } from '@paylog/runtime/callers'
-import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
 import { listAnswer, listed, listParameters } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
@@ -22,9 +22,9 @@ export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: Reading):
         onRequest: [sessionOrGuest, ownEmailOnly],
         preHandler,
         schema: {
-          ...readBy('payment methods', 'List the payment methods of the caller'),
+          ...readBy('payment methods', 'listPaymentMethods', 'List the payment methods of the caller', 'forbidden'),
           querystring: Type.Object(listParameters),
-          response: { 200: listAnswer(PaymentMethodResource, {}), ...errorAnswers },
+          response: { 200: listAnswer(PaymentMethodResource, {}, { item: exampleMethod }) },
         },
       },
       async ({ actor, query: { page, limit, guest_email } }) => {
@@ -40,10 +40,10 @@ export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: Reading):
         onRequest: sessionOrGuest,
         preHandler,
         schema: {
-          ...readBy('payment methods', 'Get one payment method of the caller'),
+          ...readBy('payment methods', 'getPaymentMethod', 'Get one payment method of the caller', 'not_found'),
           params: SingleParams,
           querystring: SingleQuery,
-          response: { 200: singleAnswer(PaymentMethodResource), ...errorAnswers },
+          response: { 200: singleAnswer(PaymentMethodResource, exampleMethod) },
         },
       },
       (request, reply) => single(request, reply, 'payment method', (question) => getPaymentMethod(db, question)),

@@ -10,13 +10,22 @@ export const OrderBy = Type.Enum(['created_at', 'amount_cents', 'status', 'updat
 
 export const ListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(PaymentStatus),
+  status: Type.Optional(Type.With(PaymentStatus, { description: 'Only those with this status' })),
   search: searchParameter('the id, an e-mail or the description'),
-  created_at_from: Type.Optional(Instant),
-  created_at_to: Type.Optional(Instant),
-  orderBy: Type.Enum(OrderBy.enum, { default: 'created_at' }),
-  orderDir: Type.Enum(OrderDir.enum, { default: 'desc' }),
-  include: Type.Optional(Type.String({ description: 'Comma-separated: payment_method' })),
+  created_at_from: Type.Optional(
+    Type.With(Instant, {
+      description: 'Only those created after this time, which has an offset (its + is written %2B)',
+    }),
+  ),
+  created_at_to: Type.Optional(
+    Type.With(Instant, { description: 'Only those created before this time, which has an offset' }),
+  ),
+  orderBy: Type.Enum(OrderBy.enum, {
+    default: 'created_at',
+    description: 'What the order is by; the status sorts as text',
+  }),
+  orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Ascending or descending' }),
+  include: Type.Optional(Type.String({ description: 'Comma-separated: payment_method', examples: ['payment_method'] })),
 })
 
 /** @throws DomainError `invalid_request` for an unknown `include` and for a time that no clock shows. */

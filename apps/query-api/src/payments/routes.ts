@@ -1,10 +1,10 @@
 // GET /payments and GET /payments/{id} (interface, sections 4.2 and 4.3).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { exampleListedPayment, examplePayment } from '@paylog/domain/examples'
 import { ownerOf } from '@paylog/domain/owner'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import { getPayment, listPayments } from '@paylog/projections/payments/queries'
 import { knownActor } from '@paylog/runtime/callers'
-import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { listAnswer, listed, OrderDir } from '../lists.ts'
 import { type Reading, readBy } from '../reading.ts'
 import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
@@ -25,9 +25,15 @@ export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
           await wait(request, reply)
         },
         schema: {
-          ...readBy('payments', 'List the payments of the caller'),
+          ...readBy('payments', 'listPayments', 'List the payments of the caller', 'forbidden'),
           querystring: ListQuery,
-          response: { 200: listAnswer(ListedPayment, { orderBy: OrderBy, orderDir: OrderDir }), ...errorAnswers },
+          response: {
+            200: listAnswer(
+              ListedPayment,
+              { orderBy: OrderBy, orderDir: OrderDir },
+              { item: exampleListedPayment, meta: { orderBy: 'created_at', orderDir: 'desc' } },
+            ),
+          },
         },
       },
       async ({ actor, query }) => {
@@ -44,10 +50,10 @@ export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
         onRequest: sessionOrGuest,
         preHandler: paymentsAndMethods,
         schema: {
-          ...readBy('payments', 'Get one payment of the caller'),
+          ...readBy('payments', 'getPayment', 'Get one payment of the caller', 'not_found'),
           params: SingleParams,
           querystring: SingleQuery,
-          response: { 200: singleAnswer(PaymentResource), ...errorAnswers },
+          response: { 200: singleAnswer(PaymentResource, examplePayment) },
         },
       },
       (request, reply) => single(request, reply, 'payment', (question) => getPayment(db, question)),

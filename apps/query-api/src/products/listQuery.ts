@@ -18,12 +18,17 @@ export const ListQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many of a page' }),
   offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many are skipped, without page' }),
   category_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Exactly this one' })),
-  product_type: Type.Optional(ProductType),
-  is_recurring: Type.Optional(Flag),
-  is_active: Type.Optional(Flag),
+  product_type: Type.Optional(Type.With(ProductType, { description: 'Only those of this type' })),
+  is_recurring: Type.Optional(
+    Type.With(Flag, { description: 'Only those that are, or are not, billed again and again' }),
+  ),
+  is_active: Type.Optional(Type.With(Flag, { description: 'Only those that are, or are not, on offer' })),
   search: searchParameter('the name or the description'),
-  orderBy: Type.Enum(['name', 'subtotal_cents', 'created_at', 'updated_at'], { default: 'created_at' }),
-  orderDir: Type.Enum(OrderDir.enum, { default: 'desc' }),
+  orderBy: Type.Enum(['name', 'subtotal_cents', 'created_at', 'updated_at'], {
+    default: 'created_at',
+    description: 'What the order is by',
+  }),
+  orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Ascending or descending' }),
 })
 
 export function productsQuestion({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuestion {

@@ -1,8 +1,9 @@
 // GET /admin/products (interface, section 4.7) and GET /admin/products/{id}, whose ETag a change is guarded with.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { ErrorCode } from '@paylog/domain/errors'
+import { exampleProduct } from '@paylog/domain/examples'
 import { ProductResource } from '@paylog/domain/products/resource'
 import { getProduct, listProducts } from '@paylog/projections/products/queries'
-import { errorAnswers } from '@paylog/runtime/openApiParts'
 import { Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
 import { type Reading, readBy } from '../reading.ts'
@@ -21,13 +22,23 @@ const ListAnswer = Type.Object(
       pages: Type.Integer(),
     }),
   },
-  { description: 'One page of the catalogue', headers: staleHeader },
+  {
+    description: 'One page of the catalogue',
+    headers: staleHeader,
+    examples: [
+      {
+        success: true,
+        data: [exampleProduct],
+        pagination: { total: 1, limit: 20, offset: 0, page: 1, pages: 1 },
+      },
+    ],
+  },
 )
 
 export function productRoutes({ db, administrator, readAfter }: Reading): FastifyPluginAsyncTypebox {
   const common = { onRequest: administrator, preHandler: readAfter('products') }
-  const described = (summary: string) => ({
-    ...readBy('products', summary),
+  const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
+    ...readBy('products', operationId, summary, ...codes),
     description: 'For administrators.',
     security: [{ session: [] }],
   })
@@ -38,9 +49,9 @@ export function productRoutes({ db, administrator, readAfter }: Reading): Fastif
       {
         ...common,
         schema: {
-          ...described('List the products of the catalogue'),
+          ...described('listProducts', 'List the products of the catalogue'),
           querystring: ListQuery,
-          response: { 200: ListAnswer, ...errorAnswers },
+          response: { 200: ListAnswer },
         },
       },
       async ({ query }) => {
@@ -57,9 +68,9 @@ export function productRoutes({ db, administrator, readAfter }: Reading): Fastif
       {
         ...common,
         schema: {
-          ...described('Get one product of the catalogue'),
+          ...described('getProduct', 'Get one product of the catalogue', 'not_found'),
           params: SingleParams,
-          response: { 200: singleAnswer(ProductResource), ...errorAnswers },
+          response: { 200: singleAnswer(ProductResource, exampleProduct) },
         },
       },
       (request, reply) => single(request, reply, 'product', ({ id }) => getProduct(db, { id })),

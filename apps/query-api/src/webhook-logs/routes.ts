@@ -1,10 +1,11 @@
 // GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): what became of outgoing webhooks.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { DomainError } from '@paylog/domain/errors'
+import { DomainError, type ErrorCode } from '@paylog/domain/errors'
+import { exampleLogEntry } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
 import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
 import { getWebhookLog, listWebhookLogs } from '@paylog/projections/webhook-logs/queries'
-import { dataAnswer, errorAnswers, etagHeader } from '@paylog/runtime/openApiParts'
+import { dataAnswer, etagHeader, refusals, unused } from '@paylog/runtime/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { positionPattern } from '../readAfter.ts'
@@ -16,10 +17,8 @@ import { ListQuery, userSeenBy, webhookLogsQuestion } from './listQuery.ts'
 /** The gateway sends it with every read, and whoever sends it in another form is told so as everywhere. */
 const Headers = Type.Object({
   'x-read-after': Type.Optional(
-    Type.String({
-      pattern: positionPattern,
-      description: 'Waits for nothing here: an entry is there once its endpoint was tried, whenever that is',
-    }),
+    // Nothing to wait for: an entry is there once its endpoint was tried, whenever that is.
+    Type.String({ pattern: positionPattern, ...unused }),
   ),
 })
 
@@ -28,11 +27,18 @@ const writtenOut = (schema: TSchema) => Type.Unsafe<string>(schema)
 
 const ListAnswer = Type.Array(WebhookLogEntry, {
   description: 'The newest first. A payload above 16 KiB is shown as `{truncated: true, bytes}`, answers are cut short',
+  examples: [[exampleLogEntry]],
 })
-const EntryAnswer = dataAnswer(WebhookLogEntry, { description: 'What was asked for', headers: etagHeader })
+const EntryAnswer = dataAnswer(WebhookLogEntry, {
+  description: 'What was asked for',
+  headers: etagHeader,
+  examples: [{ success: true, data: exampleLogEntry }],
+})
 
 export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTypebox {
-  const described = (summary: string) => ({
+  const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
+    ...refusals(codes),
+    operationId,
     tags: ['webhooks'],
     summary,
     description: 'About the own payments and tests; administrators see all. Sessions only.',
@@ -46,9 +52,9 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
       {
         onRequest: session,
         schema: {
-          ...described('List what was sent to webhook endpoints'),
+          ...described('listWebhookLogs', 'List what was sent to webhook endpoints'),
           querystring: ListQuery,
-          response: { 200: writtenOut(ListAnswer), ...errorAnswers },
+          response: { 200: writtenOut(ListAnswer) },
         },
       },
       async ({ actor, query }, reply) => {
@@ -62,9 +68,9 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
       {
         onRequest: session,
         schema: {
-          ...described('Get what was sent to a webhook endpoint, and every attempt'),
+          ...described('getWebhookLog', 'Get what was sent to a webhook endpoint, and every attempt', 'not_found'),
           params: SingleParams,
-          response: { 200: writtenOut(EntryAnswer), ...errorAnswers },
+          response: { 200: writtenOut(EntryAnswer) },
         },
       },
       async ({ actor, params }, reply) => {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '@paylog/runtime/embeddedPostgres'
+import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
 import { freePort } from '@paylog/testing/processes'

@@ -7,6 +7,10 @@ export type DueDelivery = {
   readonly body: string
   /** Attempts that were made before the present series of retries began. */
   readonly series_start: number
+  readonly correlation_id: string
+  readonly causation_id: string
+  /** Where the trace of it goes on; `null` when nobody traces it. */
+  readonly traceparent: string | null
 }
 
 /**
@@ -30,10 +34,11 @@ export async function dueDeliveries(
 // The inner query stands alone (offset 0), so that rows are found by their primary key: any other condition would offer the
 // planner the index of all that is pending, which under load is mostly dead entries.
 const dueSql = `
-select g.place, d.event, d.body, d.series_start
+select g.place, d.event, d.body, d.series_start, d.correlation_id, d.causation_id, d.traceparent
 from unnest($1::uuid[], $2::integer[]) with ordinality as g (id, attempts, place)
 cross join lateral (
-  select node, event, body, series_start, status, attempts from webhooks.deliveries where id = g.id offset 0
+  select node, event, body, series_start, status, attempts, correlation_id, causation_id, traceparent
+  from webhooks.deliveries where id = g.id offset 0
 ) d
 where d.status = 'pending' and d.attempts = g.attempts
   and not exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null)`

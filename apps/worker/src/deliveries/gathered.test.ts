@@ -69,7 +69,7 @@ t.test('no statement is larger than is allowed, and one is under way at a time',
 })
 
 t.test('a statement that does not come back does not hold up the others for long', async (t) => {
-  const { statements, call, asked } = database({ patienceMs: 20 })
+  const { statements, call, asked } = database({ patienceMs: 500 })
   const stuck = call('a1')
   await turns()
   const others = [call('b'), call('a2')]

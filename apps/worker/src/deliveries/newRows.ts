@@ -15,12 +15,15 @@ export function insertNewSql(
 ): string {
   const { rows, at, sweepAt } = parameters
   return `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-    source_event_id, correlation_id, causation_id, payment_id, user_id, is_test, next_attempt_at, sweep_at, created_at)
+    source_event_id, correlation_id, causation_id, payment_id, user_id, is_test, traceparent, next_attempt_at,
+    sweep_at, created_at)
   select m.id, m.node, m.event, m.mode, m.provider, m.body, m.source_stream, m.source_revision,
-    m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, m.is_test, ${at}, ${sweepAt}, ${at}
+    m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, m.is_test, m.traceparent, ${at},
+    ${sweepAt}, ${at}
   from ${from.map((source) => `${source}, `).join('')}json_to_recordset(${rows}::json) as m (id uuid, node text,
     event text, mode text, provider text, body text, source_stream text, source_revision bigint, source_event_id uuid,
-    correlation_id text, causation_id text, payment_id text, user_id text, is_test boolean)
+    correlation_id text, causation_id text, payment_id text, user_id text, is_test boolean,
+    traceparent text)
   on conflict (id) do nothing`
 }
 

@@ -5,6 +5,7 @@ import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Deliveries } from '../deliveries/deliveries.ts'
 import { enoughWaiting, type Queues } from '../queue/queues.ts'
+import { dispatchSpan } from './dispatchSpan.ts'
 
 export const webhookSubscription = 'webhooks'
 
@@ -64,7 +65,8 @@ export function createDispatcher(deps: {
       return position
     },
     async handle(batch) {
-      for (const slice of slicesOf(batch, (event) => outboundMessages(event, nodes, { projectId }))) await record(slice)
+      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, nodes, { projectId }))
+      for (const slice of slicesOf(batch, map)) await record(slice)
     },
   }
 }

@@ -1,9 +1,11 @@
 // One follow-up: finishes or asks, says in the log what came of it, and when to look again.
+import type { Span } from '@opentelemetry/api'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/log'
+import { inSpan, markFailed } from '@paylog/runtime/spans'
 import type { Workflow } from '@paylog/workflows/context'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/reconcilePayment'
 import { settleStoredNotification } from '@paylog/workflows/settleNotification'
@@ -28,33 +30,55 @@ export function createFollowUpWork(deps: {
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
     const reconciled = await reconcilePayment(workflow, paymentId, metadata)
     const next = afterReconciliation(followUp, reconciled, provider, pauses())
-    report(reconciled, next, provider)
+    report(followUp, { reconciled, next, provider })
     return next
   }
 
-  function report(reconciled: Reconciliation, next: NextLook, { retrieveIntent }: Provider): void {
+  function report(
+    followUp: FollowUp,
+    { reconciled, next, provider }: { reconciled: Reconciliation; next: NextLook; provider: Provider },
+  ): void {
     const { payment, status_before, finding, problem } = reconciled
     const { payment_id, provider_id, status } = payment
-    const about = { payment_id, provider_id, finding, status_before, status, problem }
+    const about = { payment_id, provider_id, finding, status_before, status, problem, ...idsOf(followUp) }
     if (finding === 'late') log.info(about, 'a payment was brought up to date')
     else if (finding !== 'same') log.warn(about, 'a payment was followed up')
-    if (next === 'over' && retrieveIntent && !isAtEnd(payment))
+    if (next === 'over' && provider.retrieveIntent && !isAtEnd(payment))
       log.info(about, 'a payment that is not paid is not looked after any longer')
   }
 
-  async function settle({ subject }: FollowUp): Promise<NextLook> {
+  async function settle(followUp: FollowUp): Promise<NextLook> {
+    const { subject } = followUp
     if (!(await settleStoredNotification(workflow, subject))) throw new Error('Its provider is not enabled')
-    log.info({ inbox: subject }, 'a notification that was left lying is applied')
+    log.info({ inbox: subject, ...idsOf(followUp) }, 'a notification that was left lying is applied')
     return 'over'
   }
 
-  return async (followUp, provider) => {
+  async function look(followUp: FollowUp, provider: Provider, span: Span): Promise<NextLook> {
     const { payment_id, subject } = followUp
     try {
       return payment_id === null ? await settle(followUp) : await lookAfterPayment(followUp, payment_id, provider)
     } catch (error) {
-      log.warn({ err: error, ...(payment_id === null ? { inbox: subject } : { payment_id }) }, 'a follow-up broke off')
+      markFailed(span, 'broke_off')
+      const about = payment_id === null ? { inbox: subject } : { payment_id }
+      log.warn({ err: error, ...about, ...idsOf(followUp) }, 'a follow-up broke off')
       return afterFailure(followUp, pauses())
     }
   }
+
+  // A trace of its own: it may come days after the request, and again and again. Its correlation id leads to the request.
+  return (followUp, provider) =>
+    inSpan(
+      { name: `follow up ${kindOf(followUp)}`, root: true, attributes: attributesOf(followUp, provider) },
+      (span) => look(followUp, provider, span),
+    )
 }
+
+const kindOf = ({ payment_id }: FollowUp) => (payment_id === null ? 'notification' : 'payment')
+
+const idsOf = ({ correlation_id, event_id }: FollowUp) => ({ correlationId: correlation_id, causationId: event_id })
+
+const attributesOf = ({ correlation_id }: FollowUp, { id }: Provider) => ({
+  'paylog.correlation_id': correlation_id,
+  'paylog.provider': id,
+})

@@ -17,7 +17,8 @@ const renewMs = 10_000
 
 /**
  * Starts both. Fails at once when the tables are not there.
- * @returns `reading` and `sweeping` end after the signal aborts; `reading` rejects when the log cannot be read;
+ * @returns `reading` and `sweeping` end after the signal aborts; `reading` rejects when the log cannot be read, `sweeping`
+ *   when something had to be given up;
  *   `readerCheck` is for readiness
  */
 export async function startFollowUps(options: {
@@ -28,13 +29,15 @@ export async function startFollowUps(options: {
   readonly reconcileAfterMs: number
   readonly now: () => Date
   readonly signal: AbortSignal
+  /** Aborts when a stop waits no longer for what is under way. */
+  readonly givingUp: AbortSignal
   readonly log: Logger
 }): Promise<{
   readonly reading: Promise<void>
   readonly sweeping: Promise<void>
   readonly readerCheck: () => Promise<CheckDetails>
 }> {
-  const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log } = options
+  const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log } = options
   const followUps = createFollowUps(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
     log.warn(waiting, 'follow-ups wait for a provider that is not enabled')
@@ -45,9 +48,12 @@ export async function startFollowUps(options: {
   const subscription = { name: followUpSubscription, lock: followUpSubscription, ...reader }
   const state: ReaderState = { isStandingBy: false, isConnected: false }
   const checkpoint = () => followUps.checkpoint(followUpSubscription)
+  const sweeping = sweeper.run(signal, givingUp)
+  // It may have something to say before its turn in the stop comes.
+  sweeping.catch(() => undefined)
   return {
     reading: runSoleSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
-    sweeping: sweeper.run(signal),
+    sweeping,
     readerCheck: createReaderCheck({ state, store, checkpoint, now }),
   }
 }

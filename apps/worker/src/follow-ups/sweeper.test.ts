@@ -38,7 +38,7 @@ function sweep(t: Test, work: FollowUpWork, options: { provider: ReturnType<type
   const stopping = new AbortController()
   const providers = new Map([[provider.id, provider]])
   const sweeper = createSweeper({ followUps, providers, work, renewMs, now: () => new Date(), log })
-  const ended = sweeper.run(stopping.signal)
+  const ended = sweeper.run(stopping.signal, new AbortController().signal)
   const stop = async () => {
     stopping.abort()
     await ended

@@ -9,14 +9,18 @@ import type { FollowUpWork } from './followUpWork.ts'
 const laneWidth = 8
 /** What becomes due by time, or was put on the list by another process, is found within this. */
 const pollMs = 1_000
-/** How long a stop waits for what is under way. The rest goes to another worker when its lease runs out. */
-const drainMs = 6_000
+/** As many of what a stop gave up are named. */
+const maxNamed = 20
 
 export type Sweeper = {
   /** Looks at once, because something became due. */
   wake(): void
-  /** Runs until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>
+  /**
+   * Runs until the signal aborts, and finishes what is under way, until it is given up: then it goes to another worker when
+   * its lease runs out.
+   * @throws when something was given up
+   */
+  run(signal: AbortSignal, givingUp: AbortSignal): Promise<void>
 }
 
 export function createSweeper(deps: {
@@ -66,7 +70,11 @@ export function createSweeper(deps: {
     try {
       await followUps.giveBack(followUp, await work(followUp, provider))
     } catch (error) {
-      log.warn({ err: error, subject: followUp.subject }, 'could not give a follow-up back, its lease will run out')
+      const { subject, correlation_id: correlationId, event_id: causationId } = followUp
+      log.warn(
+        { err: error, subject, correlationId, causationId },
+        'could not give a follow-up back, its lease will run out',
+      )
     }
   }
 
@@ -79,12 +87,24 @@ export function createSweeper(deps: {
 
   return {
     wake,
-    async run(signal) {
+    async run(signal, givingUp) {
       signal.addEventListener('abort', wake, { once: true })
       const renewal = setInterval(renew, renewMs)
       await Promise.all([...providers.values()].map((provider) => runLane(provider, signal)))
-      await Promise.race([Promise.all(underWay.values()), sleep(drainMs, undefined, { ref: false })])
+      await Promise.race([Promise.all(underWay.values()), aborted(givingUp)])
       clearInterval(renewal)
+      const given = [...underWay.keys()].map(({ subject }) => subject)
+      if (given.length > 0)
+        throw new Error(
+          `${given.length} follow-ups did not end before the stop: ${given.slice(0, maxNamed).join(', ')}`,
+        )
     },
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

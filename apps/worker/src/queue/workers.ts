@@ -19,38 +19,67 @@ const jobsPerNode = 50
 const lockMarginMs = 5_000
 const stalledCheckMs = 3_000
 const retryAfterErrorMs = 1_000
-/** How long a stop waits for requests that are under way. */
-const drainMs = 6_000
+/** As many of what a stop gave up are named. */
+const maxNamed = 20
 
-/** Starts a worker for every node. `close` takes no more jobs and waits, for a while, for requests under way. */
+export type Workers = {
+  /** Takes no more jobs, waits for requests under way until they are given up. @throws when some were */
+  close(): Promise<void>
+  /** The attempts that are being made: node and delivery. */
+  underWay(): readonly string[]
+}
+
+/**
+ * Starts a worker for every node.
+ * @param options no more jobs are taken once `stopping` aborts; when `givingUp` aborts while they are being closed, requests
+ *   under way are broken off, and made again by another worker
+ */
 export async function startWorkers(options: {
   store: QueueStore
   nodes: readonly WebhookNode[]
   queues: Pick<Queues, 'enqueue'>
   send: Sender
+  stopping?: AbortSignal
+  givingUp?: AbortSignal
   log: Logger
-}): Promise<{ close(): Promise<void> }> {
-  const { store, nodes, queues, send, log } = options
-  const stopping = new AbortController()
+}): Promise<Workers> {
+  const { store, nodes, queues, send, stopping, givingUp, log } = options
+  const closed = new AbortController()
   const cutOff = new AbortController()
-  const signals = { stopping: stopping.signal, cutOff: cutOff.signal }
-  const workers = nodes.map((node) =>
-    openWorker(store, node, attemptMaker(node, { queues, send, log, ...signals }), log),
-  )
+  const underWay = new Set<string>()
+  const parts = { queues, send, log, closed: closed.signal, cutOff: cutOff.signal, underWay }
+  const workers = nodes.map((node) => openWorker(store, node, attemptMaker(node, parts), log))
   // Their names must be known before they hold jobs: a job held by an unknown name is taken for orphaned.
   await Promise.all(workers.map((worker) => worker.waitUntilReady()))
   for (const worker of workers) worker.run().catch((error: unknown) => log.error({ err: error }, 'a worker ended'))
-  return {
-    async close() {
-      stopping.abort()
-      const timer = setTimeout(
-        () => cutOff.abort(new Error('The worker stops before the endpoint has answered')),
-        drainMs,
-      )
-      await Promise.all(workers.map((worker) => worker.close()))
-      clearTimeout(timer)
-    },
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= closeAll()
+    return closing
   }
+
+  async function closeAll(): Promise<void> {
+    closed.abort()
+    let givenUp: readonly string[] = []
+    const giveUp = () => {
+      givenUp = [...underWay]
+      cutOff.abort(new Error('The worker stops before the endpoint has answered'))
+    }
+    if (givingUp?.aborted) giveUp()
+    givingUp?.addEventListener('abort', giveUp)
+    await Promise.all(workers.map((worker) => worker.close()))
+    givingUp?.removeEventListener('abort', giveUp)
+    if (givenUp.length > 0) throw new Error(`The endpoint did not answer before the stop: ${nameSome(givenUp)}`)
+  }
+
+  // What fails is told to whoever waits for the close.
+  stopping?.addEventListener('abort', () => void close().catch(() => undefined))
+  return { close, underWay: () => [...underWay] }
+}
+
+function nameSome(all: readonly string[]): string {
+  const more = all.length - maxNamed
+  return `${all.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 type MakeAttempt = (attempt: AttemptRef) => Promise<void>
@@ -62,17 +91,20 @@ function attemptMaker(
     queues: Pick<Queues, 'enqueue'>
     send: Sender
     log: Logger
-    stopping: AbortSignal
+    closed: AbortSignal
     cutOff: AbortSignal
+    underWay: Set<string>
   },
 ): MakeAttempt {
-  const { queues, send, log, stopping, cutOff } = deps
+  const { queues, send, log, closed, cutOff, underWay } = deps
   const inTurn = createTurns(concurrencyPerNode)
   return (attempt) =>
     inTurn(async () => {
       // Its row stays pending, so the sweep brings it to another worker.
-      if (stopping.aborted) return
-      const next = await send(node, attempt, cutOff)
+      if (closed.aborted) return
+      const name = `node ${node.name}, delivery ${attempt.deliveryId}`
+      underWay.add(name)
+      const next = await send(node, attempt, cutOff).finally(() => underWay.delete(name))
       if (next === undefined) return
       await queues.enqueue(node.name, [next]).catch((error: unknown) => {
         log.warn({ err: error, node: node.name }, 'could not queue the next attempt, the sweep will')

@@ -8,6 +8,7 @@ import type { DueDelivery } from '../deliveries/dueDelivery.ts'
 import type { AttemptResult, FinishedAttempt } from '../deliveries/finishAttempt.ts'
 import { nextPauseMs } from '../deliveries/retry.ts'
 import type { QueuedAttempt } from '../queue/jobs.ts'
+import { inAttemptSpan } from './attemptSpan.ts'
 import type { EndpointAgent } from './endpointAgent.ts'
 import { nodeSecrets, signaturesIn } from './keptBody.ts'
 import { type PostResult, postWebhook } from './postWebhook.ts'
@@ -32,13 +33,24 @@ export function createSender(deps: SenderDeps): Sender {
   async function attempt(node: WebhookNode, ref: AttemptRef, signal: AbortSignal) {
     const due = await deliveries.due(ref)
     if (due === undefined) return undefined
+    return await inAttemptSpan({ node: node.name, ref, due }, async (ended) => {
+      const made = await make(node, ref, { due, signal })
+      ended(made.post)
+      return await record(made, due)
+    })
+  }
+
+  async function make(
+    node: WebhookNode,
+    ref: AttemptRef,
+    { due, signal }: { readonly due: DueDelivery; readonly signal: AbortSignal },
+  ): Promise<MadeAttempt> {
     const at = now()
     const before = performance.now()
     const headers = webhookHeaders({ id: ref.deliveryId, at, body: due.body, secrets: node.secrets })
     const secrets = [...signaturesIn(headers['webhook-signature']), ...secretsOf(node)]
     const post = await postWebhook({ ...deps, node, headers, body: due.body, secrets, signal })
-    const ms = Math.round(performance.now() - before)
-    return await record({ node, ref, at, ms, post }, due)
+    return { node, ref, at, ms: Math.round(performance.now() - before), post }
   }
 
   async function record(made: MadeAttempt, due: DueDelivery): Promise<QueuedAttempt | undefined> {
@@ -50,7 +62,7 @@ export function createSender(deps: SenderDeps): Sender {
     const result = { ...ref, at, ms, httpStatus, error, responseBody, ...outcome, seriesStart: due.series_start }
     const finished = await deliveries.finish(result)
     if (finished !== undefined) {
-      logAttempt(log, made, { event: due.event, ...outcome, ...finished })
+      logAttempt(log, made, { due, ...outcome, ...finished })
       const goesOn = outcome.nextAttemptAt !== null && pauseMs !== undefined
       return goesOn ? { deliveryId: ref.deliveryId, attempt: ref.attempt + 1, delayMs: pauseMs } : undefined
     }
@@ -93,10 +105,11 @@ function outcomeOf({ error }: PostResult, pauseMs: number | undefined, finishedA
 function logAttempt(
   log: Logger,
   { node, ref, ms, post }: MadeAttempt,
-  { event, status, nextAttemptAt, disabledNode }: { event: string } & Outcome & FinishedAttempt,
+  { due, status, nextAttemptAt, disabledNode }: { due: DueDelivery } & Outcome & FinishedAttempt,
 ): void {
   const { httpStatus, error, code } = post
-  const about = { ...ref, node: node.name, event, ms, httpStatus }
+  const { event, correlation_id: correlationId, causation_id: causationId } = due
+  const about = { ...ref, node: node.name, event, ms, httpStatus, correlationId, causationId }
   if (error === null) log.debug(about, 'webhook delivered')
   else log.warn({ ...about, error, code, nextAttemptAt, status }, 'webhook attempt failed')
   // Once for the node, not for each of its deliveries.

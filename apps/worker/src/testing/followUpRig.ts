@@ -14,6 +14,7 @@ import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { createStoredPayments } from './storedPayments.ts'
 
 export const reconcileAfterMs = 3_600_000
+const stopPatienceMs = 2_000
 
 export type FollowUpRig = Awaited<ReturnType<typeof createFollowUpRig>>
 
@@ -50,11 +51,24 @@ export async function createFollowUpRig(t: Test) {
       const stopping = new AbortController()
       const { signal } = stopping
       const providers = new Map(enabled.map((provider) => [provider.id, provider]))
-      const parts = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, log }
+      const givingUp = new AbortController()
+      const parts = {
+        pool,
+        databaseUrl,
+        store,
+        providers,
+        reconcileAfterMs,
+        now,
+        signal,
+        givingUp: givingUp.signal,
+        log,
+      }
       const { reading, sweeping } = await startFollowUps(parts)
       const stop = async () => {
         stopping.abort()
-        await Promise.all([reading, sweeping])
+        const patience = setTimeout(() => givingUp.abort(), stopPatienceMs)
+        await Promise.all([reading, sweeping.catch(() => undefined)])
+        clearTimeout(patience)
       }
       t.teardown(stop)
       return { stop }

@@ -23,6 +23,7 @@ export type QueueKind = (typeof queueKinds)[number]
 /** The Redis to test on; without one the tests that need it are skipped, and say so. */
 // biome-ignore lint/style/noProcessEnv: tests are told by their runner which servers there are.
 const redisServerUrl = process.env.REDIS_TEST_URL
+const closePatienceMs = 2_000
 /** A logical database that no other test empties. */
 export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
@@ -84,9 +85,14 @@ export async function createRig(
     /** Starts another set of workers, as another process would. */
     async work(): Promise<void> {
       const own = await openStore(nodes.length)
-      const workers = await startWorkers({ store: own.store, nodes, queues, send, log })
+      const givingUp = new AbortController()
+      const parts = { store: own.store, nodes, queues, send, givingUp: givingUp.signal, log }
+      const workers = await startWorkers(parts)
       t.teardown(async () => {
-        await workers.close()
+        // A test may have left an endpoint without an answer.
+        const patience = setTimeout(() => givingUp.abort(), closePatienceMs)
+        await workers.close().catch(() => undefined)
+        clearTimeout(patience)
         await own.close()
       })
     },

@@ -1,0 +1,182 @@
+// What administrators are shown of any payment, and what everybody else is told.
+import { randomUUID } from 'node:crypto'
+import { after, at } from '@paylog/domain/payments/testStory'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { matchList } from '@paylog/testing/matchList'
+import t from 'tap'
+import { paymentHistoryUnderTest } from '../testing/paymentHistoryUnderTest.ts'
+import { ada, adaId, admin, grace, guest } from '../testing/people.ts'
+
+const parts = await paymentHistoryUnderTest(t)
+const { app, store, send, get, payment, history, record, recordsNothing } = parts
+const intent = {
+  total_cents: 2599,
+  currency: 'EUR',
+  provider_id: 'sandbox',
+  concept: 'Order 1001',
+  metadata: { order: 1 },
+}
+
+t.test('an administrator sees any payment as its owner was answered, and who did what', async (t) => {
+  const opened = await send<{ id: string }>('POST', '/payments/intents', ada, intent)
+  const { id } = opened.data
+  const shown = await payment(id)
+  t.same(shown.data, opened.data)
+  t.equal(shown.headers.etag, opened.headers.etag)
+  const { status, data, headers } = await history(id)
+  t.equal(status, 200)
+  t.notOk('etag' in headers)
+  const recorded = await store.readStream(paymentStream(id))
+  const request = opened.headers['x-request-id']
+  t.same(
+    data,
+    recorded.map(({ type, position, data }, revision) => ({
+      position: String(position.commit),
+      revision,
+      type,
+      occurred_at: data && 'occurred_at' in data && data.occurred_at,
+      actor: `session:${adaId}`,
+      correlation_id: request,
+      causation_id: request,
+      status_after: 'pending',
+      data,
+    })),
+  )
+  t.same(
+    data.map(({ type }) => type),
+    ['PaymentInitiated', 'ProviderIntentCreated'],
+  )
+  t.same(Object.keys(data[0] ?? {}), [
+    'position',
+    'revision',
+    'type',
+    'occurred_at',
+    'actor',
+    'correlation_id',
+    'causation_id',
+    'status_after',
+    'data',
+  ])
+  t.equal(data.at(-1)?.position, opened.headers['x-event-position'], 'the position that the write was answered with')
+})
+
+t.test('an id has no case, and HEAD has the headers alone', async (t) => {
+  const { id } = await record(after('succeeded'))
+  const whole = await payment(id.toUpperCase())
+  t.match(whole, { status: 200, data: { id } })
+  t.equal((await history(id.toUpperCase())).text, (await history(id)).text)
+  for (const url of [`/admin/payments/${id}`, `/admin/payments/${id}/history`]) {
+    const { statusCode, body, headers } = await app.inject({ method: 'HEAD', url, headers: admin })
+    t.same([statusCode, body, headers.etag], [200, '', url.endsWith(id) ? '"2"' : undefined])
+    t.equal(Number(headers['content-length']), Buffer.byteLength((await get(url, admin)).text))
+  }
+})
+
+t.test('who may not is told so before anything is said about the request', async (t) => {
+  const { id } = await record(after('succeeded'))
+  const bad = { 'x-read-after': 'soon' }
+  const paths = [`/admin/payments/${id}`, `/admin/payments/${randomUUID()}`, `/admin/payments/no-id?as_of=soon`]
+  await recordsNothing(t, async () => {
+    for (const path of [...paths, ...paths.map((path) => path.replace(/(\?|$)/, '/history$1'))])
+      for (const [headers, status, code] of [
+        [{}, 401, 'unauthenticated'],
+        [{ 'x-session-id': 'unknown' }, 401, 'unauthenticated'],
+        [ada, 403, 'forbidden'],
+        [grace, 403, 'forbidden'],
+        [guest, 403, 'forbidden'],
+      ] as const)
+        t.match(
+          await get(path, { ...bad, ...headers }),
+          { status, error: { code } },
+          `${path} ${JSON.stringify(headers)}`,
+        )
+  })
+})
+
+t.test('a bad time is refused before it is asked what there is, by its name', async (t) => {
+  const { id } = await record(after('succeeded'))
+  const times = [
+    '',
+    'soon',
+    '2026-03-01',
+    '2026-03-01T10:00:00',
+    '2026-02-30T10:00:00Z',
+    '1767225600',
+    '24h',
+    '2016-12-31T23:59:60Z',
+    '2026-03-01T10:00:00+01:00',
+    '%00',
+    '2026-03-01T10:00:00Z&as_of=2026-03-01T10:00:00Z',
+  ]
+  for (const time of times)
+    for (const path of [id, randomUUID(), 'no-id'])
+      t.match(
+        await payment(path, `?as_of=${time}`),
+        {
+          status: 400,
+          error: { code: 'invalid_request', details: { fields: [{ field: 'as_of', message: /^must be/ }] } },
+        },
+        `${path} ${time}`,
+      )
+  for (const read of [
+    payment(id, '', { ...admin, 'x-read-after': 'soon' }),
+    history(id, { ...admin, 'x-read-after': '-1' }),
+  ])
+    t.match(await read, { status: 400, error: { details: { fields: [{ field: 'x-read-after' }] } } })
+})
+
+t.test('what is no id and what is no payment are told in the same words', async (t) => {
+  const words = new Set<string>()
+  for (const id of [randomUUID(), 'no-id', `${randomUUID()}x`, `payment-${randomUUID()}`])
+    for (const { status, error } of [
+      await payment(id),
+      await payment(id, '?as_of=2026-03-01T10:00:00Z'),
+      await history(id),
+    ])
+      words.add(`${status} ${error?.code} ${error?.message}`)
+  t.same([...words], ['404 not_found No payment with this id'])
+})
+
+t.test('other parameters are passed over, and X-Read-After waits for nothing', async (t) => {
+  const { id } = await record(after('succeeded'))
+  const far = { ...admin, 'x-read-after': '18446744073709551615' }
+  const began = performance.now()
+  for (const { status, headers } of [await payment(id, '?unknown=1&token=', far), await history(`${id}`, far)]) {
+    t.equal(status, 200)
+    t.notOk('x-read-stale' in headers)
+  }
+  t.ok(performance.now() - began < 2_000)
+  t.equal((await history(id, admin, '?as_of=soon')).status, 400)
+})
+
+t.test('an event that cannot be read is passed over by nobody', async (t) => {
+  const { id } = await record(after('succeeded'))
+  const data = { payment_id: id, occurred_at: at(99) }
+  const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
+  await store.client.appendToStream(paymentStream(id), {
+    id: randomUUID(),
+    contentType: 'application/json',
+    type: 'PaymentVanished',
+    data,
+    metadata,
+  })
+  for (const answer of [await payment(id), await history(id)]) {
+    t.match(answer, { status: 500, error: { code: 'internal_error' } })
+    t.notMatch(answer.text, /PaymentVanished/)
+  }
+  t.match(parts.logged.join(''), /PaymentVanished.* has an unknown type/, 'the log names it')
+})
+
+t.test('a log that is down is 503, and reads go on when it is back', async (t) => {
+  const down = await paymentHistoryUnderTest(t, { timing: { readTimeoutMs: 500, readPatienceMs: 500 } })
+  const { id } = await down.record(after('succeeded'))
+  await down.log.kill()
+  for (const answer of [await down.payment(id), await down.payment(id, `?as_of=${at(0)}`), await down.history(id)])
+    t.match(answer, { status: 503, error: { code: 'event_store_unavailable' } })
+  await down.log.start()
+  matchList(t, (await down.history(id)).data, [
+    { revision: 0 },
+    { revision: 1 },
+    { revision: 2, status_after: 'succeeded' },
+  ])
+})

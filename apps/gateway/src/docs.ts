@@ -1,0 +1,18 @@
+// The documentation of the whole API for a deployment in which nobody serves both sides: it connects to nothing.
+import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
+import { loadConfig } from '@paylog/runtime/config'
+import { createHealth } from '@paylog/runtime/health'
+import { runApp } from '@paylog/runtime/lifecycle'
+import { createMetrics } from '@paylog/runtime/metrics'
+import { Type } from 'typebox'
+import { describeApi } from './describeApi.ts'
+import { documentOf } from './openApi.ts'
+
+const Config = Type.Object(apiVariables)
+
+runApp('docs', async ({ log, lifecycle }) => {
+  const config = loadConfig(Config)
+  const describe = documentOf(await describeApi(log))
+  const parts = { log, lifecycle, health: createHealth(), metrics: createMetrics(), describe }
+  return { url: await serveApi(config, parts, async () => undefined) }
+})

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startIdentity } from '@paylog/testing/identity'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import { startRedisProcess } from '@paylog/testing/redisProcess'
+import t, { type Test } from 'tap'
+
+const shop = 'https://shop.example.com'
+
+async function startRedis(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'paylog-limits-'))
+  const port = await freePort()
+  const redis = await startRedisProcess({ program: 'redis-server', port, directory, isDurable: false })
+  t.teardown(async () => {
+    await redis.stop('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  return redis.url
+}
+
+/** The write side twice, alone and in the gateway, with one Redis; the limits are of both together. */
+async function startBoth(t: Test, limits: Readonly<Record<string, string>>) {
+  const [log, identity, redisUrl] = await Promise.all([startEventStore(t), startIdentity(t), startRedis(t)])
+  const env = {
+    PORT: '0',
+    DATABASE_URL: log.databaseUrl,
+    EVENTSTORE_URL: log.connectionString,
+    AUTH_URL: identity.authUrl,
+    REDIS_URL: redisUrl,
+    SANDBOX_PROVIDER: 'true',
+    SANDBOX_WEBHOOK_SECRET: 'made-up',
+    CORS_ORIGINS: shop,
+    ...limits,
+  }
+  const start = (app: string) => startProcess(t, { script: new URL(`../../${app}/src/main.ts`, import.meta.url), env })
+  const [gateway, commandApi] = await Promise.all([start('gateway'), start('command-api')])
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  return { urls: [String(gateway.detail.url), String(commandApi.detail.url)], store, identity, gateway, commandApi }
+}
+
+async function begin(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const body = JSON.stringify({ total_cents: 100, currency: 'EUR' })
+  const response = await fetch(`${url}/payments/intents`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  })
+  await response.bytes()
+  return response
+}
+
+t.test('two processes count together, and what is refused never comes to the log', async (t) => {
+  const { urls, store } = await startBoth(t, { RATE_LIMIT_PER_MINUTE: '4', RATE_LIMIT_ANONYMOUS_PER_MINUTE: '4' })
+  const [first = '', second = ''] = urls
+  const callers = [
+    [{}, {}],
+    [{ 'x-session-id': 'demo-session' }, { authorization: 'Bearer demo-session' }],
+  ]
+  for (const [one = {}, other = {}] of callers) {
+    const found: (number | string | null)[][] = []
+    for (let n = 0; n < 2; n++) {
+      for (const response of [await begin(first, one), await begin(second, other)])
+        found.push([response.status, response.headers.get('ratelimit-remaining')])
+    }
+    t.same(found, [
+      [201, '3'],
+      [201, '2'],
+      [201, '1'],
+      [201, '0'],
+    ])
+  }
+  const head = await store.head()
+  for (const url of urls) {
+    for (const headers of callers.flat()) {
+      const refused = await begin(url, { ...headers, 'idempotency-key': 'later', origin: shop })
+      t.equal(refused.status, 429)
+      t.ok(Number(refused.headers.get('retry-after')) > 0)
+      t.equal(refused.headers.get('access-control-allow-origin'), shop)
+      t.equal(refused.headers.get('cache-control'), 'no-store')
+    }
+    const notification = { method: 'POST', body: '{}', headers: { 'sandbox-signature': 't=1,v1=00' } }
+    for (let n = 0; n < 20; n++)
+      t.equal((await fetch(`${url}/webhooks/sandbox`, notification)).status, 400, 'never 429')
+    for (const path of ['/health/live', '/metrics']) t.equal((await fetch(`${url}${path}`)).status, 200, path)
+  }
+  t.same(await store.head(), head)
+})
+
+t.test('after too many credentials that are not valid the identity backend is not asked any more', async (t) => {
+  const { urls, identity, gateway, commandApi } = await startBoth(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4' })
+  const [first = '', second = ''] = urls
+  for (let n = 0; n < 2; n++) {
+    t.equal((await begin(first, { 'x-session-id': `guessed-${n}` })).status, 401)
+    t.equal((await begin(second, { 'x-guest-token': `guessed-${n}` })).status, 401)
+  }
+  // Whoever asked it would be answered 503.
+  identity.breakWith('drop')
+  for (const url of urls) {
+    for (const credential of ['demo-session', 'guessed-2'])
+      t.equal((await begin(url, { 'x-session-id': credential })).status, 429)
+    t.equal((await fetch(`${url}/payments/intents`, { method: 'POST' })).status, 400, 'anonymous callers are not meant')
+  }
+  t.notMatch(gateway.output() + commandApi.output(), /guessed|demo-session/)
+})

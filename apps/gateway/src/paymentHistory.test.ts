@@ -1,0 +1,84 @@
+// What a payment was at a time is what its owner was told then by the read model: over HTTP and on the command line.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { startSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { client } from './testing/roundTrip.ts'
+
+const ops = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
+const ada = { 'x-session-id': 'demo-session' }
+const admin = { 'x-session-id': 'demo-admin-session' }
+type Told = { readonly id: string; readonly status: string; readonly payment_method: { readonly alias: string } }
+
+t.test('every answer that its owner ever got can be had again', async (t) => {
+  const system = await startSystem(t)
+  const { settle } = client(system)
+  const ask = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) }
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await fetch(`${system.baseUrl}${path}`, { method, headers: { ...headers, ...type }, ...json })
+    const text = await response.text()
+    return { status: response.status, etag: response.headers.get('etag'), text, data: JSON.parse(text).data }
+  }
+  const saved = await ask('/payment-methods', ada, 'POST', {
+    payment_method_token: 'pm_card_visa',
+    provider_id: 'sandbox',
+    alias: 'Mine',
+  })
+  const order = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox', payment_method_id: saved.data.id }
+  const { data: opened } = await ask('/payments/intents', ada, 'POST', order)
+  const rename = (alias: string) => ask(`/payment-methods/${saved.data.id}`, ada, 'PUT', { alias })
+
+  const answers: { readonly time: string; readonly told: Awaited<ReturnType<typeof ask>> }[] = []
+  /** Asks as the owner until the answer is this one, and notes when it was. */
+  async function hear(status: string, alias: string): Promise<void> {
+    const told = await waitFor(
+      async () => {
+        const answer = await ask(`/payments/${opened.id}`, ada)
+        const { status: now, payment_method }: Told = answer.data
+        return now === status && payment_method.alias === alias && answer
+      },
+      { what: `a payment that is ${status} by ${alias}` },
+    )
+    answers.push({ time: new Date().toISOString(), told })
+  }
+  await hear('pending', 'Mine')
+  await settle(opened.provider_intent_id, 'failed')
+  await hear('failed', 'Mine')
+  await rename('Work')
+  await hear('failed', 'Work')
+  await settle(opened.provider_intent_id)
+  await hear('succeeded', 'Work')
+  await rename('Old')
+  await hear('succeeded', 'Old')
+
+  const history = (await ask(`/admin/payments/${opened.id}/history`, admin)).data
+  for (const { time, told } of answers) {
+    const then = await ask(`/admin/payments/${opened.id}?as_of=${time}`, admin)
+    t.same([then.status, then.etag, then.data], [200, told.etag, told.data], time)
+    const args = [ops, 'payment', 'show', opened.id, '--at', time, '--json']
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      env: { EVENTSTORE_URL: system.eventStoreUrl },
+    })
+    const shown = JSON.parse(stdout)
+    t.same(Object.keys(shown), ['payment', 'history'])
+    t.equal(JSON.stringify(shown.payment), JSON.stringify(then.data))
+    t.equal(JSON.stringify(shown.history), JSON.stringify(history.slice(0, Number(told.etag?.slice(1, -1)) + 1)))
+  }
+  t.same(
+    (await ask(`/admin/payments/${opened.id}`, admin)).text,
+    (await ask(`/payments/${opened.id}`, ada)).text,
+    'now',
+  )
+  t.same(
+    history.map(({ type, status_after, actor }: Record<string, string>) => [type, status_after, actor?.split(':')[0]]),
+    [
+      ['PaymentInitiated', 'pending', 'session'],
+      ['ProviderIntentCreated', 'pending', 'session'],
+      ['PaymentAttemptFailed', 'failed', 'provider'],
+      ['PaymentSucceeded', 'succeeded', 'provider'],
+    ],
+  )
+})

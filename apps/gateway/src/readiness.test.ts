@@ -1,0 +1,107 @@
+// biome-ignore-all lint/style/noProcessEnv: tests are told by their runner which servers there are.
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { type App, type Replica, startReplica, startSurroundings } from './testing/replicas.ts'
+
+/** The page waits two seconds for a dependency; the rest is for a machine that has much to do. */
+const patienceMs = 2_000 + 2_000
+const redisUrl = process.env.REDIS_TEST_URL
+
+/** A server behind a proxy, which can be frozen and refuse connections without harm to other tests. */
+async function behindProxy(url: string) {
+  const server = new URL(url)
+  const proxy = await startTcpProxy(t, Number(server.port))
+  server.port = String(proxy.port)
+  return { proxy, url: server.href.replace(/\/$/, '') }
+}
+
+const around = await startSurroundings(t)
+const { environment, log } = around
+const postgres = await behindProxy(environment.DATABASE_URL)
+const identity = await behindProxy(environment.AUTH_URL)
+const redis = redisUrl === undefined ? undefined : await behindProxy(new URL('/3', redisUrl).href)
+const env = {
+  DATABASE_URL: postgres.url,
+  AUTH_URL: identity.url,
+  ...(redis && { REDIS_URL: redis.url }),
+  ...{ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9/hook' },
+}
+const apps = await Promise.all(
+  (['command-api', 'query-api', 'projector', 'worker'] as const).map((app) => startReplica(t, around, app, env)),
+)
+
+type Page = { readonly status: string; readonly checks: Readonly<Record<string, { readonly ok: boolean }>> }
+
+async function look({ baseUrl }: Replica) {
+  const before = performance.now()
+  const answer = await fetch(`${baseUrl}/health/ready`)
+  const text = await answer.text()
+  const { checks } = JSON.parse(text) as Page
+  const failing = Object.entries(checks).flatMap(([name, { ok }]) => (ok ? [] : [name]))
+  return { status: answer.status, failing, text, ms: performance.now() - before }
+}
+
+const becomes = (replica: Replica, status: number, failing: readonly string[] = []) =>
+  waitFor(
+    async () => {
+      const page = await look(replica)
+      return page.status === status && failing.every((name) => page.failing.includes(name)) && page
+    },
+    { what: `${replica.app} to be ${status} for ${failing}`, timeoutMs: 40_000 },
+  )
+
+type Fault = {
+  readonly name: string
+  readonly begin: () => Promise<void> | void
+  readonly end: () => Promise<void> | void
+  /** Which checks fail, at least; an app that is not named stays ready. */
+  readonly fails: Partial<Record<App, readonly string[]>>
+}
+
+const withoutLog = { 'command-api': ['event_store'], projector: ['event store'], worker: ['log', 'follow_ups'] }
+const withoutPostgres = {
+  'query-api': ['postgres', 'projection payments'],
+  projector: ['postgres', 'projection payments'],
+  worker: ['postgres', 'deliveries'],
+}
+const proxied = (what: string, { proxy }: { proxy: typeof postgres.proxy }, fails: Fault['fails']): Fault[] => [
+  { name: `${what} is frozen`, begin: proxy.swallowAnswers, end: proxy.heal, fails },
+  { name: `${what} is gone`, begin: proxy.refuse, end: proxy.accept, fails },
+]
+
+const faults: readonly Fault[] = [
+  {
+    name: 'the event store is frozen',
+    begin: () => void process.kill(log.process().pid, 'SIGSTOP'),
+    end: () => void process.kill(log.process().pid, 'SIGCONT'),
+    fails: withoutLog,
+  },
+  { name: 'the event store is gone', begin: log.kill, end: log.start, fails: withoutLog },
+  ...proxied('Postgres', postgres, withoutPostgres),
+  // Requests go on uncounted without it; the worker has its queue there.
+  ...(redis ? proxied('Redis', redis, { worker: ['queue'] }) : []),
+  // Guests and providers are served all the same, and another replica would be no better off.
+  ...proxied('the identity backend', identity, {}),
+]
+
+for (const { name, begin, end, fails } of faults)
+  t.test(`${name}: who needs it is not ready until it is back`, async (t) => {
+    for (const app of apps) await becomes(app, 200)
+    await begin()
+    try {
+      await Promise.all(
+        apps.map(async (replica) => {
+          const failing = fails[replica.app]
+          const page = failing ? await becomes(replica, 503, failing) : await look(replica)
+          t.equal(page.status, failing ? 503 : 200, `${replica.app}: ${page.failing}`)
+          t.ok(page.ms < patienceMs, `${replica.app} says so after ${Math.round(page.ms)} ms`)
+          t.notMatch(page.text, /127\.0\.0\.1|ECONN|timeout|"error|"message|postgres(ql)?:/i, 'neither why nor where')
+          t.equal((await fetch(`${replica.baseUrl}/health/live`)).status, 200, `${replica.app} lives`)
+        }),
+      )
+    } finally {
+      await end()
+    }
+    for (const app of apps) await becomes(app, 200)
+  })

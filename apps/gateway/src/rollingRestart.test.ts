@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { hasCaddy, startEdge } from './testing/edge.ts'
+import { complaintsIn, paymentsOnLog, type Surroundings, startReplica, startSurroundings } from './testing/replicas.ts'
+
+const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 1)
+const addresses = ['127.0.0.1', '127.0.0.2'] as const
+const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
+const skip = (await hasCaddy()) ? false : 'NOT TESTED: there is no caddy'
+
+/** Clients that ask for this and that until they are told to stop. */
+function startClients(url: string) {
+  const made: string[] = []
+  const refused: string[] = []
+  let isOver = false
+  const expect = async (status: number, path: string, init: RequestInit): Promise<unknown> => {
+    try {
+      const response = await fetch(`${url}${path}`, init)
+      const text = await response.text()
+      if (response.status === status) return JSON.parse(text)
+      refused.push(`${init.method ?? 'GET'}: ${response.status} ${text}`)
+    } catch (error) {
+      refused.push(String(error))
+    }
+    return undefined
+  }
+  const until = async (act: () => Promise<void>) => {
+    while (!isOver) {
+      await act()
+      await pause(10)
+    }
+  }
+  const pay = (more: () => object) =>
+    until(async () => {
+      const body = JSON.stringify({ total_cents: 1200, currency: 'EUR', provider_id: 'stripe' })
+      const init = { method: 'POST', headers: { ...headers, ...more() }, body }
+      const answer = await expect(201, '/payments/intents', init)
+      if (answer !== undefined) made.push((answer as { data: { id: string } }).data.id)
+    })
+  const list = () =>
+    until(async () => {
+      await expect(200, '/payments?limit=5', { headers })
+    })
+  const withKey = () => ({ 'idempotency-key': randomUUID() })
+  const running = Promise.all([pay(() => ({})), pay(() => ({})), pay(() => ({})), pay(withKey), list(), list()])
+  return {
+    made,
+    refused,
+    async stop() {
+      isOver = true
+      await running
+    },
+  }
+}
+
+async function startAll(t: Parameters<typeof startReplica>[0], around: Surroundings) {
+  const [commandPort, queryPort] = [String(await freePort()), String(await freePort())]
+  const apis = addresses.flatMap((HOST) => [
+    startReplica(t, around, 'command-api', { HOST, PORT: commandPort }),
+    startReplica(t, around, 'query-api', { HOST, PORT: queryPort }),
+  ])
+  const apps = await Promise.all([...apis, startReplica(t, around, 'projector'), startReplica(t, around, 'worker')])
+  const edge = await startEdge(
+    t,
+    { COMMAND_API_PORT: commandPort, QUERY_API_PORT: queryPort },
+    { 'command-api': addresses, 'query-api': addresses },
+  )
+  return { apps, edge }
+}
+
+t.test('each app is restarted under load, and no client notices', { skip }, async (t) => {
+  const endpoint = await createEndpoint(t)
+  const around = await startSurroundings(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  around.stripe.faults.always({ kind: 'slow', ms: 50 })
+  const { apps, edge } = await startAll(t, around)
+  const clients = startClients(edge.url)
+  t.teardown(() => clients.stop())
+  const { made, refused } = clients
+  for (let round = 0; round < rounds; round++)
+    for (const { app, restart } of apps) {
+      const before = made.length
+      await waitFor(() => made.length > before + 10 || refused.length > 20, { what: 'load', timeoutMs: 20_000 })
+      const { code, output } = await restart()
+      t.equal(code, 0, app)
+      t.strictSame(complaintsIn(output), [], app)
+      t.comment(`${app}: ${made.length} payments, ${refused.length} refused`)
+    }
+  await clients.stop()
+  t.strictSame(refused, [])
+  if (refused.length > 0) t.comment(edge.complaints().join('\n'))
+
+  const payments = await paymentsOnLog(around.store)
+  t.strictSame([...payments.keys()].sort(), made.toSorted(), 'what was answered is in the log, and nothing else')
+  for (const types of new Set([...payments.values()].map(String)))
+    t.equal(types, 'PaymentInitiated,ProviderIntentCreated')
+  const listed = async () => {
+    const answer = await fetch(`${edge.url}/payments?limit=1`, { headers })
+    return ((await answer.json()) as { meta: { total: number } }).meta.total
+  }
+  await waitFor(async () => (await listed()) >= made.length, { what: 'the read model', timeoutMs: 20_000 })
+  t.equal(await listed(), made.length)
+  await waitFor(() => endpoint.received.length >= made.length, { what: 'the webhooks', timeoutMs: 20_000 })
+  const told = endpoint.received.map(({ body }) => String(JSON.parse(body).data.payment_id))
+  t.strictSame(told.sort(), made.toSorted(), 'each payment is told of once')
+})

@@ -1,0 +1,120 @@
+// Reads the OpenAPI document as a client would, and holds answers against it.
+import type { Test } from 'tap'
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+
+export type Content = {
+  readonly schema: TSchema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+export type Described = {
+  readonly description?: string
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>
+  readonly content?: Readonly<Record<string, Content>>
+}
+export type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly description?: string
+  readonly required?: boolean
+  readonly example?: unknown
+  readonly schema: {
+    readonly type?: string
+    readonly enum?: readonly string[]
+    readonly format?: string
+    readonly minimum?: number
+  }
+}
+type Operation = {
+  readonly operationId?: string
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly security?: readonly object[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Described & { readonly required?: boolean }
+  readonly responses: Readonly<Record<string, Described & { readonly $ref?: string }>>
+}
+export type Document = {
+  readonly info: { readonly description: string }
+  readonly servers: readonly object[]
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly responses: Readonly<Record<string, Described>>
+    readonly headers: Readonly<Record<string, { readonly description: string }>>
+    readonly securitySchemes: object
+  }
+}
+
+/** `name` is method and path. The references of its responses are followed. */
+export type Route = Operation & {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly responses: Readonly<Record<string, Described>>
+}
+
+export function routesOf({ paths, components }: Document): readonly Route[] {
+  const follow = ({ $ref, ...response }: Described & { readonly $ref?: string }): Described =>
+    $ref === undefined ? response : (components.responses[$ref.split('/').at(-1) ?? ''] ?? {})
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      path,
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, response]) => [status, follow(response)]),
+      ),
+    })),
+  )
+}
+
+/** A single example stands by itself, several have names. */
+export function examplesOf({ example, examples = {} }: Content): readonly unknown[] {
+  const named = Object.values(examples).map(({ value }) => value)
+  return example === undefined ? named : [example, ...named]
+}
+
+/** What has been compiled before: the same schema comes again and again. */
+const validators = new Map<string, Validator>()
+
+/** @returns what is wrong with a value; a field that the schema does not name is wrong as well */
+export function misfits(schema: TSchema, value: unknown): readonly unknown[] {
+  const text = JSON.stringify(schema)
+  const validator = validators.get(text) ?? Compile(closed(schema) as TSchema)
+  validators.set(text, validator)
+  return validator.Errors(value)
+}
+
+/** The same schema, which knows no more fields than it names. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]))
+  return 'properties' in schema ? { additionalProperties: false, ...parts } : parts
+}
+
+export type Answered = { readonly status: number; readonly headers: Headers; readonly body: unknown }
+
+/** Headers that a server or a browser has a use for, and no client of the API. */
+const notOurs =
+  /^(access-control-.*|cache-control|connection|content-.*|cross-origin-.*|date|keep-alive|origin-agent-cluster|referrer-policy|strict-transport-security|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/
+
+/** As much of an answer as helps to see what went wrong. */
+export const shown = (body: unknown): string => JSON.stringify(body).slice(0, 300)
+
+/** The answer has nothing, neither status nor header nor field, that the route is not described with. */
+export function isAsDescribed(t: Test, { name, responses }: Route, { status, headers, body }: Answered): void {
+  const described = responses[status]
+  if (!described) return void t.fail(`${name}: ${status} is not described: ${shown(body)}`)
+  const [type = ''] = (headers.get('content-type') ?? '').split(';')
+  const content = described.content?.[type]
+  if (!content) return void t.fail(`${name}: ${status} is not described as ${type}`)
+  t.same(misfits(content.schema, body), [], `${name}: ${status} ${shown(body)}`)
+  const known = new Set(Object.keys(described.headers ?? {}).map((header) => header.toLowerCase()))
+  const unknown = [...headers.keys()].filter((header) => !known.has(header) && !notOurs.test(header))
+  t.same(unknown, [], `${name}: headers of ${status}`)
+}

@@ -1,0 +1,71 @@
+// The edge as it is deployed: Caddy with our Caddyfile, in front of replicas that share a name and a port.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { startNameServer } from './nameServer.ts'
+
+const caddyfile = new URL('../../../../deploy/Caddyfile', import.meta.url)
+
+// biome-ignore lint/style/noProcessEnv: where programs are is told by the surroundings of the test.
+const path = process.env.PATH
+
+/** Whether Caddy is installed here. */
+export async function hasCaddy(): Promise<boolean> {
+  const version = spawn('caddy', ['version'], { stdio: 'ignore' })
+  return await once(version, 'exit').then(
+    ([code]) => code === 0,
+    () => false,
+  )
+}
+
+/**
+ * @param names the addresses behind `command-api` and `query-api`; all replicas of an app have the same port
+ * @returns its URL, and what it complained about
+ */
+export async function startEdge(
+  t: Test,
+  env: Readonly<Record<string, string>>,
+  names: Readonly<Record<string, readonly string[]>>,
+): Promise<{ readonly url: string; complaints(): readonly string[] }> {
+  const resolver = `udp/127.0.0.1:${await startNameServer(t, names)}`
+  const deployed = await readFile(caddyfile, 'utf8')
+  // Names are those of the test; everything else is as it is deployed.
+  const resolved = deployed
+    .replaceAll(/^(\s*)transport http \{$/gm, `$&\n$1\tresolvers ${resolver}`)
+    .replaceAll(/^(\s*)dynamic a \{$/gm, `$&\n$1\tresolvers ${resolver}`)
+  const directory = t.testdir({ Caddyfile: resolved })
+  const port = await freePort()
+  const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', join(directory, 'Caddyfile')], {
+    env: {
+      PATH: path,
+      HOME: directory,
+      SITE_ADDRESS: `http://127.0.0.1:${port}`,
+      EDGE_BIND: '127.0.0.1',
+      EDGE_HEALTH_PORT: String(await freePort()),
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let written = ''
+  caddy.stderr.setEncoding('utf8').on('data', (text: string) => {
+    written += text
+  })
+  t.teardown(async () => {
+    if (caddy.exitCode !== null) return
+    caddy.kill()
+    await once(caddy, 'exit')
+  })
+  const url = `http://127.0.0.1:${port}`
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    )
+  await waitFor(async () => caddy.exitCode !== null || (await answers()), { what: 'the edge' })
+  if (caddy.exitCode !== null) throw new Error(`caddy ended: ${written}`)
+  return { url, complaints: () => written.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)) }
+}

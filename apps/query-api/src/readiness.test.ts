@@ -1,0 +1,76 @@
+import { noteStopped } from '@paylog/projections/checkpoints'
+import { tellLag } from '@paylog/projections/lag'
+import { readModelDatabase } from '@paylog/projections/testDatabase'
+import { createHealth } from '@paylog/runtime/health'
+import { createHttp } from '@paylog/runtime/http'
+import { createLog } from '@paylog/runtime/log'
+import { createMetrics } from '@paylog/runtime/metrics'
+import t, { type Test } from 'tap'
+import { checkReadSide, measureReadSide } from './readiness.ts'
+
+async function startPage(t: Test) {
+  const { pool } = await readModelDatabase(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const http = createHttp({ log })
+  const health = createHealth()
+  const metrics = createMetrics()
+  checkReadSide(health, pool)
+  measureReadSide(metrics, pool, log)
+  await http.register(health.plugin)
+  await http.register(metrics.plugin)
+  t.teardown(() => http.close())
+  return {
+    pool,
+    ready: async () => {
+      const answer = await http.inject('/health/ready')
+      return { status: answer.statusCode, checks: answer.json<{ checks: Record<string, object> }>().checks }
+    },
+    metrics: async () => (await http.inject('/metrics')).payload,
+  }
+}
+
+t.test('the lag of each projection is shown as its projector tells it', async (t) => {
+  const { pool, ready, metrics } = await startPage(t)
+  await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  await tellLag(pool, 'products', { events: 10_000, isMore: true, seconds: 600 })
+  const { status, checks } = await ready()
+  t.equal(status, 200, 'what is behind can be read all the same')
+  t.match(checks['projection payments'], { ok: true, version: 1, position: null, lag_events: 3, lag_seconds: 1.5 })
+  t.match(checks['projection products'], { ok: true, lag_events: 10_000, lag_is_more: true, lag_seconds: 600 })
+  const page = await metrics()
+  t.match(page, 'projection_lag_events{projection="payments"} 3')
+  t.match(page, 'projection_lag_seconds{projection="payments"} 1.5')
+  t.match(page, 'projection_lag_events{projection="products"} 10000')
+})
+
+t.test('a lag that could not be counted is not told as none', async (t) => {
+  const { pool, ready, metrics } = await startPage(t)
+  await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  await tellLag(pool, 'payments', undefined)
+  const { checks } = await ready()
+  t.match(checks['projection payments'], { ok: true, lag_events: null, lag_seconds: null, told_seconds_ago: 0 })
+  t.notMatch(await metrics(), 'projection_lag_seconds{')
+})
+
+t.test('what was told by a projector that runs no more is not taken for the truth', async (t) => {
+  const { pool, ready, metrics } = await startPage(t)
+  await tellLag(pool, 'payments', { events: 0, isMore: false, seconds: 0 })
+  await pool.query("update read_models.lag set told_at = now() - interval '40 s'")
+  const { status, checks } = await ready()
+  t.equal(status, 200)
+  t.match(checks['projection payments'], { lag_events: null, lag_seconds: null, told_seconds_ago: 40 })
+  t.match(checks['projection addresses'], { lag_events: null, lag_seconds: null, told_seconds_ago: null })
+  const page = await metrics()
+  t.notMatch(page, 'projection_lag_events{')
+  t.match(page, 'projection_told_seconds_ago{projection="payments"} 40')
+})
+
+t.test('a projection that has stopped makes the page say so, without the reason', async (t) => {
+  const { pool, ready, metrics } = await startPage(t)
+  await noteStopped(pool, 'payments@1', 'event x of payment-1 cannot be read')
+  const { status, checks } = await ready()
+  t.equal(status, 503)
+  t.match(checks['projection payments'], { ok: false, stopped: true, version: 1, lag_events: null })
+  t.notMatch(JSON.stringify(checks), 'payment-1', 'which event it was is for the log')
+  t.match(await metrics(), 'projection_stopped{projection="payments"} 1')
+})
