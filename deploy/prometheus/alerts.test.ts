@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { alerts, alertsPage, compose, jobs } from './papers.ts'
+
+const headings = [...alertsPage.matchAll(/^### (?<name>\w+)$/gm)].map(({ groups }) => groups?.name)
+
+t.test('every alert has a section on the page, in the same order, and every section an alert', async (t) => {
+  t.same(
+    headings,
+    alerts.map(({ alert }) => alert),
+  )
+})
+
+t.test('every alert leads to its section, and has a name of its own', async (t) => {
+  for (const { alert, annotations } of alerts) t.equal(annotations.runbook, `docs/alerts.md#${alert.toLowerCase()}`)
+  t.equal(new Set(headings).size, headings.length)
+})
+
+t.test('every section says what it means, how to look closer, what to do and when it is over', async (t) => {
+  const sections = alertsPage.split(/^### /m).slice(1)
+  for (const section of sections) {
+    const [name = ''] = section.split('\n')
+    for (const word of ['Who', 'Look', 'Do', 'Over']) t.match(section, `**${word}:**`, `${name} says: ${word}`)
+  }
+})
+
+t.test('every alert wakes somebody or waits for the day', async (t) => {
+  for (const { alert, labels } of alerts) t.ok(['page', 'ticket'].includes(labels.severity), alert)
+})
+
+t.test('what is scraped are services of the composition, where they listen', async (t) => {
+  const own = jobs.filter(({ job_name }) => job_name !== 'eventstore')
+  t.same(
+    own.map(({ job_name }) => job_name),
+    ['command-api', 'query-api', 'projector', 'worker'],
+  )
+  for (const { job_name, dns_sd_configs } of own) {
+    const { PORT, HEALTH_PORT } = compose.services[job_name]?.environment ?? {}
+    t.same(dns_sd_configs, [{ names: [job_name], type: 'A', port: Number(PORT ?? HEALTH_PORT) }])
+  }
+})
+
+const promtool = (...args: readonly string[]) =>
+  spawnSync('promtool', args, { cwd: fileURLToPath(new URL('.', import.meta.url)), encoding: 'utf8' })
+
+const skip = promtool('--version').error ? 'promtool is not installed' : false
+t.test('Prometheus takes the rules and the configuration, and the rules fire when they should', { skip }, async (t) => {
+  for (const args of [
+    ['check', 'rules', 'alerts.yml'],
+    ['check', 'config', 'prometheus.yml'],
+    ['test', 'rules', 'alerts.promtool.yml'],
+  ]) {
+    const { status, stdout, stderr } = promtool(...args)
+    t.equal(status, 0, `${args.join(' ')}: ${stdout}${stderr}`)
+  }
+})

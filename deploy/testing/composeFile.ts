@@ -1,0 +1,62 @@
+// What the compose files say, as docker-compose itself reads them.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+
+const run = promisify(execFile)
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export type ComposeService = {
+  readonly image: string
+  readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly healthcheck?: { readonly test: readonly string[] }
+  readonly secrets?: readonly { readonly source: string }[]
+  readonly networks?: Readonly<Record<string, unknown>>
+  readonly ports?: readonly unknown[]
+  readonly profiles?: readonly string[]
+}
+
+export type Compose = { readonly services: Readonly<Record<string, ComposeService>> }
+
+/** Why it cannot be read here; nothing where it can. */
+export async function missingProgram(...programs: readonly string[]): Promise<string | undefined> {
+  for (const program of programs) {
+    const isThere = await run('sh', ['-c', `command -v ${program}`]).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) return `there is no ${program}`
+  }
+  return undefined
+}
+
+const known = new Map<string, Promise<Compose>>()
+
+/**
+ * @param files beside docker-compose.yml: `trial` for docker-compose.trial.yml
+ * @param variables all that the operator has set
+ * @throws when docker-compose does not accept them
+ */
+export function readCompose(
+  files: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Compose> {
+  const key = JSON.stringify([files, variables])
+  const compose = known.get(key) ?? askCompose(files, variables)
+  known.set(key, compose)
+  return compose
+}
+
+async function askCompose(files: readonly string[], variables: Readonly<Record<string, string>>): Promise<Compose> {
+  const names = ['docker-compose.yml', ...files.map((name) => `docker-compose.${name}.yml`)]
+  const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
+    cwd: root,
+    // What an operator has in a file beside is not what is tested here.
+    env: { PATH: process.env.PATH, COMPOSE_DISABLE_ENV_FILE: '1', ...variables },
+  })
+  return parse(stdout)
+}

@@ -1,0 +1,59 @@
+// The roles of roles.sql, under names of their own, on the Postgres of the tests.
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import type { Test } from 'tap'
+
+export type TestRoles = {
+  /** Of the owner of the tables, for `DATABASE_URL`. */
+  readonly ownerUrl: string
+  /** Of the login of the query API. */
+  readonly loginUrl: string
+  /** For `READER_ROLE`. */
+  readonly reader: string
+}
+
+/** Runs roles.sql as psql would; what it made is gone with the test. */
+export async function createRoles(t: Test): Promise<TestRoles> {
+  const serverUrl = process.env.TEST_DATABASE_URL
+  if (!serverUrl) throw new Error('TEST_DATABASE_URL is not set: run the tests through npm test')
+  const suffix = randomBytes(6).toString('hex')
+  const password = 'made-up'
+  const values: Readonly<Record<string, string>> = {
+    owner: `owner_${suffix}`,
+    reader: `reader_${suffix}`,
+    login: `login_${suffix}`,
+    database: `deployed_${suffix}`,
+    owner_password: password,
+    login_password: password,
+  }
+  const value = (name: string) => values[name] ?? ''
+  const administer = async (statements: readonly string[]) => {
+    const client = new pg.Client({ connectionString: serverUrl })
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  const script = await readFile(new URL('../postgres/roles.sql', import.meta.url), 'utf8')
+  const sql = script
+    .replaceAll(/^(\\|--).*$/gm, '')
+    .replaceAll(/:"(\w+)"/g, (_, name: string) => pg.escapeIdentifier(value(name)))
+    .replaceAll(/:'(\w+)'/g, (_, name: string) => pg.escapeLiteral(value(name)))
+  const statements = sql.split(';').filter((statement) => statement.trim() !== '')
+  t.teardown(() =>
+    administer([
+      `drop database if exists ${value('database')} with (force)`,
+      ...['login', 'reader', 'owner'].map((name) => `drop role if exists ${value(name)}`),
+    ]),
+  )
+  await administer(statements)
+  const urlOf = (user: string) => {
+    const url = new URL(serverUrl)
+    Object.assign(url, { username: user, password, pathname: `/${value('database')}` })
+    return url.href
+  }
+  return { ownerUrl: urlOf(value('owner')), loginUrl: urlOf(value('login')), reader: value('reader') }
+}

@@ -1,0 +1,35 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const pages = ['README.md', ...globSync('{docs,apps,packages}/**/*.md', { cwd: root })].filter(
+  (page) => !page.includes('node_modules'),
+)
+const textOf = (page: string) => readFileSync(join(root, page), 'utf8')
+
+/** As GitHub names them. */
+const anchorsOf = (page: string) =>
+  [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+t.test('every link of the pages leads to a file that is there, and to a heading of it', async (t) => {
+  for (const page of pages)
+    for (const [, link = ''] of textOf(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? page : join(dirname(page), path)
+      t.ok(existsSync(join(root, target)), `${page} leads to ${target}`)
+      if (anchor !== undefined) t.ok(anchorsOf(target).includes(anchor), `${page} leads to ${link}`)
+    }
+})
+
+t.test('every file that the map names is there', async (t) => {
+  const named = [...textOf('docs/map.md').matchAll(/`((?:apps|packages|projections|deploy|docs)\/[\w./-]+)`/g)]
+  t.ok(named.length > 50)
+  for (const [, path = ''] of named) t.ok(existsSync(join(root, path)), path)
+})
