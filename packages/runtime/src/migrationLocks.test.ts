@@ -76,10 +76,11 @@ t.test('what a killed process had begun is undone, and done by the next one', as
   await pool.query('create table a.calm (id int)')
   const script = fileURLToPath(new URL('fixtures/migrating.ts', import.meta.url))
   const env = { DATABASE_URL: databaseUrl, DIRECTORY: directory.href }
-  const child = spawn(process.execPath, [script], { env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
   await waitFor(
     async () => {
+      if (child.exitCode !== null) throw new Error(`the migration ended with ${child.exitCode}`)
       const { rows } = await pool.query(
         "select from pg_stat_activity where application_name = 'migrating' and wait_event = 'PgSleep'",
       )

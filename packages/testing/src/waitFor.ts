@@ -15,7 +15,7 @@ const pauseShare = 1 / 20
  */
 export async function waitFor<Found>(
   condition: () => Promise<Found | undefined | false> | Found | undefined | false,
-  { what, timeoutMs = 10_000 }: { what: string; timeoutMs?: number },
+  { what, timeoutMs = 30_000 }: { what: string; timeoutMs?: number },
 ): Promise<Found> {
   const began = performance.now()
   for (;;) {

@@ -66,16 +66,19 @@ function checkpointsOf({ filter }: AllSubscription, start: bigint): Checkpoints 
  */
 async function catchUp(subscription: Subscription, from: bigint): Promise<bigint> {
   const { log, outlet, request } = subscription
+  const read = (position: bigint) => {
+    const page = log.allForwards(position, pageRows)
+    // A client that leaves meanwhile does not wait for it, and a failure that nobody awaits would end the node.
+    page.catch(() => undefined)
+    return page
+  }
   let cursor = from
-  let reading = log.allForwards(from, pageRows)
+  if (outlet.signal.aborted) return cursor
+  let reading = read(from)
   while (!outlet.signal.aborted) {
     const page = await reading
     const last: StoredEvent | undefined = page.events.at(-1)
-    if (!page.end && last !== undefined) {
-      reading = log.allForwards(last.position + 1n, pageRows)
-      // Nobody asks for it when the client leaves meanwhile.
-      reading.catch(() => undefined)
-    }
+    if (!page.end && last !== undefined) reading = read(last.position + 1n)
     for (const portion of inPortions(page.events, request)) {
       await consider(subscription, portion)
       if (outlet.signal.aborted) return cursor
