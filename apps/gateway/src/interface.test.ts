@@ -1,0 +1,241 @@
+// Every resource, body, parameter and path of the service's interface, held against the schemas that the routes check with.
+import { createLog } from '@paylog/runtime/log'
+import t from 'tap'
+import { describeApi } from './describeApi.ts'
+import { type Content, type Document, routesOf } from './testing/describedRoutes.ts'
+import { fieldsOf, type Schema } from './testing/fieldsOf.ts'
+
+const document = (await describeApi(createLog({ app: 'docs', level: 'silent' }))) as Document
+const routes = routesOf(document)
+
+function route(name: string) {
+  const found = routes.find((each) => each.name === name)
+  if (!found) throw new Error(`No ${name}`)
+  return found
+}
+const schemaOf = (content: Readonly<Record<string, Content>> = {}): Schema => content['application/json']?.schema ?? {}
+const bodyOf = (name: string) => schemaOf(route(name).requestBody?.content)
+const answerOf = (name: string, status = 200) => schemaOf(route(name).responses[status]?.content)
+/** The schema of a field, or of the entries of a list, however deep. */
+const within = (schema: Schema | undefined, ...path: readonly string[]): Schema =>
+  path.reduce<Schema>((outer, name) => {
+    const schema = outer.properties?.[name] ?? {}
+    return (schema.items ?? schema.anyOf?.find(({ type }) => type !== 'null') ?? schema) as Schema
+  }, schema ?? {})
+/** The parameters of a route's query; what may be one of several is a text of them, because lists are compared in part. */
+const parametersOf = (name: string) =>
+  Object.fromEntries(
+    (route(name).parameters ?? []).flatMap(({ in: where, name, schema }) =>
+      where === 'query' ? [[name, { ...schema, enum: schema.enum?.join(' ') }] as const] : [],
+    ),
+  )
+const words = (text: string) => text.trim().split(/\s*[,\n]\s*/)
+
+const everywhere = `
+  id string, subtotal_cents integer, tax_cents integer, discount_cents integer, total_cents integer, amount_cents integer
+  currency string, status string, description string, concept string, reference_code string, category string, tags string
+  provider_id string, payment_method_id string, payment_method object, is_guest_payment boolean, guest_email string
+  created_at string, updated_at string, completed_at string`
+const onlySingle = 'provider_payment_id string, provider_intent_id string, client_secret string, metadata object'
+const summary = `id string, payment_type string, wallet_type string, card_brand string, last_four string
+  expiry_month string, expiry_year string, alias string`
+const product = `id string, name string, description string, product_type string, is_recurring boolean
+  subtotal_cents integer, tax_cents integer, discount_cents integer, total_cents integer, currency string
+  billing_interval string, trial_days integer, category_id string, is_active boolean, created_at string, updated_at string`
+const address = `address_type string, organization_id string, name string, line1 string, line2 string, city string
+  state string, postal_code string, country string, is_partial boolean, is_business boolean, business_name string
+  tax_id string, tax_id_type string, phone string, email string, alias string, is_default boolean
+  guest_email string, guest_name string`
+const entry = `id string, provider string, event_type string, status string, payload object, response object
+  created_at string`
+const methodBody = `payment_method_token string, type string, wallet_type string, provider_id string, customer_id string
+  organization_id string, alias string, billing_address_id string, billing_details object`
+
+t.test('a payment has the fields of the interface, in their types, alone and in a list', async (t) => {
+  const one = words(everywhere).concat(words(onlySingle)).sort()
+  t.same(fieldsOf(within(answerOf('GET /payments/{id}'), 'data')), one)
+  t.same(fieldsOf(within(answerOf('POST /payments/intents', 201), 'data')), one)
+  const list = answerOf('GET /payments')
+  t.same(fieldsOf(within(list, 'data')), words(everywhere).sort())
+  t.notOk(within(list, 'data').required?.includes('payment_method'), 'it comes when it is asked for')
+  const statuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled']
+  t.same(within(list, 'data', 'status').enum, statuses)
+})
+
+t.test('a payment method summary has the fields of the interface, in their types', async (t) => {
+  for (const name of ['GET /payments', 'GET /payments/{id}'])
+    t.same(fieldsOf(within(answerOf(name), 'data', 'payment_method')), words(summary).sort(), name)
+})
+
+t.test('a payment method is created from the fields of the interface, and shows them with its summary', async (t) => {
+  const body = bodyOf('POST /payment-methods')
+  t.same(fieldsOf(body), [...words(methodBody), 'is_default boolean'].sort())
+  for (const details of [body, within(answerOf('GET /payment-methods/{id}'), 'data')]) {
+    t.same(
+      fieldsOf(within(details, 'billing_details')),
+      words('address object, email string, name string, phone string'),
+    )
+    t.same(
+      fieldsOf(within(details, 'billing_details', 'address')),
+      words('city string, country string, line1 string, line2 string, postal_code string, state string'),
+    )
+  }
+  t.same(fieldsOf(bodyOf('PUT /payment-methods/{id}')), ['alias string', 'is_default boolean'])
+  const added = 'is_default boolean, guest_email string, created_at string, updated_at string'
+  const kept = words(methodBody).filter((field) => !field.startsWith('payment_method_token'))
+  const record = [...new Set([...words(summary), ...kept, ...words(added)])].sort()
+  for (const name of ['GET /payment-methods', 'GET /payment-methods/{id}', 'PUT /payment-methods/{id}'])
+    t.same(fieldsOf(within(answerOf(name), 'data')), record, name)
+})
+
+t.test('a product has the fields of the interface, in their types', async (t) => {
+  for (const name of ['GET /admin/products', 'GET /admin/products/{id}', 'PUT /admin/products/{id}']) {
+    t.same(fieldsOf(within(answerOf(name), 'data')), words(product).sort(), name)
+    const types = ['physical', 'digital', 'service', 'subscription']
+    t.same(within(answerOf(name), 'data', 'product_type').enum, types, name)
+  }
+})
+
+t.test('an address is created from the fields of the interface, and shows all of them', async (t) => {
+  t.same(fieldsOf(bodyOf('POST /addresses')), words(address).sort())
+  t.same(within(bodyOf('POST /addresses'), 'address_type').enum, ['billing', 'shipping'])
+  t.same(bodyOf('POST /addresses').required, ['address_type'])
+  const record = [...words(address), ...words('id string, user_id string, created_at string, updated_at string')].sort()
+  for (const name of ['GET /addresses', 'GET /addresses/{id}', 'PUT /addresses/{id}'])
+    t.same(fieldsOf(within(answerOf(name), 'data')), record, name)
+})
+
+t.test('a webhook log entry has the fields of the interface, in their types', async (t) => {
+  const list = answerOf('GET /webhooks/logs')
+  t.equal(list.type, 'array')
+  for (const one of [list.items as Schema, within(answerOf('GET /webhooks/logs/{id}'), 'data')]) {
+    t.same(fieldsOf(one), words(entry).sort())
+    t.same(within(one, 'status').enum, ['success', 'failed'])
+  }
+})
+
+t.test('every endpoint of the interface is there, for the callers that it names', async (t) => {
+  const anyone = '{} session guest'
+  const known = 'session guest'
+  const owned = ['/payment-methods', '/addresses'].flatMap((path) => [
+    [`GET ${path}`, known],
+    [`GET ${path}/{id}`, known],
+    [`POST ${path}`, known],
+    [`PUT ${path}/{id}`, known],
+    [`DELETE ${path}/{id}`, known],
+  ])
+  const endpoints = [
+    ['POST /payments/intents', anyone],
+    ['GET /payments', known],
+    ['GET /payments/{id}', known],
+    ...owned,
+    ['POST /payment-methods/setup-intent', 'session'],
+    ['GET /admin/products', 'session'],
+    ['POST /admin/sync/products', 'session'],
+    ['POST /webhooks/external/simulate', 'session'],
+    ['POST /webhooks/test', 'session'],
+    ['POST /webhooks/stripe', ''],
+    ['POST /webhooks/paypal', ''],
+    ['POST /webhooks/authorize-net', ''],
+    ['GET /webhooks/logs', 'session'],
+    ['GET /webhooks/logs/{id}', 'session'],
+  ] as const
+  for (const [name = '', callers] of endpoints) {
+    const { security = [] } = route(name)
+    t.equal(security.map((way) => Object.keys(way)[0] ?? '{}').join(' '), callers, name)
+  }
+})
+
+t.test('an intent is asked for with the fields of the interface, in their types', async (t) => {
+  const body = bodyOf('POST /payments/intents')
+  const shown = words('total_cents integer, currency string, provider_id string, concept string, guest_data object')
+  const fields = fieldsOf(body)
+  for (const field of shown) t.ok(fields.includes(field), field)
+  t.same(fieldsOf(within(body, 'guest_data')), words('email string, name string, phone string'))
+})
+
+t.test('GET /payments has the parameters of the interface, with their limits and defaults', async (t) => {
+  t.hasStrict(parametersOf('GET /payments'), {
+    page: { type: 'integer', minimum: 1, default: 1 },
+    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },
+    status: { type: 'string', enum: 'pending processing succeeded failed canceled' },
+    search: { type: 'string' },
+    created_at_from: { type: 'string' },
+    created_at_to: { type: 'string' },
+    orderBy: { type: 'string', default: 'created_at', enum: 'created_at amount_cents status updated_at' },
+    orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
+    include: { type: 'string' },
+    token: { type: 'string' },
+  })
+  for (const name of ['GET /payments/{id}', 'GET /payment-methods/{id}', 'GET /addresses/{id}'])
+    t.same(Object.keys(parametersOf(name)), ['token'], name)
+})
+
+t.test('a list of payments is answered with the meta and the user_context of the interface', async (t) => {
+  const list = answerOf('GET /payments')
+  t.same(fieldsOf(list), words('data array, meta object, success boolean, user_context object'))
+  t.same(
+    fieldsOf(within(list, 'meta')),
+    words('hasMore boolean, limit integer, orderBy string, orderDir string, page integer, total integer'),
+  )
+  t.same(
+    fieldsOf(within(list, 'user_context')),
+    words('authenticated boolean, search_method string, user_email string, user_id string, user_type string'),
+  )
+})
+
+t.test('a setup intent is asked for and answered as the interface says', async (t) => {
+  t.same(fieldsOf(bodyOf('POST /payment-methods/setup-intent')), ['provider_id string'])
+  t.same(
+    fieldsOf(answerOf('POST /payment-methods/setup-intent', 201)),
+    words('client_secret string, setup_intent_id string, success boolean'),
+  )
+})
+
+t.test('GET /admin/products has the parameters of the interface, with their limits and defaults', async (t) => {
+  t.hasStrict(parametersOf('GET /admin/products'), {
+    page: { type: 'integer', minimum: 1 },
+    limit: { type: 'integer', default: 20 },
+    offset: { type: 'integer', default: 0 },
+    category_id: { type: 'string' },
+    product_type: { type: 'string', enum: 'physical digital service subscription' },
+    is_recurring: { type: 'string', enum: 'true false' },
+    is_active: { type: 'string', enum: 'true false' },
+    search: { type: 'string' },
+    orderBy: { type: 'string', default: 'created_at', enum: 'name subtotal_cents created_at updated_at' },
+    orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
+  })
+  const list = answerOf('GET /admin/products')
+  t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
+  t.same(
+    fieldsOf(within(list, 'pagination')),
+    words('limit integer, offset integer, page integer, pages integer, total integer'),
+  )
+})
+
+t.test('a sync is asked for and answered as the interface says', async (t) => {
+  t.same(
+    fieldsOf(bodyOf('POST /admin/sync/products')),
+    words('dryRun boolean, force boolean, product_ids array, provider_id string, updatePrices boolean'),
+  )
+  t.equal(within(bodyOf('POST /admin/sync/products'), 'product_ids').type, 'string')
+  const data = within(answerOf('POST /admin/sync/products'), 'data')
+  t.same(fieldsOf(data), words('failed integer, results array, successful integer, summary object, total integer'))
+  t.equal(within(data, 'results').type, 'object')
+  t.same(fieldsOf(within(data, 'summary')), words('created integer, failed integer, skipped integer, updated integer'))
+})
+
+t.test('tests and simulations are asked for with the fields of the interface', async (t) => {
+  t.same(fieldsOf(bodyOf('POST /webhooks/test')), words('event string, test_data object'))
+  t.same(fieldsOf(bodyOf('POST /webhooks/external/simulate')), words('event string, payload object, provider string'))
+})
+
+t.test('GET /webhooks/logs has the parameters of the interface, with their limits and defaults', async (t) => {
+  t.hasStrict(parametersOf('GET /webhooks/logs'), {
+    provider: { type: 'string' },
+    event_type: { type: 'string' },
+    status: { type: 'string', enum: 'success failed' },
+    limit: { type: 'integer', default: 100 },
+    offset: { type: 'integer' },
+  })
+})
