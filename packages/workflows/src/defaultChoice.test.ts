@@ -3,12 +3,12 @@ import { type AddressState, addressFold, changeAddress, clearDefault, kept } fro
 import { type AddressEvent, nothingSaid } from '@paylog/domain/addresses/events'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import t from 'tap'
 import type { Workflow } from './context.ts'
 import { chooseItem, clearFormer } from './defaultChoice.ts'
 
-const log = await startEventStore(t)
+const log = await startEventStoreInProcess(t)
 const store = createEventStore({ connectionString: log.connectionString })
 t.teardown(() => store.close())
 const workflow: Workflow = { store, providers: new Map(), now: () => new Date() }

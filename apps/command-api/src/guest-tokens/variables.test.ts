@@ -6,7 +6,7 @@ import { createHttp } from '@paylog/runtime/http'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
 import { createLog } from '@paylog/runtime/log'
 import { createMetrics } from '@paylog/runtime/metrics'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startIdentity } from '@paylog/testing/identity'
 import t from 'tap'
 import { Type } from 'typebox'
@@ -32,7 +32,7 @@ t.test('expired guest tokens are remembered for a day unless the operator says o
 })
 
 t.test('the write side does what these variables say', async (t) => {
-  const [log, identity] = await Promise.all([startEventStore(t), startIdentity(t)])
+  const [log, identity] = await Promise.all([startEventStoreInProcess(t), startIdentity(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const seenAnHourAgo = new Date(Date.now() - 3_600_000).toISOString()

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { after, at } from '@paylog/domain/payments/testStory'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { paymentHistoryUnderTest } from '../testing/paymentHistoryUnderTest.ts'
@@ -168,12 +169,13 @@ t.test('an event that cannot be read is passed over by nobody', async (t) => {
 })
 
 t.test('a log that is down is 503, and reads go on when it is back', async (t) => {
-  const down = await paymentHistoryUnderTest(t, { timing: { readTimeoutMs: 500, readPatienceMs: 500 } })
+  const log = await startEventStore(t)
+  const down = await paymentHistoryUnderTest(t, { log, timing: { readTimeoutMs: 500, readPatienceMs: 500 } })
   const { id } = await down.record(after('succeeded'))
-  await down.log.kill()
+  await log.kill()
   for (const answer of [await down.payment(id), await down.payment(id, `?as_of=${at(0)}`), await down.history(id)])
     t.match(answer, { status: 503, error: { code: 'event_store_unavailable' } })
-  await down.log.start()
+  await log.start()
   matchList(t, (await down.history(id)).data, [
     { revision: 0 },
     { revision: 1 },

@@ -1,4 +1,5 @@
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import { createStagedCatalog } from '@paylog/workflows/testing/stagedCatalog'
 import t from 'tap'
@@ -8,8 +9,9 @@ import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
 
 const { provider, stage } = createStagedCatalog()
 const timing = { appendPatienceMs: 1_500, appendTimeoutMs: 700, readPatienceMs: 1_500, readTimeoutMs: 700 }
-const api = await syncRoutesUnderTest(t, { providers: [provider], timing })
-const { sync, productOf, change, recordsNothing, store, time, log } = api
+const log = await startEventStore(t)
+const api = await syncRoutesUnderTest(t, { providers: [provider], log, timing })
+const { sync, productOf, change, recordsNothing, store, time } = api
 t.afterEach(() => {
   stage.before = undefined
   stage.always = undefined

@@ -1,12 +1,15 @@
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { type ProductState, productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { admin, adminId, freshKey } from '../testing/people.ts'
 import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
 
-const { app, log, post, put, productOf, eventsOf, recordsNothing, store } = await productsUnderTest(t, {
+const log = await startEventStore(t)
+const { app, post, put, productOf, eventsOf, recordsNothing, store } = await productsUnderTest(t, {
+  log,
   timing: { appendPatienceMs: 1_500 },
 })
 

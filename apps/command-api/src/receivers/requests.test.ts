@@ -6,6 +6,7 @@ import { providerEventStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { settleStoredNotification } from '@paylog/workflows/settleNotification'
 import t from 'tap'
 import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
@@ -20,8 +21,10 @@ const provider: Provider = {
   verifyNotification: async (notification) => (verify ?? sandbox.verifyNotification)(notification),
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 }
-const { app, store, log, logged, workflow, lastPosition } = await commandApiUnderTest(t, {
+const log = await startEventStore(t)
+const { app, store, logged, workflow, lastPosition } = await commandApiUnderTest(t, {
   providers: [provider],
+  log,
   timing: { appendPatienceMs: 1_500 },
 })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })

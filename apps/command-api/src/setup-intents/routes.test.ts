@@ -1,12 +1,14 @@
 import { type ProviderCustomerEvent, providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { ada, adaId, freshKey } from '../testing/people.ts'
 import { sandbox, setupIntentsUnderTest, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
 
-const { app, store, log, backend, providers, card, post, lastPosition } = await setupIntentsUnderTest(t)
+const log = await startEventStore(t)
+const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsUnderTest(t, { log })
 
 t.test('a session gets the setup intent of the provider, flat, and it is on record', async (t) => {
   const key = freshKey()

@@ -8,7 +8,7 @@ import { createSandbox } from '@paylog/providers/sandbox'
 import { createCallers } from '@paylog/runtime/callers'
 import { createHttp } from '@paylog/runtime/http'
 import { createLog } from '@paylog/runtime/log'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startIdentity } from '@paylog/testing/identity'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import type { Test } from 'tap'
@@ -32,20 +32,24 @@ export type Answer<Data> = {
 }
 
 /**
- * @param options `providers` in place of the sandbox alone; `timing` of a log that is less patient than the real one, for a
- *   test that takes it away; `guestTokens` besides the demo guest's; `nodes` that webhooks go to, of which there are none otherwise
+ * @param options `providers` in place of the sandbox alone; `log` that the test takes away, and `timing` that is less patient
+ *   with it than the real one; `guestTokens` besides the demo guest's; `nodes` that webhooks go to, of which there are none otherwise
  */
 export async function commandApiUnderTest(
   t: Test,
   options: {
     readonly providers?: readonly Provider[]
+    readonly log?: { readonly connectionString: string }
     readonly timing?: Partial<EventStoreTiming>
     readonly guestTokens?: readonly SandboxGuestToken[]
     readonly nodes?: readonly WebhookNode[]
   } = {},
 ) {
   const { timing = {}, guestTokens = [], nodes = [] } = options
-  const [log, backend] = await Promise.all([startEventStore(t), startIdentity(t, { guestTokens })])
+  const [log, backend] = await Promise.all([
+    options.log ?? startEventStoreInProcess(t),
+    startIdentity(t, { guestTokens }),
+  ])
   const store = createEventStore({ connectionString: log.connectionString, timing })
   const identity = createIdentity({
     authUrl: backend.authUrl,
@@ -103,7 +107,6 @@ export async function commandApiUnderTest(
       t.equal(await lastPosition(), before, what)
       return result
     },
-    log,
     backend,
     time,
     providers,

@@ -22,7 +22,10 @@ export function streamOf(key: { readonly 'idempotency-key': string }): string {
 }
 
 /** Everything is as at first before each test of `t`. */
-export async function setupIntentsUnderTest(t: Test) {
+export async function setupIntentsUnderTest(
+  t: Test,
+  options: Pick<NonNullable<Parameters<typeof commandApiUnderTest>[1]>, 'log'> = {},
+) {
   const card = {
     calls: [] as CreateSetupIntent[],
     made: new Map<string, string>(),
@@ -43,7 +46,7 @@ export async function setupIntentsUnderTest(t: Test) {
       return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
     },
   }
-  const parts = await commandApiUnderTest(t, { providers: [provider], timing: { readPatienceMs: 1_500 } })
+  const parts = await commandApiUnderTest(t, { ...options, providers: [provider], timing: { readPatienceMs: 1_500 } })
   const { app, backend, providers } = parts
   t.beforeEach(() => {
     Object.assign(card, { calls: [], fails: undefined, delay: undefined })

@@ -1,0 +1,19 @@
+// A log for tests that leave its node alone: inside the process of the test, which is a third cheaper than one of its own.
+import { startNode } from '@paylog/event-store-node/node'
+import { createLog } from '@paylog/runtime/log'
+import type { Test } from 'tap'
+import { createTestDatabase } from './postgres.ts'
+
+/** Starts a node on a database of its own; it ends with the test. */
+export async function startEventStoreInProcess(t: Test): Promise<{ readonly connectionString: string }> {
+  const { databaseUrl } = await createTestDatabase(t)
+  const node = await startNode({
+    host: '127.0.0.1',
+    port: 0,
+    databaseUrl,
+    log: createLog({ app: 'event-store-node', level: 'silent' }),
+    fail: (error) => t.fail('the node gave up', { error }),
+  })
+  t.teardown(() => node.stop())
+  return { connectionString: `esdb://127.0.0.1:${node.port}?tls=false` }
+}
