@@ -9,6 +9,18 @@ t.test('an error has the status of its code, and keeps its cause to itself', asy
   t.equal(new DomainError('provider_outcome_unknown', '').status, errorStatus.provider_outcome_unknown)
 })
 
+t.test('every code has the status of the contract, and there are no others', async (t) => {
+  t.same(errorStatus, {
+    ...{ invalid_request: 400, invalid_signature: 400, unauthenticated: 401, payment_declined: 402, forbidden: 403 },
+    ...{ not_found: 404, idempotency_key_in_flight: 409, concurrent_modification: 409, precondition_failed: 412 },
+    ...{ body_too_large: 413, unsupported_media_type: 415, amount_inconsistent: 422, card_number_rejected: 422 },
+    ...{ provider_not_enabled: 422, currency_not_supported: 422, reference_not_found: 422, provider_rejected: 422 },
+    ...{ idempotency_key_reused: 422, rate_limited: 429, internal_error: 500, provider_unavailable: 502 },
+    ...{ identity_unavailable: 503, event_store_unavailable: 503, service_unavailable: 503 },
+    provider_outcome_unknown: 504,
+  })
+})
+
 t.test('an actor is named without an e-mail or a credential', async (t) => {
   const session = { user_id: 'u1', user_type: 'customer', user_email: 'ann@example.com', is_administrator: false }
   t.equal(actorName({ kind: 'session', ...session }), 'session:u1')

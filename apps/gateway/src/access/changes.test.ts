@@ -81,6 +81,23 @@ t.test('who may change what', async (t) => {
     }
   })
 
+  t.test('guest_data without a credential opens a payment, and is good for nothing else', async (t) => {
+    const guest_data = { email: emailOf.g1, name: canary('anonymous', 'name') }
+    const own = (kind: 'method' | 'address') => `/${world.things[kind].find(({ owner }) => owner === 'g1')?.id}`
+    for (const [method, path, body] of [
+      ['POST', '/addresses', { address_type: 'billing', is_partial: true, guest_email: emailOf.g1 }],
+      ['POST', '/payment-methods', { payment_method_token: 'pm_card_visa', provider_id: 'sandbox' }],
+      ['POST', '/payment-methods/setup-intent', { provider_id: 'sandbox' }],
+      ['PUT', `/addresses${own('address')}`, { alias: canary('anonymous', 'alias') }],
+      ['DELETE', `/payment-methods${own('method')}`, {}],
+      ['GET', '/payments', {}],
+      ['GET', `/payments?guest_email=${emailOf.g1}`, {}],
+    ] as const) {
+      const { status } = await ask(anonymous, method, path, { body: { ...body, guest_data } })
+      t.equal(status, 401, `${method} ${path}`)
+    }
+  })
+
   t.test('nothing of another can be referred to', async (t) => {
     const first = (kind: 'method' | 'address', whose: string) =>
       world.things[kind].find(({ owner }) => owner === whose)?.id
