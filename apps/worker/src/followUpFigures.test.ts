@@ -1,17 +1,12 @@
 import { createLog } from '@paylog/runtime/log'
 import { createMetrics } from '@paylog/runtime/metrics'
-import { createPool } from '@paylog/runtime/postgres'
-import { createTestDatabase } from '@paylog/testing/postgres'
 import t, { type Test } from 'tap'
 import { measureFollowUps } from './followUpFigures.ts'
-import { migrateWebhooks } from './migrate.ts'
+import { workerDatabase } from './testing/workerDatabase.ts'
 
 async function figures(t: Test, providers: readonly string[], rows: readonly string[]) {
-  const { databaseUrl } = await createTestDatabase(t)
   const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
-  t.teardown(() => pool.end())
-  await migrateWebhooks(pool)
+  const { pool } = await workerDatabase(t, { max: 2, log })
   for (const row of rows)
     await pool.query(
       `insert into webhooks.follow_ups

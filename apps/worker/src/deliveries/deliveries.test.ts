@@ -1,7 +1,7 @@
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
-import { batchOf, createRig, type Rig } from '../testing/rig.ts'
+import { batchOf, createRig } from '../testing/rig.ts'
 import { graceMs } from './recordBatch.ts'
 
 const twoNodes = {
@@ -11,46 +11,45 @@ const twoNodes = {
   WEBHOOK_2_URL: 'http://127.0.0.1:9',
 }
 
-const count = async ({ pool }: Rig) => {
-  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
+const rig = await createRig(t, 'postgres', twoNodes)
+t.beforeEach(() => rig.empty())
+
+const count = async () => {
+  const { rows } = await rig.pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
   return rows[0]?.count
 }
 
 t.test('a batch that is handled twice inserts nothing twice', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   t.equal(await rig.dispatcher.start(), undefined)
   const batch = batchOf(3)
   await rig.dispatcher.handle(batch)
-  t.equal(await count(rig), 6)
+  t.equal(await count(), 6)
   await rig.dispatcher.handle(batch)
-  t.equal(await count(rig), 6)
+  t.equal(await count(), 6)
   t.strictSame(await rig.dispatcher.start(), { commit: 3n, prepare: 3n })
 })
 
 t.test('an empty batch moves the checkpoint alone', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   await rig.dispatcher.handle({ events: [], position: { commit: 900n, prepare: 899n } })
   t.strictSame(await rig.dispatcher.start(), { commit: 900n, prepare: 899n })
-  t.equal(await count(rig), 0)
+  t.equal(await count(), 0)
 })
 
 t.test('a runner that lost its place changes nothing, and finds its place again', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
   const to = { commit: 50n, prepare: 50n }
   const from = { commit: 1n, prepare: 1n }
   await rig.deliveries.record({ name: 'webhooks', from, to, messages: [], at: new Date() })
   await t.rejects(rig.dispatcher.handle(batchOf(1, 2n)), StaleCheckpointError)
-  t.equal(await count(rig), 2)
+  t.equal(await count(), 2)
   t.strictSame(await rig.dispatcher.start(), to)
   await rig.dispatcher.handle(batchOf(1, 51n))
-  t.equal(await count(rig), 4)
+  t.equal(await count(), 4)
 })
 
 t.test('text that Postgres refuses does not stop the subscription', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   const { events, position } = batchOf(1)
   const [event] = events
@@ -68,7 +67,6 @@ t.test('text that Postgres refuses does not stop the subscription', async (t) =>
 })
 
 t.test('an attempt is recorded once, whoever comes late', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
   const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
@@ -93,7 +91,6 @@ t.test('an attempt is recorded once, whoever comes late', async (t) => {
 })
 
 t.test('a row is overdue only some time after its next attempt, so a sweep keeps the pauses', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
   const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
@@ -120,7 +117,6 @@ t.test('a row is overdue only some time after its next attempt, so a sweep keeps
 })
 
 t.test('two sweeps at once hand out different rows, and do not wait for each other', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(3))
   const later = new Date(Date.now() + 5_000)
@@ -141,7 +137,6 @@ t.test('two sweeps at once hand out different rows, and do not wait for each oth
 })
 
 t.test('overdue rows are handed out oldest first, per node, and then left alone for a while', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(3))
   t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'a job may still come')
@@ -154,7 +149,7 @@ t.test('overdue rows are handed out oldest first, per node, and then left alone 
 })
 
 /** Ids of new deliveries to both nodes, those of the first one before the others. */
-async function newDeliveries(rig: Rig, count: number): Promise<string[]> {
+async function newDeliveries(count: number): Promise<string[]> {
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(count))
   const { rows } = await rig.pool.query<{ id: string }>('select id from webhooks.deliveries order by node, id')
@@ -173,8 +168,7 @@ const delivered = {
 } as const
 
 t.test('attempts that end together are recorded together, each as it ended', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
-  const ids = await newDeliveries(rig, 100)
+  const ids = await newDeliveries(100)
   const nextAttemptAt = new Date(Date.now() + 60_000)
   const endOf = (index: number) =>
     index % 2 === 0
@@ -198,8 +192,7 @@ t.test('attempts that end together are recorded together, each as it ended', asy
 t.test(
   'of two ends of one attempt at the same moment one is recorded, and what follows it comes after it',
   async (t) => {
-    const rig = await createRig(t, 'postgres', twoNodes)
-    const [deliveryId = ''] = await newDeliveries(rig, 3)
+    const [deliveryId = ''] = await newDeliveries(3)
     const failed = { ...delivered, httpStatus: 500, error: 'unexpected_status', status: 'pending' as const }
     const nextAttemptAt = new Date()
     const ends = await Promise.all([
@@ -214,8 +207,7 @@ t.test(
 )
 
 t.test('a row that the database refuses does not fail those beside it', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
-  const ids = await newDeliveries(rig, 5)
+  const ids = await newDeliveries(5)
   const tooLate = new Date(8.64e15)
   const results = await Promise.allSettled(
     ids.map((deliveryId, index) =>
@@ -232,8 +224,7 @@ t.test('a row that the database refuses does not fail those beside it', async (t
 })
 
 t.test('everybody who asks at the same moment gets what is theirs', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
-  const [first = '', second = '', third = ''] = await newDeliveries(rig, 2)
+  const [first = '', second = '', third = ''] = await newDeliveries(2)
   await rig.deliveries.finish({ deliveryId: second, attempt: 1, ...delivered })
   await rig.pool.query('update webhooks.deliveries set body = id where id = any ($1)', [[first, second, third]])
   const bodies = await Promise.all(
@@ -248,8 +239,7 @@ t.test('everybody who asks at the same moment gets what is theirs', async (t) =>
 })
 
 t.test('of endpoints that are gone at the same moment each node is told of once', async (t) => {
-  const rig = await createRig(t, 'postgres', twoNodes)
-  const ids = await newDeliveries(rig, 3)
+  const ids = await newDeliveries(3)
   const gone = { ...delivered, httpStatus: 410, error: 'gone', status: 'pending' as const, disablesNode: true }
   const ends = await Promise.all(ids.map((deliveryId) => rig.deliveries.finish({ deliveryId, attempt: 1, ...gone })))
   t.strictSame(

@@ -1,20 +1,15 @@
 import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
-import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { migrateWebhooks } from '../migrate.ts'
 import { createTills } from '../testing/tills.ts'
+import { workerDatabase } from '../testing/workerDatabase.ts'
 import { createFollowUps } from './followUps.ts'
 import type { FollowUpWork } from './followUpWork.ts'
 import { createSweeper } from './sweeper.ts'
 
-const { databaseUrl } = await createTestDatabase(t)
 const lines: string[] = []
 const log = createLog({ app: 'test' }, { write: (line) => void lines.push(line) })
-const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
-await migrateWebhooks(pool)
-t.teardown(() => pool.end())
+const { pool } = await workerDatabase(t, { max: 4, log })
 
 const leaseMs = 400
 const followUps = createFollowUps(pool, { leaseMs })

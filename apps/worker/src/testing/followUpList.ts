@@ -1,14 +1,12 @@
 // The worker's list on a database of its own, fed with events by hand.
 import type { Recorded } from '@paylog/event-store/codec'
 import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
 import { matchList } from '@paylog/testing/matchList'
-import { createTestDatabase } from '@paylog/testing/postgres'
 import type { Test } from 'tap'
 import { createFollowUpReader } from '../follow-ups/followUpReader.ts'
 import { createFollowUps } from '../follow-ups/followUps.ts'
-import { migrateWebhooks } from '../migrate.ts'
 import { recordedEvent } from './paymentEvents.ts'
+import { workerDatabase } from './workerDatabase.ts'
 
 const reconcileAfterMs = 3_600_000
 export const hour = reconcileAfterMs / 1_000
@@ -42,11 +40,8 @@ type Row = {
 
 /** Opens a database whose list can be emptied, which is faster than another database. */
 export async function openFollowUpList(t: Test) {
-  const { databaseUrl } = await createTestDatabase(t)
   const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 6, log })
-  await migrateWebhooks(pool)
-  t.teardown(() => pool.end())
+  const { pool } = await workerDatabase(t, { max: 6, log })
 
   async function rows(): Promise<Row[]> {
     const found = await pool.query<Row>(

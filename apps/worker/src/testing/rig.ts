@@ -2,13 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec'
 import { createLog, type Logger } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
-import { createTestDatabase } from '@paylog/testing/postgres'
 import { decodeNodes } from '@paylog/webhooks/nodes'
 import type { Test } from 'tap'
 import { createDeliveries } from '../deliveries/deliveries.ts'
 import { createDispatcher } from '../dispatch/dispatcher.ts'
-import { migrateWebhooks } from '../migrate.ts'
 import { installationId } from '../queue/installation.ts'
 import { openQueueStore } from '../queue/queueStore.ts'
 import { createQueues } from '../queue/queues.ts'
@@ -16,6 +13,7 @@ import { createSweep } from '../queue/sweep.ts'
 import { startWorkers } from '../queue/workers.ts'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { createSender } from '../send/sender.ts'
+import { emptyTables, workerDatabase } from './workerDatabase.ts'
 
 export const queueKinds = ['postgres', 'redis'] as const
 export type QueueKind = (typeof queueKinds)[number]
@@ -48,11 +46,9 @@ export async function createRig(
   redis = redisTestUrl,
   { now = () => new Date(), random = Math.random, log = createLog({ app: 'test', level: 'silent' }) }: RigParts = {},
 ) {
-  const { databaseUrl } = await createTestDatabase(t)
   const { nodes, problems } = decodeNodes(env)
   if (problems.length > 0) throw new Error(problems.join())
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
-  await migrateWebhooks(pool)
+  const { databaseUrl, pool } = await workerDatabase(t, { max: 4, log })
   const redisUrl = kind === 'redis' ? redis : undefined
   /** @param workers how many listen on it */
   const openStore = async (workers: number) => {
@@ -68,7 +64,6 @@ export async function createRig(
     await queues.close()
     await close()
     await agent.destroy()
-    await pool.end()
   })
   const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
 
@@ -82,6 +77,8 @@ export async function createRig(
     send,
     dispatcher: createDispatcher({ deliveries, queues, nodes, projectId: 'default', now, log }),
     sweep: createSweep({ deliveries, queues, nodes, now, log }),
+    /** For a file whose tests use one rig, one after the other. */
+    empty: () => emptyTables(pool),
     /** Starts another set of workers, as another process would. */
     async work(): Promise<void> {
       const own = await openStore(nodes.length)
