@@ -6,19 +6,23 @@ import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_p
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { streamIdentifier } from './protocol/identifiers.ts'
-import { type NodeProcess, startNodeProcess } from './testing/nodeProcess.ts'
+import { startNodeProcess } from './testing/nodeProcess.ts'
 import { callWithBytes, connectBare, frame, methods, post } from './testing/rawBytes.ts'
 import { unaryMessage } from './testing/rawMessages.ts'
 import { readRequest } from './testing/rawReads.ts'
 import { batchAppend, batchRequest, type Chunk, connectRaw, wordFor } from './testing/rawStreams.ts'
 
 const streamMethods = [methods.read, methods.append, methods.batchAppend, methods.delete, methods.tombstone]
-const fuzzedCalls = 1_500
+const fuzzedCalls = 800
 const callsAtOnce = 25
 
 const bytesOf = (message: { serializeBinary(): Uint8Array }): Buffer => Buffer.from(message.serializeBinary())
 
-async function stillServes(t: Test, node: NodeProcess): Promise<void> {
+const node = await startNodeProcess(t)
+const client = connectBare(t, node.port)
+const raw = connectRaw(t, node.port)
+
+async function stillServes(t: Test): Promise<void> {
   const { nextExpectedRevision } = await node.client.appendToStream('others', jsonEvent({ type: 'T', data: {} }))
   const read = node.client.readStream('others', { fromRevision: nextExpectedRevision })
   for await (const { event } of read) t.equal(event?.revision, nextExpectedRevision)
@@ -26,8 +30,6 @@ async function stillServes(t: Test, node: NodeProcess): Promise<void> {
 }
 
 t.test('bytes that are no message end their call with INTERNAL, at once', async (t) => {
-  const node = await startNodeProcess(t)
-  const client = connectBare(t, node.port)
   const broken = {
     garbage: 'ffffffffffffffffffffff',
     'a truncated field': '0a80',
@@ -47,12 +49,10 @@ t.test('bytes that are no message end their call with INTERNAL, at once', async 
   t.equal(await callWithBytes(client, methods.gossip, [Buffer.from(broken.garbage, 'hex')]), 'INTERNAL')
   t.equal(await callWithBytes(client, methods.supportedMethods, [Buffer.from(broken.garbage, 'hex')]), 'INTERNAL')
   t.equal(await callWithBytes(client, methods.batchAppend, [Buffer.alloc(18 << 20)]), 'RESOURCE_EXHAUSTED')
-  await stillServes(t, node)
+  await stillServes(t)
 })
 
 t.test('calls that are no proper gRPC get a status', async (t) => {
-  const node = await startNodeProcess(t)
-  const client = connectBare(t, node.port)
   const read = bytesOf(readRequest({ from: 'start', count: 1 }))
   const gzip = { 'grpc-encoding': 'gzip' }
   const grpcOf = async (body: Buffer, headers = {}) => (await post(node.port, methods.read, body, headers)).grpc
@@ -72,7 +72,7 @@ t.test('calls that are no proper gRPC get a status', async (t) => {
   for (const path of ['/nothing', '/event_store.client.streams.Streams/Nothing']) {
     t.equal(await callWithBytes(client, path, [Buffer.alloc(0)]), 'UNIMPLEMENTED', path)
   }
-  await stillServes(t, node)
+  await stillServes(t)
 })
 
 /** A subscription to everything, changed. */
@@ -90,8 +90,6 @@ function unknownDirection(): Buffer {
 }
 
 t.test('reads that make no sense are answered', async (t) => {
-  const node = await startNodeProcess(t)
-  const client = connectBare(t, node.port)
   await node.client.appendToStream('s', jsonEvent({ type: 'T', data: {} }))
   const read = (form: Parameters<typeof readRequest>[0]) => bytesOf(readRequest(form))
   const by = 'stream' as const
@@ -129,12 +127,10 @@ t.test('reads that make no sense are answered', async (t) => {
     ['an unknown direction', 'INVALID_ARGUMENT', unknownDirection()],
   ]
   for (const [what, code, bytes] of cases) t.equal(await callWithBytes(client, methods.read, [bytes]), code, what)
-  await stillServes(t, node)
+  await stillServes(t)
 })
 
 t.test('a pattern that would search for ever does not stop the node', async (t) => {
-  const node = await startNodeProcess(t)
-  const client = connectBare(t, node.port)
   await node.client.appendToStream(`${'a'.repeat(1_000)}!`, jsonEvent({ type: 'T', data: {} }))
   const search = (regex: string) => {
     const filter = { by: 'stream', regex, window: 10 } as const
@@ -142,12 +138,10 @@ t.test('a pattern that would search for ever does not stop the node', async (t) 
   }
   t.equal(await search('^(a+)+$'), 'OK')
   t.equal(await search('^(?=(a+)+$)'), 'UNKNOWN')
-  await stillServes(t, node)
+  await stillServes(t)
 })
 
 t.test('appends that make no sense are answered, and odd names are names', async (t) => {
-  const node = await startNodeProcess(t)
-  const raw = connectRaw(t, node.port)
   const bad = 'BadRequest'
   const cases: [string, string, Chunk][] = [
     ['no id', bad, { stream: 's', events: [{ id: '' }] }],
@@ -172,7 +166,7 @@ t.test('appends that make no sense are answered, and odd names are names', async
     const [reply] = await batchAppend(raw, [chunk])
     t.equal(wordFor(reply), answer, what)
   }
-  await stillServes(t, node)
+  await stillServes(t)
 })
 
 /** One sensible request of each method, which the fuzzing begins with. */
@@ -208,9 +202,7 @@ const mutated = (bytes: Buffer): fc.Arbitrary<Buffer> =>
     })
 
 t.test('whatever bytes are sent to whichever method, the node goes on', async (t) => {
-  const node = await startNodeProcess(t)
-  const client = connectBare(t, node.port)
-  await stillServes(t, node)
+  await stillServes(t)
   const call = fc
     .constantFrom(...samples())
     .chain(({ path, bytes }) =>
@@ -229,5 +221,5 @@ t.test('whatever bytes are sent to whichever method, the node goes on', async (t
   t.notOk(codes.has('UNAVAILABLE'), 'no call lost its connection')
   const grown = (await node.residentMegabytes()) - before
   t.ok(grown < 150, `${Math.round(grown)} MB`)
-  await stillServes(t, node)
+  await stillServes(t)
 })

@@ -6,9 +6,10 @@ import t from 'tap'
 import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
 import { batchAppend, batchRequest, type Chunk, connectRaw, wordFor } from '../testing/rawStreams.ts'
 
+const { node, client } = await startNodeUnderTest(t)
+const raw = connectRaw(t, node.port)
+
 t.test('expected revisions and idempotency answer as the real server does', async (t) => {
-  const { node } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   const ids = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, randomUUID()]))
   const table: [NonNullable<Chunk['expected']>, string, string][] = [
     ['stream_exists', 'a', 'WrongExpectedVersion'],
@@ -41,7 +42,6 @@ t.test('expected revisions and idempotency answer as the real server does', asyn
 })
 
 t.test('concurrent appends that expect the same revision have one winner', async (t) => {
-  const { client } = await startNodeUnderTest(t)
   const attempts = await Promise.allSettled(
     Array.from({ length: 40 }, () =>
       client.appendToStream('contested', numbered(0, 2), { expectedRevision: NO_STREAM }),
@@ -57,7 +57,6 @@ t.test('concurrent appends that expect the same revision have one winner', async
 })
 
 t.test('64 writers at once: every append is there once, revisions are contiguous, positions increase', async (t) => {
-  const { client } = await startNodeUnderTest(t)
   const results = await Promise.all(
     Array.from({ length: 64 }, async (_, writer) => {
       const last = []
@@ -85,8 +84,6 @@ t.test('64 writers at once: every append is there once, revisions are contiguous
 })
 
 t.test('an append in several chunks is one append and gets one reply with its id and stream', async (t) => {
-  const { node } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   const correlationId = randomUUID()
   const [reply] = await batchAppend(raw, [
     { correlationId, stream: 'chunks', expected: 'no_stream', events: [{}, {}], final: false },
@@ -99,8 +96,6 @@ t.test('an append in several chunks is one append and gets one reply with its id
 })
 
 t.test('chunks after an early answer are ignored, and the stream goes on', async (t) => {
-  const { node } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   const correlationId = randomUUID()
   const replies = await batchAppend(
     raw,
@@ -116,8 +111,6 @@ t.test('chunks after an early answer are ignored, and the stream goes on', async
 })
 
 t.test('what is past its deadline is answered with a timeout and not written', async (t) => {
-  const { node } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   const late = { stream: 'late', events: [{}], deadline: new Date(Date.now() - 1_000) }
   const unfinished = { stream: 'late', events: [{}], final: false, deadline: new Date(Date.now() + 50) }
   t.same((await batchAppend(raw, [late])).map(wordFor), ['Timeout'])
@@ -133,16 +126,12 @@ t.test('what is past its deadline is answered with a timeout and not written', a
 })
 
 t.test('an append of more than 1 MiB of data is refused, one of exactly that is not', async (t) => {
-  const { node } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   const fits = await batchAppend(raw, [{ stream: 'large', events: [{ bytes: 1 << 20 }] }])
   const tooLarge = await batchAppend(raw, [{ stream: 'large', events: [{ bytes: 1 << 19 }, { bytes: (1 << 19) + 1 }] }])
   t.same([...fits, ...tooLarge].map(wordFor), ['revision 0', 'MaximumAppendSizeExceeded'])
 })
 
 t.test('an append without events brings a deleted stream back, as an append with events does', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   for (const [stream, expected] of [
     ['any', 'any'],
     ['exact', 1],

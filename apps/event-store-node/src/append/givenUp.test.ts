@@ -60,9 +60,9 @@ t.test('thousands of batch calls that came and went leave nothing behind', async
       if (words.some((word) => word !== 'WrongExpectedVersion')) t.fail(words.join())
     }
   }
-  await comeAndGo(500)
+  await comeAndGo(300)
   const before = heapMegabytes()
-  await comeAndGo(2_000)
+  await comeAndGo(1_000)
   const grown = heapMegabytes() - before
   t.ok(grown < 2, `${grown.toFixed(1)} MB`)
 })

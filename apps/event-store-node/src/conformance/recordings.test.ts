@@ -1,4 +1,5 @@
 // Every step that was recorded from a real server is answered the same here.
+import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { testEventStoreUrl } from '@paylog/testing/eventStoreUrl'
@@ -12,38 +13,23 @@ import { conformanceTarget } from './target.ts'
 const concurrency = 24
 /** A read of the whole log passes what others wrote to it, so that large groups are slow. */
 const groupSize = 40
+/** Of the random scenarios `npm test` plays one part, each time another one; `npm run conformance` plays all of them. */
+const parts = process.env.CONFORMANCE === 'all' ? 1 : 4
+const part = randomInt(parts)
 
 type Played = { readonly scenario: Scenario; readonly answers: readonly Answer[] }
 
-/** In groups, each on a node of its own, all at once. */
-async function playTogether(t: Test, scenarios: readonly Scenario[]): Promise<Played[]> {
-  if (testEventStoreUrl() !== undefined) return playOnGiven(t, scenarios, concurrency)
-  const groups = Array.from({ length: Math.ceil(scenarios.length / groupSize) }, (_, index) =>
-    scenarios.slice(index * groupSize, (index + 1) * groupSize),
-  )
-  return playGroups(t, groups)
-}
-
-async function playAlone(t: Test, scenarios: readonly Scenario[]): Promise<Played[]> {
-  if (testEventStoreUrl() !== undefined) return playOnGiven(t, scenarios, 1)
-  const groups = scenarios.map((scenario) => [scenario])
-  return playGroups(t, groups)
-}
-
+/** Each group on a node of its own, all at once; on a server that was given one after the other, and so its scenarios. */
 async function playGroups(t: Test, groups: readonly (readonly Scenario[])[]): Promise<Played[]> {
-  const played = await Promise.all(
-    groups.map(async (group) => {
-      const { raw } = await conformanceTarget(t)
-      return playAll(group, concurrency, (scenario) => play(raw, scenario))
-    }),
-  )
-  return played.flat()
-}
-
-/** A log with a past is long: each scenario begins at its end. */
-async function playOnGiven(t: Test, scenarios: readonly Scenario[], atOnce: number): Promise<Played[]> {
-  const { raw } = await conformanceTarget(t)
-  return playAll(scenarios, atOnce, async (scenario) => play(raw, scenario, await endOfLog(raw)))
+  const playGroup = async (group: readonly Scenario[]): Promise<Played[]> => {
+    const { raw } = await conformanceTarget(t)
+    // A log with a past is long: each scenario begins at its end.
+    return playAll(group, async (scenario) => play(raw, scenario, await endOfLog(raw)))
+  }
+  if (testEventStoreUrl() === undefined) return (await Promise.all(groups.map(playGroup))).flat()
+  const played: Played[] = []
+  for (const group of groups) played.push(...(await playGroup(group)))
+  return played
 }
 
 async function endOfLog(client: StreamsClient): Promise<bigint> {
@@ -53,7 +39,6 @@ async function endOfLog(client: StreamsClient): Promise<bigint> {
 
 async function playAll(
   scenarios: readonly Scenario[],
-  atOnce: number,
   answersTo: (scenario: Scenario) => Promise<Answer[]>,
 ): Promise<Played[]> {
   const played = new Map<Scenario, Played>()
@@ -63,7 +48,7 @@ async function playAll(
       played.set(scenario, { scenario, answers: await answersTo(scenario) })
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, playNext))
+  await Promise.all(Array.from({ length: concurrency }, playNext))
   return scenarios.flatMap((scenario) => played.get(scenario) ?? [])
 }
 
@@ -82,16 +67,20 @@ function assertAnswers(t: Test, { scenario, answers }: Played): void {
   )
 }
 
-for (const recording of ['named', 'random'] as const) {
-  t.test(`the ${recording} scenarios are answered as a real server answered them`, async (t) => {
-    const scenarios = scenariosOf(recording).filter((scenario) => !isSolitary(scenario))
-    t.not(scenarios.length, 0)
-    for (const played of await playTogether(t, scenarios)) assertAnswers(t, played)
-  })
-}
+const scenarios = [...scenariosOf('named'), ...scenariosOf('random').filter((_, index) => index % parts === part)]
+t.comment(`${scenarios.length} scenarios, of the random ones part ${part + 1} of ${parts}`)
+
+t.test('scenarios are answered as a real server answered them', async (t) => {
+  const sociable = scenarios.filter((scenario) => !isSolitary(scenario))
+  const groups = Array.from({ length: Math.ceil(sociable.length / groupSize) }, (_, index) =>
+    sociable.slice(index * groupSize, (index + 1) * groupSize),
+  )
+  t.not(groups.length, 0)
+  for (const played of await playGroups(t, groups)) assertAnswers(t, played)
+})
 
 t.test('scenarios that no other may disturb are answered as a real server answered them', async (t) => {
-  const scenarios = [...scenariosOf('named'), ...scenariosOf('random')].filter(isSolitary)
-  t.not(scenarios.length, 0)
-  for (const played of await playAlone(t, scenarios)) assertAnswers(t, played)
+  const groups = scenarios.filter(isSolitary).map((scenario) => [scenario])
+  t.not(groups.length, 0)
+  for (const played of await playGroups(t, groups)) assertAnswers(t, played)
 })

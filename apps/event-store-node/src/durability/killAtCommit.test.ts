@@ -6,7 +6,7 @@ import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
 import { runKillCycles, soon } from './killCycles.ts'
 
 const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 12)
+const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 4)
 const stages: readonly CommitStage[] = ['held', 'sent', 'done', 'answered']
 
 t.test(

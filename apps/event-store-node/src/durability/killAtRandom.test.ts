@@ -5,7 +5,7 @@ import t from 'tap'
 import { runKillCycles, soon } from './killCycles.ts'
 
 const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 10)
+const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
 
 t.test(
   `${cycles} kills at random moments, and each time everything acknowledged is there once and in order`,

@@ -7,7 +7,7 @@ import t from 'tap'
 import { runKillCycles, soon } from './killCycles.ts'
 
 const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 5)
+const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
 /** A successor gives up after three seconds. */
 const longestWaitMs = 250
 const startTimeoutMs = 20_000

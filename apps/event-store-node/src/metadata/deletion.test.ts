@@ -1,10 +1,12 @@
 // Truncation, soft deletion and return, tombstones and links, through the real client.
-import { BACKWARDS, binaryEvent, type EventStoreDBClient, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
+import { BACKWARDS, binaryEvent, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
 import t from 'tap'
 import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
 import { parseStreamMetadata, withTruncateBefore } from './streamMetadata.ts'
 
-async function revisions(client: EventStoreDBClient, stream: string, direction: 'forwards' | 'backwards' = FORWARDS) {
+const { client } = await startNodeUnderTest(t)
+
+async function revisions(stream: string, direction: 'forwards' | 'backwards' = FORWARDS) {
   const seen: number[] = []
   const fromRevision = direction === FORWARDS ? 'start' : 'end'
   for await (const { event } of client.readStream(stream, { direction, fromRevision })) {
@@ -21,50 +23,45 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 t.test('a deleted stream is not found, comes back after its last revision, and keeps its past hidden', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  await client.appendToStream('s', numbered(0, 3), { expectedRevision: NO_STREAM })
-  t.match(await failureOf(client.deleteStream('s', { expectedRevision: 7n })), { type: 'wrong-expected-version' })
-  await client.deleteStream('s', { expectedRevision: 2n })
-  t.match(await failureOf(revisions(client, 's')), { type: 'stream-not-found' })
-  await client.appendToStream('s', numbered(3, 2), { expectedRevision: NO_STREAM })
-  t.same(await revisions(client, 's'), [3, 4])
-  t.same(await revisions(client, 's', BACKWARDS), [4, 3])
-  t.equal((await client.getStreamMetadata('s')).metadata?.truncateBefore, 3)
+  await client.appendToStream('deleted', numbered(0, 3), { expectedRevision: NO_STREAM })
+  t.match(await failureOf(client.deleteStream('deleted', { expectedRevision: 7n })), { type: 'wrong-expected-version' })
+  await client.deleteStream('deleted', { expectedRevision: 2n })
+  t.match(await failureOf(revisions('deleted')), { type: 'stream-not-found' })
+  await client.appendToStream('deleted', numbered(3, 2), { expectedRevision: NO_STREAM })
+  t.same(await revisions('deleted'), [3, 4])
+  t.same(await revisions('deleted', BACKWARDS), [4, 3])
+  t.equal((await client.getStreamMetadata('deleted')).metadata?.truncateBefore, 3)
 })
 
 t.test('a tombstoned stream is gone for good', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  await client.appendToStream('s', numbered(0, 1))
-  await client.tombstoneStream('s')
-  t.match(await failureOf(revisions(client, 's')), { type: 'stream-deleted' })
-  t.match(await failureOf(client.appendToStream('s', numbered(1, 1))), { type: 'stream-deleted' })
-  t.match(await failureOf(client.tombstoneStream('s')), { type: 'stream-deleted' })
+  await client.appendToStream('tombstoned', numbered(0, 1))
+  await client.tombstoneStream('tombstoned')
+  t.match(await failureOf(revisions('tombstoned')), { type: 'stream-deleted' })
+  t.match(await failureOf(client.appendToStream('tombstoned', numbered(1, 1))), { type: 'stream-deleted' })
+  t.match(await failureOf(client.tombstoneStream('tombstoned')), { type: 'stream-deleted' })
 })
 
 t.test('a stream whose metadata stream is tombstoned cannot be deleted, and nobody else notices', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  await client.appendToStream('s', numbered(0, 1))
-  await client.tombstoneStream('$$s')
-  t.match(await failureOf(client.deleteStream('s')), { type: 'stream-deleted' })
-  t.ok((await client.appendToStream('s', numbered(1, 1), { expectedRevision: 0n })).success)
+  await client.appendToStream('described', numbered(0, 1))
+  await client.tombstoneStream('$$described')
+  t.match(await failureOf(client.deleteStream('described')), { type: 'stream-deleted' })
+  t.ok((await client.appendToStream('described', numbered(1, 1), { expectedRevision: 0n })).success)
 })
 
 t.test('metadata truncates reads of its stream and nothing else', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  await client.appendToStream('s', numbered(0, 6))
-  await client.setStreamMetadata('s', { maxCount: 2 })
-  t.same(await revisions(client, 's'), [4, 5])
-  await client.setStreamMetadata('s', { truncateBefore: 3 })
-  t.same(await revisions(client, 's'), [3, 4, 5])
-  await client.setStreamMetadata('s', {})
-  t.same(await revisions(client, 's'), [0, 1, 2, 3, 4, 5])
+  await client.appendToStream('truncated', numbered(0, 6))
+  await client.setStreamMetadata('truncated', { maxCount: 2 })
+  t.same(await revisions('truncated'), [4, 5])
+  await client.setStreamMetadata('truncated', { truncateBefore: 3 })
+  t.same(await revisions('truncated'), [3, 4, 5])
+  await client.setStreamMetadata('truncated', {})
+  t.same(await revisions('truncated'), [0, 1, 2, 3, 4, 5])
   let inLog = 0
-  for await (const { event } of client.readAll()) if (event?.streamId === 's') inLog += 1
+  for await (const { event } of client.readAll()) if (event?.streamId === 'truncated') inLog += 1
   t.equal(inLog, 6)
 })
 
 t.test('links are resolved when asked for, and come alone when their target is gone', async (t) => {
-  const { client } = await startNodeUnderTest(t)
   await client.appendToStream('target', numbered(0, 1))
   const link = (data: string) => binaryEvent({ type: '$>', data: Buffer.from(data) })
   await client.appendToStream('links', [link('0@target'), link('5@target'), link('0@nowhere')])

@@ -8,10 +8,10 @@ import { connectAlone } from '../testing/rawBytes.ts'
 import { type ReadForm, readRequest } from '../testing/rawReads.ts'
 
 const eventBytes = 200_000
-const events = 320
+const events = 160
 const perAppend = 5
-/** All of it for every reader would be some 370 MB and more; a page for each is less than half of that, garbage included. */
-const maxMegabytes = 270
+/** All of it for every reader would be some 190 MB and more; a page for each is a third of that, garbage included. */
+const maxMegabytes = 140
 
 t.test('a reader that stalls costs the node a page, whatever it reads, and gets all of it in the end', async (t) => {
   const node = await startNodeProcess(t)

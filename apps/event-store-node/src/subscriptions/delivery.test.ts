@@ -55,9 +55,9 @@ function follow(client: EventStoreDBClient, restEvery: number, filter?: Filter):
 
 t.test('catching up and going live among writers leaves no gap and repeats nothing', async (t) => {
   const { node, client } = await startNodeUnderTest(t)
-  await write(client, 200)
+  await write(client, 180)
   const readers = [connect(t, node.port), connect(t, node.port), connect(t, node.port)] as const
-  const writing = [connect(t, node.port), connect(t, node.port)].map((writer) => write(writer, 250))
+  const writing = [connect(t, node.port), connect(t, node.port)].map((writer) => write(writer, 80))
   const few = streamNameFilter({ prefixes: ['few-'], maxSearchWindow: 5 })
   const odd = eventTypeFilter({ regex: '^O' })
   const followers = [
@@ -89,7 +89,7 @@ t.test('hundreds of subscriptions on a few connections are all served', async (t
   const { node, client } = await startNodeUnderTest(t)
   const connections = Array.from({ length: 4 }, () => connectAlone(t, node.port))
   const reads = connections.flatMap((connection) =>
-    Array.from({ length: 75 }, (_, index) =>
+    Array.from({ length: 30 }, (_, index) =>
       openRead(
         connection,
         index % 2 === 0
@@ -110,7 +110,7 @@ t.test('hundreds of subscriptions on a few connections are all served', async (t
 
 t.test('the checkpoints of any filter say what was sent, catching up and live', async (t) => {
   const { node, client } = await startNodeUnderTest(t)
-  await write(client, 120)
+  await write(client, 80)
   const all = await logged(client, () => true)
   const raw = connectRaw(t, node.port)
   const forms = [1, 2, 3, 7, 32, undefined].flatMap((window) =>
@@ -128,7 +128,7 @@ t.test('the checkpoints of any filter say what was sent, catching up and live', 
   )
   const caughtUp = () => reads.every((read) => read.messages.some((message) => message.hasCaughtUp()))
   await waitFor(caughtUp, { what: 'all to have caught up', timeoutMs: waitMs })
-  await write(client, 121)
+  await write(client, 81)
   const matches = await logged(client, isOf('few-'))
   const log = await logged(client, () => true)
   const last = matches.at(-1)

@@ -1,13 +1,16 @@
 // Resumption, order and checkpoints, through the real client.
 import { once } from 'node:events'
-import { END, type EventStoreDBClient, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
+import { END, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
 
-async function appendEach(client: EventStoreDBClient, stream: string, count: number): Promise<Position[]> {
+const { node, client } = await startNodeUnderTest(t)
+const raw = connectRaw(t, node.port)
+
+async function appendEach(stream: string, count: number): Promise<Position[]> {
   const positions: Position[] = []
   for (const event of numbered(0, count)) {
     const { position } = await client.appendToStream(stream, event)
@@ -17,8 +20,7 @@ async function appendEach(client: EventStoreDBClient, stream: string, count: num
 }
 
 t.test('a subscription to all begins after the position it is given', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  const [first, second] = await appendEach(client, 'resumed', 3)
+  const [first, second] = await appendEach('resumed', 3)
   const subscription = client.subscribeToAll({ ...(first && { fromPosition: first }) })
   for await (const { event } of subscription) {
     t.equal(event?.position.commit, second?.commit)
@@ -28,13 +30,12 @@ t.test('a subscription to all begins after the position it is given', async (t) 
 })
 
 t.test('a subscription to a stream begins after the revision it is given, and goes live', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  await appendEach(client, 'resumed', 4)
-  const subscription = client.subscribeToStream('resumed', { fromRevision: 1n })
+  await appendEach('resumed-stream', 4)
+  const subscription = client.subscribeToStream('resumed-stream', { fromRevision: 1n })
   const seen: (bigint | undefined)[] = []
   for await (const { event } of subscription) {
     seen.push(event?.revision)
-    if (seen.length === 2) await appendEach(client, 'resumed', 2)
+    if (seen.length === 2) await appendEach('resumed-stream', 2)
     if (seen.length === 4) break
   }
   t.same(seen, [2n, 3n, 4n, 5n])
@@ -42,7 +43,6 @@ t.test('a subscription to a stream begins after the revision it is given, and go
 })
 
 t.test('a stream that does not exist yet can be subscribed to', async (t) => {
-  const { client } = await startNodeUnderTest(t)
   const subscription = client.subscribeToStream('later', { fromRevision: START })
   await once(subscription, 'confirmation')
   await client.appendToStream('later', numbered(7, 1), { expectedRevision: NO_STREAM })
@@ -54,8 +54,7 @@ t.test('a stream that does not exist yet can be subscribed to', async (t) => {
 })
 
 t.test('a subscription from the end sees only what comes', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  await appendEach(client, 'before', 3)
+  await appendEach('before', 3)
   const subscription = client.subscribeToAll({ fromPosition: END })
   await once(subscription, 'confirmation')
   await client.appendToStream('after', numbered(1, 1))
@@ -67,8 +66,7 @@ t.test('a subscription from the end sees only what comes', async (t) => {
 })
 
 t.test('a filtered subscription tells how far it looked, catching up and live', async (t) => {
-  const { client } = await startNodeUnderTest(t)
-  const [start] = await appendEach(client, 'other', 10)
+  const [start] = await appendEach('other', 10)
   const checkpoints: bigint[] = []
   const subscription = client.subscribeToAll({
     ...(start && { fromPosition: start }),
@@ -81,8 +79,8 @@ t.test('a filtered subscription tells how far it looked, catching up and live', 
     }),
   })
   await once(subscription, 'confirmation')
-  const live = await appendEach(client, 'other', 5)
-  const [matching] = await appendEach(client, 'wanted-1', 1)
+  const live = await appendEach('other', 5)
+  const [matching] = await appendEach('wanted-1', 1)
   for await (const { event } of subscription) {
     t.equal(event?.position.commit, matching?.commit)
     break
@@ -98,17 +96,15 @@ t.test('a filtered subscription tells how far it looked, catching up and live', 
 })
 
 t.test('who begins at the end or beyond it is told nothing but that', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
   const filter = { by: 'stream', prefixes: ['wanted-'], window: 1 } as const
   for (const beyond of [undefined, 0n, 2n]) {
-    const [last] = await appendEach(client, 'other', 1)
+    const [last] = await appendEach('other', 1)
     const from = (last?.commit ?? 0n) + (beyond ?? 0n)
     const read = openRead(raw, readRequest({ from: beyond === undefined ? 'end' : from, count: null, filter }))
     await waitFor(() => read.messages.some((message) => message.hasCaughtUp()), { what: 'the subscription to be live' })
     const told = () => read.messages.flatMap((message) => message.getCheckpoint()?.getCommitPosition() ?? [])
     t.same(told(), [])
-    const after = (await appendEach(client, 'other', 3)).map((position) => position.commit)
+    const after = (await appendEach('other', 3)).map((position) => position.commit)
     const due = after.filter((position) => position >= from).map(String)
     await waitFor(() => told().length === due.length, { what: 'the checkpoints' })
     t.same(told(), due)
@@ -117,11 +113,10 @@ t.test('who begins at the end or beyond it is told nothing but that', async (t) 
 })
 
 t.test('a subscription that finds nothing up to the end tells where it began', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
-  const [first] = await appendEach(client, 'other', 3)
+  const [first] = await appendEach('other', 3)
   const from = first?.commit ?? 0n
   const filter = { by: 'stream', prefixes: ['wanted-'] } as const
-  const read = openRead(connectRaw(t, node.port), readRequest({ from, count: null, filter }))
+  const read = openRead(raw, readRequest({ from, count: null, filter }))
   await waitFor(() => read.messages.some((message) => message.hasCaughtUp()), { what: 'the subscription to be live' })
   t.same(
     read.messages.map((message) => message.getCheckpoint()?.getCommitPosition()),

@@ -10,7 +10,7 @@ import { createWorld, finish } from './world.ts'
 const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)
 /** `MODEL_RUNS` asks for so many, however long they take. */
 const wantedRuns = process.env.MODEL_RUNS
-const numRuns = Number(wantedRuns ?? 60)
+const numRuns = Number(wantedRuns ?? 24)
 const timeLimitMs = wantedRuns === undefined ? 15_000 : Number.POSITIVE_INFINITY
 const maxCommands = 100
 
