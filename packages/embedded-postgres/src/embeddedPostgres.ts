@@ -82,7 +82,7 @@ export async function startEmbeddedPostgres({
     await stop()
     throw error
   }
-  exited.then(async ([code, signal]) => {
+  void exited.then(async ([code, signal]) => {
     if (!stop.asked()) lost.abort(new Error(`Postgres ended (${signal ?? code}): ${await lastComplaint(directory)}`))
   })
   log.info({ port, directory }, 'Postgres is up')
@@ -176,11 +176,14 @@ function stopper(child: ChildProcess, exited: Promise<unknown>): { (): Promise<v
     process.removeListener('exit', interrupt)
     interrupt()
     const overdue = setTimeout(() => child.kill('SIGQUIT'), stopTimeoutMs)
-    await exited
+    // One that failed at once may have gone before anybody listened.
+    if (isRunning(child)) await exited
     clearTimeout(overdue)
   }
   return Object.assign(stop, { asked: () => isAsked })
 }
+
+const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
 
 async function untilReady(url: string, child: ChildProcess, explain: () => Promise<Error>): Promise<void> {
   const giveUpAt = performance.now() + readyTimeoutMs
@@ -190,7 +193,7 @@ async function untilReady(url: string, child: ChildProcess, explain: () => Promi
       await client.connect()
       return await client.end()
     } catch (cause) {
-      if (child.exitCode !== null || child.signalCode !== null) throw await explain()
+      if (!isRunning(child)) throw await explain()
       if (performance.now() > giveUpAt) throw new Error('Postgres did not become ready', { cause })
     }
     await pause(lookMs)
@@ -207,8 +210,10 @@ async function startFailure(directory: string, port: number): Promise<Error> {
 }
 
 async function lastComplaint(directory: string): Promise<string> {
-  const lines = (await readFile(join(directory, 'postgres.log'), 'utf8')).trim().split('\n')
-  return lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? lines.at(-1) ?? 'it said nothing'
+  // Postgres may have ended because somebody took its directory away, and the log with it.
+  const text = await readFile(join(directory, 'postgres.log'), 'utf8').catch(() => '')
+  const lines = text.trim().split('\n')
+  return lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) || lines.at(-1) || 'it said nothing'
 }
 
 async function ensureDatabase(url: string): Promise<void> {

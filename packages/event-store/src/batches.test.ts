@@ -1,3 +1,4 @@
+// What a batch buffer hands out, when, and whom it holds back.
 import t from 'tap'
 import { createBatchBuffer } from './batches.ts'
 import type { Recorded } from './codec.ts'
