@@ -1,13 +1,17 @@
 // Runs tests with what they need: a Postgres, and a Redis where the machine has one. `npm test`, `npm test -- path/to/x.test.ts`.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { contractRows } from './contract.ts'
+import { createContractRun } from './contractRun.ts'
 import { createTestReport } from './testReport.ts'
 import { startServers } from './testServers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const contractPage = join(root, 'docs', 'contract.md')
 const tapProgram = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
 // Two cores; the files are processes, and much of what they do is to wait for others.
 const jobs = 3
@@ -27,17 +31,29 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
 })
 
 async function main(args: string[]): Promise<number> {
+  // A run of some files shows what they are about and no more.
+  const isWhole = args.every((arg) => arg.startsWith('-'))
+  const contract = createContractRun(isWhole ? contractRows(readFileSync(contractPage, 'utf8')) : [])
   const servers = await startServers(say)
   try {
     const report = createTestReport(say)
     const options = [`--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap', unrecorded]
-    const code = interrupted ? 1 : await run(['run', ...options, ...args], servers.env, report.add)
-    const { passed, failed } = report.totals()
+    const read = (line: string) => {
+      report.add(line)
+      contract.add(line)
+    }
+    const code = interrupted ? 1 : await run(['run', ...options, ...args], servers.env, read)
+    const { passed, failed: failedTests } = report.totals()
+    // A run that was interrupted has not shown everything, which is no news.
+    const { missing, untested } = interrupted ? { missing: [], untested: [] } : contract.verdict()
+    const failed = failedTests + missing.length
     // A runner that failed, was interrupted or ran nothing is a failure that no assertion could report.
     const isFailure = failed > 0 || code !== 0 || interrupted || passed === 0
     await servers.stop()
     if (servers.skipped !== undefined) say(servers.skipped)
     for (const comment of report.notTested()) say(`!!! ${comment}`)
+    for (const each of untested) say(`!!! NOT SHOWN HERE, docs/contract.md: ${each}`)
+    for (const each of missing) say(`!!! NOT SHOWN, docs/contract.md: ${each}`)
     say(`${passed} passed, ${failed === 0 && isFailure ? 1 : failed} failed`)
     return isFailure ? 1 : 0
   } finally {
