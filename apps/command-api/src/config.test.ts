@@ -22,11 +22,18 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
 
 t.test('the webhook nodes are those of the same environment', async (t) => {
   t.same(loadWithNodes(Variables, required).nodes, [])
-  const { nodes, AUTH_SERVICE } = loadWithNodes(Variables, { ...required, ...node })
+  const { nodes } = loadWithNodes(Variables, { ...required, ...node })
   t.match(nodes, [{ name: '1', url: node.WEBHOOK_1_URL, mode: 'canonical' }])
   t.equal(nodes.length, 1)
-  t.equal(AUTH_SERVICE, 'payments')
 })
+
+t.test(
+  'the identity backend is asked for the service payments, and its admins are administrators, by default',
+  async (t) => {
+    const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithNodes(Variables, required)
+    t.same([AUTH_SERVICE, ADMIN_USER_TYPES], ['payments', ['admin']])
+  },
+)
 
 t.test('one message names every bad variable, those of the nodes included', async (t) => {
   const bad = { ...node, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }

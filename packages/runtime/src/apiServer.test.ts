@@ -85,6 +85,21 @@ t.test('who does not send a request in time is told so', { timeout: 40_000 }, as
   )
 })
 
+t.test(
+  'what operators leave unsaid listens here only, lets no browser in, and limits anonymous payments',
+  async (t) => {
+    const { CORS_ORIGINS, ...config } = loadConfig(Type.Object(apiVariables), {})
+    t.same(CORS_ORIGINS, [])
+    t.match(config, {
+      HOST: '127.0.0.1',
+      PORT: 8080,
+      RATE_LIMIT_PER_MINUTE: 0,
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: 60,
+      RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: 0,
+    })
+  },
+)
+
 t.test('what operators may say of proxies, origins and limits is bounded', async (t) => {
   const Config = Type.Object(apiVariables)
   const bad: Record<string, readonly string[]> = {

@@ -235,6 +235,16 @@ t.test('answers bytes that are no request in the envelope too, and closes', asyn
   }
 })
 
+t.test('the headers of a request may have 16 KiB together', async (t) => {
+  const port = await listen(testServer(t).http)
+  const statusWith = async (length: number) => {
+    const head = `GET /view HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'a'.repeat(length)}\r\n\r\n`
+    return (await sendRaw(port, head)).slice(9, 12)
+  }
+  t.equal(await statusWith(16 * 1024 - 200), '200')
+  t.equal(await statusWith(16 * 1024), '431')
+})
+
 t.test('a client that leaves in the middle of its request is no failure of ours', async (t) => {
   const { http, logged } = testServer(t, 'debug')
   const socket = connect(Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
