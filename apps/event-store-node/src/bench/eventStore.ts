@@ -1,48 +1,48 @@
 // `npm run bench -- event-store`: how fast the log takes events and gives them back, client included.
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { type AppendRate, fillLog, measureAppends } from './appends.ts'
-import { type PrivateNode, startPrivateNode } from './privateNode.ts'
-import { catchUp, readWholeLog } from './reads.ts'
+import { again } from '@paylog/testing/bench/again'
+import { type Asked, type Findings, inTurns, ofRounds, quantile, type Row } from '@paylog/testing/bench/benchmark'
+import { startPrivatePostgres } from '@paylog/testing/bench/privatePostgres'
+import { appendOne } from './appends.ts'
+import { createBareTable } from './bareTable.ts'
+import { startPrivateNode } from './privateNode.ts'
+import { type Measured, memorySamples, startOf, startRow, wholeLog } from './wholeLog.ts'
 
-type Say = (text: string) => void
-
-const inFlight = [1, 16, 64, 256]
-const memorySamples = 10
+const depths = [1, 16, 64, 256]
+const wantedAppends = new Map([
+  [1, 900],
+  [64, 4_500],
+])
+const rounds = 4
 
 /**
- * Measures a private node, or with `--url esdb://…` any server: appends at several depths for `--seconds` (5) each, then a
- * log of `--events` events (a million): memory while it grows, reading it, catching up on it, starting on it.
+ * Measures a private node, or with `--url esdb://…` any server: appends at several depths for `--seconds` (5) each beside bare
+ * inserts, then a log of `--events` events (a million): memory while it grows, reading it, catching up on it, starting on it.
  * @throws Error for options that make no sense
  */
-export async function eventStore(args: readonly string[], say: Say): Promise<void> {
-  const { url, events, seconds } = optionsOf(args)
-  const node = url === undefined ? await startPrivateNode() : undefined
+export async function eventStore(asked: Asked): Promise<Findings> {
+  const { url, events, seconds } = optionsOf(asked)
+  const { say, stack } = asked
+  const node = url === undefined ? await startPrivateNode(stack) : undefined
+  const postgres = node?.postgres ?? (await startPrivatePostgres(stack))
+  const bare = await createBareTable(postgres.databaseUrl, stack)
   const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')
-  try {
-    say(`${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`)
-    say(node === undefined ? 'a server that runs already' : `a node of its own on Postgres with ${node.settings}`)
-    const startedEmpty = await node?.restart()
-    await appends(client, seconds * 1_000, say)
-    await wholeLog(client, node, events, say)
-    const startedFull = await node?.restart()
-    if (startedEmpty !== undefined && startedFull !== undefined) {
-      say(`start on an empty log ${startedEmpty.toFixed(0)} ms, on this one ${startedFull.toFixed(0)} ms`)
-    }
-  } finally {
-    await client.dispose()
-    await node?.stop()
-  }
+  stack.defer(() => client.dispose())
+  const measured: Measured = { client, node, bare, say }
+  const startEmptyMs = node && (await startOf(node))
+  const rows = [...(await appends(measured, seconds * 1_000)), ...(await wholeLog(measured, events))]
+  if (node !== undefined && startEmptyMs !== undefined) rows.push(await startRow(node, events, startEmptyMs))
+  return { postgres: postgres.description, rows }
 }
 
-function optionsOf(args: readonly string[]) {
+function optionsOf({ args, isQuick }: Asked) {
   const { values } = parseArgs({
     args: [...args],
     options: {
       url: { type: 'string' },
-      events: { type: 'string', default: '1000000' },
-      seconds: { type: 'string', default: '5' },
+      events: { type: 'string', default: isQuick ? '20000' : '1000000' },
+      seconds: { type: 'string', default: isQuick ? '1' : '5' },
     },
   })
   const events = Number(values.events)
@@ -52,46 +52,27 @@ function optionsOf(args: readonly string[]) {
   return { url: values.url, events, seconds }
 }
 
-async function appends(client: EventStoreDBClient, durationMs: number, say: Say): Promise<void> {
-  say('appends of one event of 400 bytes, each to a new stream')
-  await measureAppends(client, { inFlight: 64, durationMs: durationMs / 2 })
-  for (const depth of inFlight) {
-    const { perSecond, p50Ms, p99Ms }: AppendRate = await measureAppends(client, { inFlight: depth, durationMs })
-    say(
-      `  ${String(depth).padStart(3)} in flight ${count(perSecond)}/s, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`,
+async function appends({ client, bare, say }: Measured, durationMs: number): Promise<Row[]> {
+  const rows: Row[] = []
+  await again(() => appendOne(client), { inFlight: 64, durationMs: durationMs / 2 })
+  for (const inFlight of depths) {
+    const each = { inFlight, durationMs: durationMs / rounds }
+    const measured = await inTurns(
+      rounds,
+      () => again(() => appendOne(client), each),
+      () => again(bare.insertOne, each),
     )
+    const times = measured.flatMap(({ ours }) => ours.times)
+    const [p50, p99] = [quantile(times, 0.5).toFixed(1), quantile(times, 0.99).toFixed(1)]
+    say(`appends of one event of 400 bytes, each to a new stream, ${inFlight} in flight: p50 ${p50} ms, p99 ${p99} ms`)
+    const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
+    const least = wantedAppends.get(inFlight)
+    rows.push({
+      name: `appends, ${inFlight} in flight`,
+      unit: '/s',
+      ...ofRounds(rates, 'durable INSERTs of one row'),
+      ...(least === undefined ? {} : { target: { of: 'figure', atLeast: least } }),
+    })
   }
-}
-
-async function wholeLog(
-  client: EventStoreDBClient,
-  node: PrivateNode | undefined,
-  events: number,
-  say: Say,
-): Promise<void> {
-  const memory: number[] = []
-  const sample = () => {
-    if (node !== undefined) memory.push(Math.round(node.memoryMiB()))
-  }
-  sample()
-  for (let part = 0; part < memorySamples; part += 1) {
-    await fillLog(client, Math.ceil(events / memorySamples))
-    sample()
-  }
-  const read = await readWholeLog(client, events)
-  say(`readAll ${count(read.perSecond)} events/s (${read.events} events)`)
-  sample()
-  const all = await catchUp(client, events, [''])
-  say(`catch-up of everything ${count(all.perSecond)} events/s`)
-  const filtered = await catchUp(client, events, ['bench-'])
-  say(`catch-up filtered by prefix ${count(filtered.perSecond)} events/s`)
-  sample()
-  if (node !== undefined) {
-    say(`memory of the node in MiB, every tenth of ${events} events written, then read, then caught up:`)
-    say(`  ${memory.join(' ')}`)
-  }
-}
-
-function count(value: number): string {
-  return Math.round(value).toLocaleString('en').padStart(7)
+  return rows
 }

@@ -1,69 +1,86 @@
 // From the log to the rows, as operators do it, in a process of its own with the node and Postgres beside.
 import type { PrivateNode } from '@paylog/event-store-node/bench/privateNode'
+import { number, type Row, type Say } from '@paylog/testing/bench/benchmark'
 import type { Pool } from 'pg'
-import { figureLine, number, perSecond, tookLine } from './report.ts'
 import { run, type Task, type TookBeside } from './task.ts'
-import { parentOf } from './usage.ts'
 
 /** What is there beside the process that is measured. */
 export type Beside = { readonly node: PrivateNode; readonly pool: Pool }
 
-type Say = (text: string) => void
+const leastPerSecond = 12_000
+const mostGrowthMiB = 64
 
-const wanted = { perSecond: 12_000, growthMiB: 64 }
+export type EndToEnd = {
+  readonly events: number
+  readonly read: TookBeside
+  readonly live: TookBeside
+  /** The rebuild that took the median of the times. */
+  readonly rebuilt: TookBeside
+}
 
 /**
  * Reads the log by the bare client, has the projector apply it, then rebuilds: every time with a node that has just begun,
  * for a peak of its own.
- * @returns of the rebuilds the median
  */
 export async function measureEndToEnd(
   { node, pool }: Beside,
   { events, rebuilds }: { readonly events: number; readonly rebuilds: number },
   say: Say,
-): Promise<TookBeside> {
+): Promise<EndToEnd> {
   say(`end to end, ${number(events)} events`)
-  const env = { DATABASE_URL: node.databaseUrl, EVENTSTORE_URL: node.connectionString }
   const measure = async (task: Task, name: string) => {
     await node.restart()
     await pool.query('checkpoint')
-    const took = await run(task, events, { env, nodePid: node.pid(), postgresPid: await postgresPid(pool) })
+    const took = await run(task, events, node)
     if (took.events !== events) throw new Error(`The ${name} met ${took.events} events`)
     say(tookLine(name, took))
     return took
   }
   const read = await measure('read', 'client alone')
-  await measure('live', 'projector')
+  const live = await measure('live', 'projector')
   const rebuilt: TookBeside[] = []
   for (let round = 0; round < rebuilds; round += 1) rebuilt.push(await measure('rebuild', 'rebuild'))
   const middle = rebuilt.toSorted((a, b) => a.ms - b.ms)[Math.floor(rebuilt.length / 2)]
   if (middle === undefined) throw new Error('Nothing was rebuilt')
-  say(`  time of the client alone by that of the rebuild ${(read.ms / middle.ms).toFixed(2)}`)
-  return middle
+  return { events, read, live, rebuilt: middle }
 }
 
-export function saySpeed(rebuilt: readonly TookBeside[], say: Say): void {
-  for (const took of rebuilt) {
-    const name = `events/s of a rebuild of ${number(took.events)}`
-    say(figureLine({ name, measured: perSecond(took), target: wanted.perSecond, better: 'higher' }))
-  }
+/** @param copyMsPerEvent what a COPY of the rows takes that an event becomes on average */
+export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEvent: number): Row[] {
+  const least = read.ms + copyMsPerEvent * events
+  const bound = { name: 'the client alone, then COPY of the rows', figure: perSecond({ events, ms: least }) }
+  const target = { of: 'figure', atLeast: leastPerSecond } as const
+  return [
+    { name: `events of a rebuild of ${number(events)}`, figure: perSecond(rebuilt), unit: '/s', bound, target },
+    { name: `events of a projector that catches up on ${number(events)}`, figure: perSecond(live), unit: '/s', bound },
+  ]
 }
 
 /** How much more is needed for the largest log than for the smallest. */
-export function sayMemory(rebuilt: readonly TookBeside[], say: Say): void {
-  const [first, last] = [rebuilt[0], rebuilt.at(-1)]
-  if (first === undefined || last === undefined || first === last) return
-  const growths = [
-    { whose: 'the rebuild', measured: last.peakMiB - first.peakMiB },
-    { whose: 'the node', measured: last.node.peakMiB - first.node.peakMiB },
-  ]
-  for (const { whose, measured } of growths) {
-    const name = `MiB more that ${whose} needs at its peak for ${number(last.events)} events than for ${number(first.events)}`
-    say(figureLine({ name, measured, target: wanted.growthMiB, better: 'lower' }))
-  }
+export function memoryRows(measured: readonly EndToEnd[]): Row[] {
+  const [first, last] = [measured[0], measured.at(-1)]
+  if (first === undefined || last === undefined || first === last) return []
+  const row = (whose: string, peakMiB: (of: EndToEnd) => number): Row => ({
+    name: `peak of ${whose} for ${number(last.events)} events`,
+    figure: peakMiB(last),
+    unit: 'MiB',
+    bound: { name: `for ${number(first.events)}`, figure: peakMiB(first) },
+    target: { of: 'difference', atMost: mostGrowthMiB },
+  })
+  return [row('a rebuild', ({ rebuilt }) => rebuilt.peakMiB), row('its node', ({ rebuilt }) => rebuilt.node.peakMiB)]
 }
 
-async function postgresPid(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
-  return parentOf(rows[0]?.pid ?? 0)
+const perSecond = ({ events, ms }: Pick<TookBeside, 'events' | 'ms'>) => (events * 1_000) / ms
+
+/** The speed, the CPU time that an event took of each process, and their memory. */
+function tookLine(name: string, took: TookBeside): string {
+  const { events, node, postgres, phases } = took
+  const micros = [took.cpuMicros, node.cpuMicros, postgres.cpuMicros].map((spent) => (spent / events).toFixed(1))
+  const each = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1_000).toFixed(2)} s`)
+  return [
+    `  ${name.padEnd(18)}${number(perSecond(took)).padStart(8)} events/s in ${(took.ms / 1_000).toFixed(1)} s`,
+    `CPU µs/event: itself ${micros[0]}, node ${micros[1]}, Postgres ${micros[2]}`,
+    `peak MiB: itself ${number(took.peakMiB)}, node ${number(node.peakMiB)}`,
+    ...(each.length > 0 ? [each.join(', ')] : []),
+  ].join('; ')
 }

@@ -12,6 +12,7 @@ import { runProjection } from '../runProjection.ts'
 import type { Task, Took } from './task.ts'
 
 const lookMs = 20
+const patienceMs = 600_000
 
 // biome-ignore lint/style/noProcessEnv: this is the main module of a process.
 const { DATABASE_URL: databaseUrl = '', EVENTSTORE_URL: connectionString = '', TASK, EVENTS } = process.env
@@ -34,9 +35,11 @@ async function live(): Promise<number> {
   await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
   const end = await store.head()
   const running = runProjection({ ...common, awaited: new EventTarget() })
+  const giveUpAt = performance.now() + patienceMs
   for (;;) {
     const position = (await liveCheckpoint(pool, payments.name))?.position
     if (position !== undefined && (end === undefined || !isAfter(end, position))) break
+    if (performance.now() > giveUpAt) throw new Error(`The projector has come to ${position?.commit} only`)
     await sleep(lookMs)
   }
   stop.abort()

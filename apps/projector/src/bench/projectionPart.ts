@@ -8,46 +8,42 @@ import { payments } from '@paylog/projections/payments/projection'
 import { dropTable, makeTable, tableName } from '@paylog/projections/tables'
 import { inTransaction } from '@paylog/projections/transaction'
 import { copyRows } from '@paylog/projections/writers'
+import { inTurns, median, number, ofRounds, type Row, type Say } from '@paylog/testing/bench/benchmark'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { windowEvents } from '../rebuild/following.ts'
-import { figureLine, median, number } from './report.ts'
 
-const wantedShare = 0.5
+const leastShare = 0.5
 
 export type ProjectionPart = {
-  readonly rows: number
-  /** Of each pair, the time of COPY by that of the projection. */
-  readonly ratios: readonly number[]
-  readonly copyMs: readonly number[]
-  readonly projectionMs: readonly number[]
+  readonly row: Row
+  /** What the COPY of the rows took, for each event that they came of. */
+  readonly copyMsPerEvent: number
 }
 
-/** Every second round the other way about (A B, B A, …), each on tables of its own. */
+/** Each on tables of its own. */
 export async function measureProjectionPart(
   pool: Pool,
   events: readonly Recorded[],
-  rounds: number,
+  { rounds, say }: { readonly rounds: number; readonly say: Say },
 ): Promise<ProjectionPart> {
   const { inserts } = foldBatch(payments, events)
   const text = copyText(payments, inserts)
-  const measured = {
-    rows: inserts.length,
-    ratios: [] as number[],
-    copyMs: [] as number[],
-    projectionMs: [] as number[],
+  const measured = await inTurns(
+    rounds,
+    () => projected(pool, events),
+    () => copied(pool, text),
+  )
+  const rate = (ms: number) => (inserts.length * 1_000) / ms
+  const rates = measured.map(({ ours, bare }) => ({ ours: rate(ours), bare: rate(bare) }))
+  say(`ratios of the projection alone: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
+  const name = `rows of the projection alone, of ${number(events.length)} events in memory`
+  const compared = ofRounds(rates, 'COPY of the same rows')
+  const target = { of: 'ratio', atLeast: leastShare } as const
+  return {
+    row: { name, unit: '/s', ...compared, target },
+    copyMsPerEvent: median(measured.map(({ bare }) => bare)) / events.length,
   }
-  const copy = () => copied(pool, text)
-  const project = () => projected(pool, events)
-  for (let round = 0; round < rounds; round += 1) {
-    const [first, second] = round % 2 === 0 ? [copy, project] : [project, copy]
-    const times = [await first(), await second()]
-    const [copyMs = 0, projectionMs = 0] = round % 2 === 0 ? times : times.reverse()
-    measured.copyMs.push(copyMs)
-    measured.projectionMs.push(projectionMs)
-    measured.ratios.push(copyMs / projectionMs)
-  }
-  return measured
 }
 
 /** The least that there is to do: one statement, one transaction, into a table with its indexes. */
@@ -105,16 +101,4 @@ async function timed(
   } finally {
     await dropTable(pool, payments, version)
   }
-}
-
-export function sayProjectionPart(events: number, part: ProjectionPart, say: (text: string) => void): void {
-  const { rows, ratios } = part
-  const [copied, projected] = [median(part.copyMs), median(part.projectionMs)]
-  const rate = (count: number, ms: number) => number((count * 1_000) / ms)
-  say(`the projection alone, ${number(events)} events in memory that become ${number(rows)} rows`)
-  say(`  COPY of the rows ${copied.toFixed(0)} ms, ${rate(rows, copied)} rows/s (medians)`)
-  say(`  projection ${projected.toFixed(0)} ms, ${rate(rows, projected)} rows/s, ${rate(events, projected)} events/s`)
-  say(`  ratios ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')}`)
-  const name = 'time of COPY by time of the projection, median'
-  say(figureLine({ name, measured: median(ratios), target: wantedShare, better: 'higher', digits: 2 }))
 }

@@ -1,4 +1,5 @@
-// Chance that comes out the same every time.
+// What a made-up log is drawn with: the same every time.
+import { seededRandom } from '@paylog/testing/bench/seededRandom'
 
 export type Random = {
   /** A whole number from 0, below this. */
@@ -9,15 +10,8 @@ export type Random = {
   idAt(milliseconds: number): string
 }
 
-/** Numbers that follow from a seed (mulberry32). */
 export function createRandom(seed: number): Random {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = seededRandom(seed)
   const below = (limit: number) => Math.floor(next() * limit)
   const hex = (length: number) => Array.from({ length }, () => below(16).toString(16)).join('')
   return {

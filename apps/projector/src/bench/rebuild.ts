@@ -1,19 +1,14 @@
 // `npm run bench -- rebuild`: how fast payments are made again from the log, with the log and Postgres beside.
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startPrivateNode } from '@paylog/event-store-node/bench/privateNode'
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { createLog } from '@paylog/runtime/log'
 import { createPool, migrate } from '@paylog/runtime/postgres'
-import type { Pool } from 'pg'
-import { type Beside, measureEndToEnd, sayMemory, saySpeed } from './endToEnd.ts'
+import { type Asked, type Findings, number, type Row } from '@paylog/testing/bench/benchmark'
+import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
 import { fillLog, paymentEvents, withStore } from './fillLog.ts'
 import { paymentLog } from './paymentLog.ts'
-import { measureProjectionPart, sayProjectionPart } from './projectionPart.ts'
-import { number } from './report.ts'
-import type { TookBeside } from './task.ts'
-
-type Say = (text: string) => void
+import { measureProjectionPart, type ProjectionPart } from './projectionPart.ts'
 
 /** Events of the projection alone; they are in memory together. */
 const mostInMemory = 100_000
@@ -24,19 +19,15 @@ const mostInMemory = 100_000
  * the projection alone is measured in `--rounds` (10) beside COPY. `--only projection` leaves out everything else.
  * @throws Error for options that make no sense
  */
-export async function rebuild(args: readonly string[], say: Say): Promise<void> {
-  const options = optionsOf(args)
-  await using stack = new AsyncDisposableStack()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-  const beside = await startBeside(stack)
+export async function rebuild(asked: Asked): Promise<Findings> {
+  const options = optionsOf(asked)
+  const { say } = asked
+  const beside = await startBeside(asked.stack)
   const { node, pool } = beside
-  say(
-    `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${await postgresVersion(pool)}`,
-  )
-  say(`a node of its own, and the read models, on Postgres with ${node.settings}`)
   const made = paymentLog(options)
-  const rebuilt: TookBeside[] = []
+  const rows: Row[] = []
+  const measured: EndToEnd[] = []
+  let part: ProjectionPart | undefined
   let events = 0
   for (const size of options.sizes) {
     const begin = performance.now()
@@ -44,40 +35,38 @@ export async function rebuild(args: readonly string[], say: Say): Promise<void> 
     const seconds = (performance.now() - begin) / 1_000
     say(`${number(payments)} events of payments and ${number(others)} others are written, in ${seconds.toFixed(0)} s`)
     events += payments
-    if (rebuilt.length === 0) {
+    if (part === undefined) {
       const inMemory = await withStore(node, (store) => paymentEvents(store, mostInMemory))
-      sayProjectionPart(inMemory.length, await measureProjectionPart(pool, inMemory, options.rounds), say)
+      part = await measureProjectionPart(pool, inMemory, { ...options, say })
+      rows.push(part.row)
     }
-    if (options.only !== 'projection') rebuilt.push(await measureEndToEnd(beside, { ...options, events }, say))
+    if (options.only === 'projection') continue
+    const took = await measureEndToEnd(beside, { ...options, events }, say)
+    measured.push(took)
+    rows.push(...speedRows(took, part.copyMsPerEvent))
   }
-  saySpeed(rebuilt, say)
-  sayMemory(rebuilt, say)
+  return { postgres: node.postgres.description, rows: [...rows, ...memoryRows(measured)] }
 }
 
 async function startBeside(stack: AsyncDisposableStack): Promise<Beside> {
-  const node = await startPrivateNode()
-  stack.defer(node.stop)
+  const node = await startPrivateNode(stack)
   const log = createLog({ app: 'bench', level: 'error' })
-  const pool = createPool({ databaseUrl: node.databaseUrl, applicationName: 'bench', max: 1, log })
+  const { databaseUrl } = node.postgres
+  const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
   stack.defer(() => pool.end())
   await pool.query('set statement_timeout = 0')
   await migrate(pool, readModelMigrations)
   return { node, pool }
 }
 
-async function postgresVersion(pool: Pool): Promise<string> {
-  const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version') as version`)
-  return `Postgres ${rows[0]?.version}`
-}
-
-function optionsOf(args: readonly string[]) {
+function optionsOf({ args, isQuick }: Asked) {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      events: { type: 'string', multiple: true, default: ['100000', '1000000'] },
+      events: { type: 'string', multiple: true, default: isQuick ? ['10000', '20000'] : ['100000', '1000000'] },
       mixed: { type: 'string', default: '0.25' },
-      rebuilds: { type: 'string', default: '3' },
-      rounds: { type: 'string', default: '10' },
+      rebuilds: { type: 'string', default: isQuick ? '1' : '3' },
+      rounds: { type: 'string', default: isQuick ? '2' : '10' },
       only: { type: 'string', default: '' },
     },
   })

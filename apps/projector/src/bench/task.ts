@@ -1,10 +1,9 @@
 // Has something done by a process of its own, and tells what that took of it and of everybody beside it.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import type { PrivateNode } from '@paylog/event-store-node/bench/privateNode'
+import { startProgram } from '@paylog/testing/bench/program'
+import { cpuMicros, cpuMicrosOfAll } from '@paylog/testing/bench/usage'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { cpuMicros, cpuMicrosOfAll, peakMiB } from './usage.ts'
 
 export type Task = 'read' | 'live' | 'rebuild'
 
@@ -24,36 +23,19 @@ export type TookBeside = Took & {
   readonly postgres: { readonly cpuMicros: number }
 }
 
-/** @param servers whose processes are watched */
-export async function run(
-  task: Task,
-  events: number,
-  servers: {
-    readonly env: Readonly<Record<string, string>>
-    readonly nodePid: number
-    readonly postgresPid: number
-  },
-): Promise<TookBeside> {
-  const { env, nodePid, postgresPid } = servers
-  const before = { node: cpuMicros(nodePid), postgres: cpuMicrosOfAll(postgresPid) }
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, fileURLToPath(new URL('./program.ts', import.meta.url))],
-    {
-      env: { ...env, TASK: task, EVENTS: String(events) },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  )
-  const exited = once(child, 'exit')
-  const failed = exited.then(([code]) => {
-    throw new Error(`To ${task} ended with ${code}`)
+/** @param node which is watched meanwhile, and its Postgres */
+export async function run(task: Task, events: number, node: PrivateNode): Promise<TookBeside> {
+  const { postgres, connectionString } = node
+  const before = { node: cpuMicros(node.pid()), postgres: cpuMicrosOfAll(postgres.pid) }
+  const env = { DATABASE_URL: postgres.databaseUrl, EVENTSTORE_URL: connectionString }
+  await using stack = new AsyncDisposableStack()
+  const { said } = await startProgram(import.meta.resolve('./program.ts'), {
+    env: { ...env, TASK: task, EVENTS: String(events) },
+    stack,
   })
-  failed.catch(() => undefined)
-  const [message] = await Promise.race([once(child, 'message'), failed])
-  await exited
   return {
-    ...Value.Parse(Took, message),
-    node: { cpuMicros: cpuMicros(nodePid) - before.node, peakMiB: peakMiB(nodePid) },
-    postgres: { cpuMicros: cpuMicrosOfAll(postgresPid) - before.postgres },
+    ...Value.Parse(Took, said),
+    node: { cpuMicros: cpuMicros(node.pid()) - before.node, peakMiB: node.peakMiB() },
+    postgres: { cpuMicros: cpuMicrosOfAll(postgres.pid) - before.postgres },
   }
 }

@@ -1,10 +1,11 @@
 // One question, or one step before any SQL, measured.
-import { figures, seededRandom } from './figures.ts'
-import { measureLoad } from './load.ts'
+import { measureLoad } from '@paylog/testing/bench/load'
+import { seededRandom } from '@paylog/testing/bench/seededRandom'
+import { figures } from '@paylog/testing/bench/times'
 import { type Spread, sessionOf } from './owners.ts'
 import type { Pgbench } from './pgbench.ts'
 import { askedAbout, type Question, rowsOf } from './questions.ts'
-import type { Row } from './report.ts'
+import type { Measured } from './report.ts'
 import type { Script } from './sameSql.ts'
 import type { MeasuredSystem } from './system.ts'
 
@@ -53,7 +54,7 @@ export const withoutSql: readonly Step[] = [
 export async function measureStep(
   { name, at, request, ...expected }: Step,
   { system, spread, ...run }: Run,
-): Promise<Row> {
+): Promise<Measured> {
   const random = seededRandom(seed)
   const next = () => request(sessionOf(1 + Math.floor(random() * spread.ordinary)))
   const load = { ...run, ...expected, port: system[at], connections }
@@ -61,7 +62,7 @@ export async function measureStep(
 }
 
 /** The API first, then its SQL alone. @throws Error when an answer is not 200 or a statement fails */
-export async function measureQuestion(question: Question, script: Script, { pgbench, ...run }: Run): Promise<Row> {
+export async function measureQuestion(question: Question, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
   const { system, spread } = run
   const random = seededRandom(seed)
   const next = () => {
@@ -69,6 +70,6 @@ export async function measureQuestion(question: Question, script: Script, { pgbe
     return get(path, sessionOf(owner))
   }
   const service = figures(await measureLoad({ ...run, port: system.apiPort, connections }, next, seededRandom(seed)))
-  const sql = figures(await pgbench(script, { ...run, databaseUrl: system.databaseUrl, connections }))
+  const sql = figures(await pgbench(script, { ...run, databaseUrl: system.postgres.databaseUrl, connections }))
   return { name: question.name, service, sql }
 }

@@ -1,55 +1,50 @@
 // `npm run bench -- queries`: how much the service adds to its SQL, with a million rows in every table.
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
+import type { Asked, Findings, Row } from '@paylog/testing/bench/benchmark'
 import { fill } from './fill.ts'
 import { connections, measureQuestion, measureStep, withoutSql } from './measure.ts'
 import { rowsPerOwner, type Spread, spread } from './owners.ts'
 import { findPgbench } from './pgbench.ts'
 import { isAboutProducts, type Question, questions } from './questions.ts'
-import { apart, heading, line, type Row, sentence } from './report.ts'
+import { heading, line, type Measured, rowsOf } from './report.ts'
 import { type Script, sameSql } from './sameSql.ts'
 import { startSystem } from './system.ts'
 
-type Say = (text: string) => void
+/** Of those asked in a quick run there is one for so many of the others. */
+const quickStep = 6
 
 /**
  * Starts the read side on a Postgres of its own with `--rows` (a million) rows a table, and a tenth of that of products.
- * Asks every question (`--only`: those whose name contains this, such as `products`) for `--seconds` (10) through the API and then, by pgbench, of Postgres alone: first as
- * fast as the answers come, then `--rate` (200) times a second. `--json` prints everything as one object at the end.
+ * Asks every question (`--only`: those whose name contains this, such as `products`) for `--seconds` (10) through the API and
+ * then, by pgbench, of Postgres alone: first as fast as the answers come, then `--rate` (200) times a second.
  * @throws Error for options that make no sense, and when there is no pgbench
  */
-export async function queries(args: readonly string[], given: NodeJS.ProcessEnv, say: Say): Promise<void> {
-  const options = optionsOf(args)
-  const asked = questions(options.spread).filter(({ name }) => name.includes(options.only))
+export async function queries({ args, isQuick, env, say, stack }: Asked): Promise<Findings> {
+  const options = optionsOf(args, isQuick)
+  const asked = questions(options.spread)
+    .filter(({ name }) => name.includes(options.only))
+    .filter((_, index) => !isQuick || index % quickStep === 0)
   if (asked.length === 0) throw new Error(`No question has a name with "${options.only}" in it`)
-  const { version, pgbench } = await findPgbench(given.PATH)
-  const tell: Say = options.json ? () => undefined : say
-  await using stack = new AsyncDisposableStack()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-
-  const machine = `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${version}`
-  tell(machine)
+  const { version, pgbench } = await findPgbench(env.PATH)
   const { system, scripts } = await prepare(stack, asked, options.spread)
-  const { rows, products } = options.spread
-  tell(`${rows} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms`)
-  const results: object[] = []
+  const { rows: filled, products } = options.spread
+  say(
+    `${filled} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms, ${version}`,
+  )
+  const rows: Row[] = []
   for (const rate of [undefined, options.rate]) {
-    tell(heading(rate))
-    const rows: Row[] = []
-    const add = (row: Row) => {
-      rows.push(row)
-      tell(line(row))
+    say(heading(rate))
+    const add = (measured: Measured) => {
+      rows.push(...rowsOf(measured, rate))
+      say(line(measured))
     }
     const run = { ...options, system, pgbench, rate }
     for (const step of withoutSql) add(await measureStep(step, run))
     for (const [question, script] of scripts) add(await measureQuestion(question, script, run))
-    tell(sentence(rows))
-    results.push({ rate: rate ?? null, rows: rows.map((row) => ({ ...row, p99_apart_ms: apart(row) })) })
   }
-  if (options.json) say(JSON.stringify({ machine, connections, ...options, results }, undefined, 2))
+  return { postgres: system.postgres.description, rows }
 }
 
 async function prepare(stack: AsyncDisposableStack, asked: readonly Question[], spread: Spread) {
@@ -73,20 +68,19 @@ async function prepare(stack: AsyncDisposableStack, asked: readonly Question[], 
   return { system, scripts }
 }
 
-function optionsOf(args: readonly string[]) {
+function optionsOf(args: readonly string[], isQuick: boolean) {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      rows: { type: 'string', default: '1000000' },
-      seconds: { type: 'string', default: '10' },
+      rows: { type: 'string', default: isQuick ? '20000' : '1000000' },
+      seconds: { type: 'string', default: isQuick ? '2' : '10' },
       rate: { type: 'string', default: '200' },
       only: { type: 'string', default: '' },
-      json: { type: 'boolean', default: false },
     },
   })
   const [rows, seconds, rate] = [Number(values.rows), Number(values.seconds), Number(values.rate)]
   if (!Number.isInteger(rows / rowsPerOwner) || rows < 1) throw new Error(`--rows is a multiple of ${rowsPerOwner}`)
   if (!Number.isInteger(seconds) || seconds < 2) throw new Error('--seconds is a whole number above 1')
   if (!(rate > 0)) throw new Error('--rate is a number above 0')
-  return { spread: spread(rows), seconds, rate, only: values.only, json: values.json }
+  return { spread: spread(rows), seconds, rate, only: values.only }
 }

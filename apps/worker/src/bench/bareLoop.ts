@@ -1,11 +1,11 @@
 // The measure of all things: a loop that signs and sends, and keeps nothing.
 import { randomUUID } from 'node:crypto'
+import { answering } from '@paylog/testing/bench/program'
 import { webhookHeaders } from '@paylog/webhooks/signing'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { Agent, request } from 'undici'
 import { bodyOf, machineMicros, settledPayment } from './messages.ts'
-import { answering } from './program.ts'
 
 const Question = Type.Object({
   url: Type.String(),

@@ -1,24 +1,28 @@
 // How fast deliveries go out, beside a loop that only signs and sends; and what a hanging endpoint does to another one.
 import { randomBytes } from 'node:crypto'
+import { inTurns, median, number, ofRounds, quantile, type Row, type Say } from '@paylog/testing/bench/benchmark'
+import { type Program, startProgram } from '@paylog/testing/bench/program'
 import { Type } from 'typebox'
 import { concurrencyPerNode } from '../queue/workers.ts'
-import { type Figure, median, quantile } from './figures.ts'
-import { type Program, startProgram } from './program.ts'
 
-const warmUpSeconds = 3
-const rounds = 3
-const bareSeconds = 3
-const deliveringSeconds = 6
 const leastShare = 0.4
-
 /** Of the rate at which deliveries go out at most, shared by two endpoints. */
 const load = 0.2
-const calmSeconds = 16
-/** A little longer than the endpoint hangs, so that its answers come in, too. */
-const hangingSeconds = 32
-const mostChange = 0.1
+const mostChange = 1.1
 /** Deliveries whose p99 is taken together, about a second of them. */
 const windowSize = 500
+
+/** How long everything takes, in seconds. */
+const full = {
+  warmUp: 3,
+  rounds: 3,
+  bare: 3,
+  delivering: 6,
+  calm: 16,
+  // A little longer than the endpoint hangs, so that its answers come in, too.
+  hanging: 32,
+}
+const quick: typeof full = { warmUp: 1, rounds: 1, bare: 1, delivering: 2, calm: 2, hanging: 4 }
 
 const Rate = Type.Object({ perSecond: Type.Number() })
 const Port = Type.Object({ port: Type.Integer() })
@@ -29,55 +33,54 @@ type Parts = {
   readonly url: (path: 'first' | 'second') => string
   readonly secret: string
   readonly servers: Readonly<Record<string, string>>
+  readonly times: typeof full
+  readonly say: Say
 }
-
-type Say = (text: string) => void
 
 /** @param servers `DATABASE_URL` and, for queues on Redis, `REDIS_URL` */
-export async function measureDelivering(servers: Readonly<Record<string, string>>, say: Say): Promise<Figure[]> {
+export async function measureDelivering(
+  servers: Readonly<Record<string, string>>,
+  { isQuick, say }: { readonly isQuick: boolean; readonly say: Say },
+): Promise<Row[]> {
   await using stack = new AsyncDisposableStack()
-  const sink = await startProgram(stack, './sink.ts', {})
+  const sink = await startProgram(import.meta.resolve('./sink.ts'), { env: {}, stack })
   const { port } = await sink.ask({ hang: false }, Port)
   const secret = `whsec_${randomBytes(32).toString('base64')}`
-  const parts: Parts = { sink, url: (path) => `http://127.0.0.1:${port}/${path}`, secret, servers }
-  const rate = await throughput(parts, say)
-  return [rate, await isolation(parts, ((rate.details.delivered_per_second ?? 0) * load) / 2)]
+  const times = isQuick ? quick : full
+  const parts: Parts = { sink, url: (path) => `http://127.0.0.1:${port}/${path}`, secret, servers, times, say }
+  const rate = await throughput(parts)
+  return [rate, ...(await isolation(parts, (rate.figure * load) / 2))]
 }
 
-/** In turns, so that whatever else the machine does meets both. */
-async function throughput(parts: Parts, say: Say): Promise<Figure> {
+async function throughput(parts: Parts): Promise<Row> {
   await using stack = new AsyncDisposableStack()
-  const bare = await startProgram(stack, './bareLoop.ts', {})
-  const worker = await startProgram(stack, './pipeline.ts', { ...parts.servers, ...node(1, parts, 'first') })
+  const { times } = parts
+  const bare = await startProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
+  const worker = await startPipeline(stack, { ...parts.servers, ...node(1, parts, 'first') })
   const loop = { url: parts.url('first'), secret: parts.secret, concurrency: concurrencyPerNode }
-  await bare.ask({ ...loop, seconds: warmUpSeconds }, Rate)
-  await worker.ask({ seconds: warmUpSeconds }, Rate)
-  const results: { bare: number; delivered: number }[] = []
-  for (let round = 0; round < rounds; round++) {
-    const alone = await bare.ask({ ...loop, seconds: bareSeconds }, Rate)
-    const { perSecond } = await worker.ask({ seconds: deliveringSeconds }, Rate)
-    results.push({ bare: alone.perSecond, delivered: perSecond })
-    say(`  round ${round + 1}: the loop ${alone.perSecond.toFixed(0)}/s, deliveries ${perSecond.toFixed(0)}/s`)
-  }
+  await bare.ask({ ...loop, seconds: times.warmUp }, Rate)
+  await worker.ask({ seconds: times.warmUp }, Rate)
+  const measured = await inTurns(
+    times.rounds,
+    () => worker.ask({ seconds: times.delivering }, Rate),
+    () => bare.ask({ ...loop, seconds: times.bare }, Rate),
+  )
+  const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
+  parts.say(`ratios of the rounds: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
   return {
-    name: 'deliveries with durable attempts, as a share of a bare loop',
-    measured: median(results.map(({ bare, delivered }) => delivered / bare)),
-    target: leastShare,
-    better: 'higher',
-    unit: 'ratio',
-    details: {
-      bare_per_second: median(results.map(({ bare }) => bare)),
-      delivered_per_second: median(results.map(({ delivered }) => delivered)),
-    },
+    name: 'deliveries with durable attempts',
+    unit: '/s',
+    ...ofRounds(rates, 'a loop that signs and POSTs'),
+    target: { of: 'ratio', atLeast: leastShare },
   }
 }
 
 /** The second endpoint gets the same messages all the time; in between it hangs. */
-async function isolation(parts: Parts, perSecond: number): Promise<Figure> {
+async function isolation(parts: Parts, perSecond: number): Promise<Row[]> {
   await using stack = new AsyncDisposableStack()
-  const { sink } = parts
+  const { sink, times } = parts
   const nodes = { ...node(1, parts, 'first'), ...node(2, parts, 'second'), WEBHOOK_2_TIMEOUT: '40s' }
-  const worker = await startProgram(stack, './pipeline.ts', { ...parts.servers, ...nodes })
+  const worker = await startPipeline(stack, { ...parts.servers, ...nodes })
   const agesOf = async (hang: boolean, seconds: number) => {
     await sink.ask({ hang }, Port)
     await sink.ask({ take: true }, Arrived)
@@ -85,28 +88,26 @@ async function isolation(parts: Parts, perSecond: number): Promise<Figure> {
     const { ages } = await sink.ask({ take: true }, Arrived)
     return ages
   }
-  await agesOf(false, warmUpSeconds)
-  const before = await agesOf(false, calmSeconds)
-  const hanging = await agesOf(true, hangingSeconds)
-  await agesOf(false, warmUpSeconds)
-  const after = await agesOf(false, calmSeconds)
-  const [calm, disturbed] = [usualP99([...before, ...after]), usualP99(hanging)]
-  return {
-    name: "change of an endpoint's p99 when another one hangs for 30 s",
-    measured: disturbed / calm - 1,
-    target: mostChange,
-    better: 'lower',
-    unit: 'ratio',
-    details: {
-      per_second: perSecond,
-      calm_p99_ms: calm,
-      hanging_p99_ms: disturbed,
-      calm_p50_ms: quantile([...before, ...after], 0.5),
-      hanging_p50_ms: quantile(hanging, 0.5),
-      calm_deliveries: before.length + after.length,
-      hanging_deliveries: hanging.length,
-    },
-  }
+  await agesOf(false, times.warmUp)
+  const before = await agesOf(false, times.calm)
+  const hanging = await agesOf(true, times.hanging)
+  await agesOf(false, times.warmUp)
+  const calm = [...before, ...(await agesOf(false, times.calm))]
+  parts.say(
+    `${number(perSecond)} a second at each of two endpoints, ${calm.length} calm, ${hanging.length} while one hangs`,
+  )
+  const name = "age of an endpoint's messages on arrival while another one hangs"
+  const boundName = 'while none hangs'
+  const row = (q: string, ours: number, bare: number): Row => ({
+    name: `${name}, ${q}`,
+    figure: ours,
+    unit: 'ms',
+    bound: { name: boundName, figure: bare },
+  })
+  return [
+    row('p50', quantile(hanging, 0.5), quantile(calm, 0.5)),
+    { ...row('p99', usualP99(hanging), usualP99(calm)), target: { of: 'ratio', atMost: mostChange } },
+  ]
 }
 
 /** In the order of arrival. The median of the p99 of every so many: a hiccup of the machine falls into one of them. */
@@ -117,6 +118,10 @@ function usualP99(ages: readonly number[]): number {
       quantile(ages.slice(index * windowSize, (index + 1) * windowSize), 0.99),
     ),
   )
+}
+
+function startPipeline(stack: AsyncDisposableStack, env: Readonly<Record<string, string>>): Promise<Program> {
+  return startProgram(import.meta.resolve('./pipeline.ts'), { env, stack })
 }
 
 function node(index: number, { url, secret }: Parts, path: 'first' | 'second'): Record<string, string> {

@@ -1,6 +1,7 @@
 // The worker's own parts in a process of their own, given recorded events instead of a log.
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
+import { answering } from '@paylog/testing/bench/program'
 import { decodeNodes } from '@paylog/webhooks/nodes'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -15,13 +16,13 @@ import { startWorkers } from '../queue/workers.ts'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { createSender } from '../send/sender.ts'
 import { machineMicros, settledPayment } from './messages.ts'
-import { answering } from './program.ts'
 
 /** As many connections and events at a time as the worker has. */
 const maxConnections = 6
 const maxBatch = 100
 /** Enough to keep the workers busy, and less than the dispatcher hands to a queue. */
 const mostUnderWay = 1_000
+const patienceMs = 60_000
 
 const Question = Type.Union([
   /** As fast as it goes. */
@@ -80,7 +81,11 @@ async function saturate(seconds: number): Promise<object> {
     }
   }
   const perSecond = ((recorded - before) * 1_000) / (performance.now() - begin)
-  while (recorded - before < handed) await new Promise((resolve) => setTimeout(resolve, 1))
+  const giveUpAt = performance.now() + patienceMs
+  while (recorded - before < handed) {
+    if (performance.now() > giveUpAt) throw new Error(`${handed - (recorded - before)} deliveries were not finished`)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
   return { perSecond }
 }
 

@@ -1,10 +1,10 @@
 // The endpoints of the benchmark: `/first` answers at once, `/second` does as it is told.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { answering } from '@paylog/testing/bench/program'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { machineMicros, momentOf } from './messages.ts'
-import { answering } from './program.ts'
 
 const hangMs = 30_000
 

@@ -1,4 +1,5 @@
 // Percentiles of what was measured.
+import { quantile } from './benchmark.ts'
 
 export type Times = readonly { readonly ms: number; readonly endedAt: number }[]
 
@@ -13,18 +14,10 @@ export function figures(times: Times): Figures {
   const counted = times.filter(({ endedAt }) => endedAt - begin >= warmUpMs)
   if (counted.length === 0) throw new Error('Nothing was measured: a run must be longer than its first second')
   const last = counted.reduce((latest, { endedAt }) => Math.max(latest, endedAt), 0)
-  const sorted = counted.map(({ ms }) => ms).sort((a, b) => a - b)
-  const quantile = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN
-  return { p50: quantile(0.5), p99: quantile(0.99), perSecond: (counted.length * 1_000) / (last - begin - warmUpMs) }
-}
-
-/** Random numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  const all = counted.map(({ ms }) => ms)
+  return {
+    p50: quantile(all, 0.5),
+    p99: quantile(all, 0.99),
+    perSecond: (counted.length * 1_000) / (last - begin - warmUpMs),
   }
 }

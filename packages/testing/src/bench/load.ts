@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Times } from './figures.ts'
+import type { Times } from './times.ts'
 
 /** The next request in full, as it goes over the wire. */
 export type NextRequest = () => string
@@ -15,6 +15,8 @@ export type Load = {
   /** Requests per second, arriving as they like; when left out, each answer is followed by the next request at once. */
   readonly rate: number | undefined
   readonly expectedStatus?: number
+  /** Told each answer, head and body as they came. */
+  readonly onAnswer?: (answer: string) => void
 }
 
 const headEnd = '\r\n\r\n'
@@ -25,9 +27,10 @@ export async function measureLoad(load: Load, next: NextRequest, random: () => n
   const times: { ms: number; endedAt: number }[] = []
   const until = performance.now() + load.seconds * 1_000
   const ask = async (socket: Socket, since: number) => {
-    await exchange(socket, next(), load.expectedStatus ?? 200)
+    const answer = await exchange(socket, next(), load.expectedStatus ?? 200)
     const endedAt = performance.now()
     times.push({ ms: endedAt - since, endedAt })
+    load.onAnswer?.(answer)
   }
   try {
     if (load.rate === undefined) await Promise.all(sockets.map((socket) => oneAfterTheOther(socket, ask, until)))
@@ -44,8 +47,8 @@ async function oneAfterTheOther(socket: Socket, ask: Ask, until: number): Promis
   for (let now = performance.now(); now < until; now = performance.now()) await ask(socket, now)
 }
 
-/** Moments with gaps as those of many independent clients are. */
-async function* arrivals(rate: number, until: number, random: () => number): AsyncGenerator<number> {
+/** Moments with gaps as those of many independent clients are, each when it has come. */
+export async function* arrivals(rate: number, until: number, random: () => number): AsyncGenerator<number> {
   let due = performance.now()
   while (due < until) {
     const early = due - performance.now()
@@ -85,13 +88,13 @@ async function open(port: number): Promise<Socket> {
   return socket
 }
 
-/** @throws Error for another status than the expected one, and when the connection ends */
-function exchange(socket: Socket, request: string, status: number): Promise<void> {
+/** @returns the answer @throws Error for another status than the expected one, and when the connection ends */
+function exchange(socket: Socket, request: string, status: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = ''
     const settle = (error?: Error) => {
       socket.removeAllListeners('data').removeAllListeners('close')
-      if (error === undefined) resolve()
+      if (error === undefined) resolve(answer)
       else reject(error)
     }
     socket.on('close', () => settle(new Error(`The connection was closed after: ${answer}`)))

@@ -1,4 +1,5 @@
-// What processes take: from /proc, so that it is known on Linux only.
+// What processes take: from /proc, so that most of it is known on Linux only.
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Ticks of a hundredth of a second, as on every Linux that Node runs on. */
@@ -6,7 +7,17 @@ const microsPerTick = 10_000
 
 /** The memory that a process has held at most since it began, in MiB. */
 export function peakMiB(pid: number): number {
-  return Number(/^VmHWM:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
+  return Number(/^VmHWM:\s*(\d+)/m.exec(statusOf(pid))?.[1]) / 1_024
+}
+
+/** The memory that a process holds now, in MiB. */
+export function residentMiB(pid: number): number {
+  // A small Linux may be without `ps`, and other systems are without `/proc`.
+  const kibibytes =
+    process.platform === 'linux'
+      ? /^VmRSS:\s*(\d+)/m.exec(statusOf(pid))?.[1]
+      : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+  return Number(kibibytes) / 1_024
 }
 
 /** The CPU time of a process so far, in microseconds. */
@@ -26,6 +37,10 @@ export function cpuMicrosOfAll(pid: number): number {
 
 export function parentOf(pid: number): number {
   return fieldsOf(pid).parent
+}
+
+function statusOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/status`, 'utf8')
 }
 
 /** A process may end while the list is gone through. */

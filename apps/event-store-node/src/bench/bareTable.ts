@@ -1,0 +1,49 @@
+// What Postgres alone does with the same events: single rows inserted durably, and the log's rows selected.
+import { randomUUID } from 'node:crypto'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { data } from './appends.ts'
+import type { ReadRate } from './reads.ts'
+
+/** More do not make Postgres faster. */
+const mostConnections = 32
+const rowsOfASelect = 1_000
+
+export type BareTable = {
+  /** Inserts one row, in a transaction of its own. */
+  insertOne(): Promise<unknown>
+  /** Selects the log from its start, at most this many rows. */
+  selectLog(most: number): Promise<ReadRate>
+}
+
+/** @param stack with which the connections are closed */
+export async function createBareTable(databaseUrl: string, stack: AsyncDisposableStack): Promise<BareTable> {
+  const log = createLog({ app: 'bench', level: 'error' })
+  const pool = createPool({ databaseUrl, applicationName: 'bench', max: mostConnections, log })
+  stack.defer(() => pool.end())
+  await pool.query('create table public.bare_events (id uuid primary key, stream text, type text, data bytea)')
+  const bytes = Buffer.from(JSON.stringify(data))
+  const text = 'insert into public.bare_events values ($1, $2, $3, $4)'
+  return {
+    insertOne() {
+      const id = randomUUID()
+      return pool.query({ name: 'bare_insert', text, values: [id, `bench-${id}`, 'Measured', bytes] })
+    },
+    async selectLog(most) {
+      const begin = performance.now()
+      let events = 0
+      for (let last = 0n; events < most; ) {
+        const { rows } = await pool.query<{ position: bigint }>({
+          name: 'bare_select',
+          text: 'select * from event_store.events where position > $1 order by position limit $2',
+          values: [last, Math.min(rowsOfASelect, most - events)],
+        })
+        const end = rows.at(-1)
+        if (end === undefined) break
+        last = end.position
+        events += rows.length
+      }
+      return { events, perSecond: (events * 1_000) / (performance.now() - begin) }
+    },
+  }
+}

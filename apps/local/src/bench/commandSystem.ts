@@ -1,0 +1,35 @@
+// The write side as it runs in production, and a bare route beside it on the same Postgres.
+import { randomBytes } from 'node:crypto'
+import { type PrivateNode, startPrivateNode } from '@paylog/event-store-node/bench/privateNode'
+import { startProgram } from '@paylog/testing/bench/program'
+import { freePort } from '@paylog/testing/processes'
+
+/** Where requests go, and whose CPU time they take beside Postgres'. */
+export type Side = { readonly port: number; readonly path: string; readonly pids: readonly number[] }
+
+export type CommandSystem = { readonly node: PrivateNode; readonly api: Side; readonly bare: Side }
+
+/** Starts event store node, identity backend, command-api with the sandbox provider, and the bare route: each a process. */
+export async function startCommandSystem(stack: AsyncDisposableStack): Promise<CommandSystem> {
+  const node = await startPrivateNode(stack)
+  const [apiPort, barePort, identityPort] = [await freePort(), await freePort(), await freePort()]
+  const start = (script: string, env: Readonly<Record<string, string>>) =>
+    startProgram(import.meta.resolve(script), { env, stack })
+  const identity = await start('../identity.ts', { PORT: String(identityPort) })
+  const api = await start('@paylog/command-api/main', {
+    PORT: String(apiPort),
+    EVENTSTORE_URL: node.connectionString,
+    AUTH_URL: `http://127.0.0.1:${identityPort}`,
+    SANDBOX_PROVIDER: 'true',
+    SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),
+  })
+  const bare = await start('@paylog/command-api/bench/bareRoute', {
+    PORT: String(barePort),
+    DATABASE_URL: node.postgres.databaseUrl,
+  })
+  return {
+    node,
+    api: { port: apiPort, path: '/payments/intents', pids: [api.pid, identity.pid, node.pid()] },
+    bare: { port: barePort, path: '/orders', pids: [bare.pid] },
+  }
+}
