@@ -6,6 +6,7 @@ import { isAlive } from '../apps/ops/src/isAlive.ts'
 import { startEmbeddedPostgres } from '../packages/embedded-postgres/src/embeddedPostgres.ts'
 import { endOrphan } from '../packages/embedded-postgres/src/postgresOrphan.ts'
 import { createLog, type Logger } from '../packages/runtime/src/log.ts'
+import { createTemplate } from '../packages/testing/src/migrateEverything.ts'
 import { freePort } from '../packages/testing/src/processes.ts'
 import { findRedis, startRedisProcess } from '../packages/testing/src/redisProcess.ts'
 
@@ -43,6 +44,7 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
       })
       stops.push(postgres.stop)
       env.TEST_DATABASE_URL = postgres.databaseUrl
+      env.TEST_DATABASE_TEMPLATE = await createTemplate(postgres.databaseUrl)
     }
     const redisProgram = await findRedis(process.env.PATH)
     const skipped =

@@ -1,12 +1,19 @@
 // What a command is, and how its arguments are read.
+import type { Readable, Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Print } from './printTo.ts'
+import type { ProgressOutput } from './progress.ts'
 
 export type Context = {
   /** The operator's environment, completed by a local system that runs beside. */
   readonly environment: NodeJS.ProcessEnv
   /** Writes one line of the answer. */
   readonly print: Print
+  /** Where the answer goes: `print` writes there, and this tells whether anybody still reads it. */
+  readonly output: Writable
+  /** Where progress, warnings and complaints go. */
+  readonly errors: Writable & ProgressOutput
+  readonly input: Readable
 }
 
 export type Command = {

@@ -1,90 +1,14 @@
 // `npm run -s ops -- …`: the operators' and auditors' command line.
-import { ConfigError } from '@paylog/runtime/config'
-import { type Command, OpsError, UsageError } from './command.ts'
-import { commands } from './commands.ts'
-import { messageOf } from './messageOf.ts'
-import { type Print, printTo } from './printTo.ts'
-import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
+import { runCommandLine } from './commandLine.ts'
+
+const { stdin: input, stdout: output, stderr: errors } = process
+
+// Whoever reads the output may leave, as `head` does: what is under way goes on without it.
+for (const stream of [output, errors]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
 
 // biome-ignore lint/style/noProcessEnv: a running system completes it before it is decoded.
-const given = process.env
-const call = 'npm run -s ops --'
-
-const exitFailed = 1
-const exitUsage = 2
-
-async function run(args: readonly string[]): Promise<number> {
-  const called = Object.entries(commands).find(([name]) => name.split(' ').every((word, index) => args[index] === word))
-  if (called === undefined) return explain(args)
-  const [name, load] = called
-  const command = await load()
-  const print = printTo(process.stdout)
-  const rest = args.slice(name.split(' ').length)
-  if (rest.includes('--help') || rest.includes('-h')) {
-    await print([usage(name, command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
-    return 0
-  }
-  try {
-    await runBeside(command, rest, print)
-    return 0
-  } catch (error) {
-    complain(messageOf(error))
-    if (error instanceof OpsError) return error.exitCode
-    if (!(error instanceof UsageError)) return exitFailed
-    complain(usage(name, command))
-    return exitUsage
-  }
-}
-
-async function runBeside(command: Command, args: readonly string[], print: Print): Promise<void> {
-  const { directory, runtime } = findRunningSystem(given)
-  try {
-    await command.run(args, { environment: completeEnvironment(given, runtime), print })
-  } catch (error) {
-    if (!(error instanceof ConfigError) || runtime !== undefined) throw error
-    throw new OpsError(
-      `${error.message} (no local system runs on ${directory}; if one runs elsewhere, set DATA_DIR as it has it)`,
-      { cause: error },
-    )
-  }
-}
-
-/** The answer to half a command, an unknown one, and a cry for help: all commands, or those of the group that was named. */
-async function explain(args: readonly string[]): Promise<number> {
-  const wantsHelp = args.length === 0 || args[0] === 'help' || args.some((arg) => ['--help', '-h'].includes(arg))
-  const all = await Promise.all(Object.entries(commands).map(async ([name, load]) => ({ name, ...(await load()) })))
-  const group = all.filter(({ name }) => name.startsWith(`${args[0]} `))
-  const help = [
-    `Usage: ${call} COMMAND`,
-    '',
-    ...(group.length > 0 ? group : all).flatMap(({ name, usage: rest, summary }) => [
-      `  ${name} ${rest}`,
-      `      ${summary}`,
-    ]),
-    '',
-    'COMMAND --help says more of some.',
-    'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
-    'elsewhere it takes the same environment as the apps.',
-  ].join('\n')
-  if (!wantsHelp && group.length === 0) complain(`Unknown command: ${args.join(' ')}`)
-  else if (!wantsHelp && args[1] !== undefined) complain(`There is no ${args[0]} ${args[1]}.`)
-  if (args.length > 0 && wantsHelp) process.stdout.write(`${help}\n`)
-  else complain(help)
-  return args.length > 0 && wantsHelp ? 0 : exitUsage
-}
-
-const usage = (name: string, { usage: rest }: Command) => `Usage: ${call} ${name} ${rest}`
-
-/** Whoever reads the output may leave, as `head` does: what is under way goes on without it. */
-function outliveReaders(): void {
-  for (const output of [process.stdout, process.stderr]) {
-    output.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-    })
-  }
-}
-
-const complain = (text: string) => void process.stderr.write(`${text}\n`)
-
-outliveReaders()
-process.exitCode = await run(process.argv.slice(2))
+process.exitCode = await runCommandLine(process.argv.slice(2), { environment: process.env, input, output, errors })

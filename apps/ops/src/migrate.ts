@@ -1,12 +1,12 @@
 // `migrate`: brings the tables of the read models and of the webhooks to this version.
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { loadConfig, text, url } from '@paylog/runtime/config'
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { migrate } from '@paylog/runtime/postgres'
 import { grantReading, requireRole, UnknownRoleError } from '@paylog/runtime/readerRole'
 import { migrateWebhooks } from '@paylog/worker/migrate'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from './command.ts'
+import { opsPool } from './opsPool.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
@@ -22,11 +22,10 @@ export const migrateTables: Command = {
     'It only goes forward, may run while the version before serves, and may be called again at any time, by several at\n' +
     'once. READER_ROLE names a role of Postgres that may then read all views, and nothing else, which is all that the\n' +
     'query API needs.',
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
     const { DATABASE_URL, READER_ROLE: role } = loadConfig(Config, environment)
-    const log = createLog({ app: 'ops', level: 'warn' }, process.stderr)
-    const pool = createPool({ databaseUrl: DATABASE_URL, applicationName: 'paylog ops', max: 2, log })
+    const { pool } = opsPool(DATABASE_URL, { max: 2, errors })
     try {
       // Known before anything is changed.
       if (role !== undefined) await requireRole(pool, role)

@@ -7,7 +7,7 @@ import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { readRuntime, removeRuntime, writeRuntime } from './runtimeFile.ts'
 import { streamsRead } from './streams/read.ts'
 import { table } from './table.ts'
-import { runOps } from './testing/runOps.ts'
+import { contextOf, runOps } from './testing/runOps.ts'
 
 const runtime = {
   pid: process.pid,
@@ -38,7 +38,7 @@ t.test('a command line that cannot be understood exits 2 and shows the usage', a
   ]
   const print = async (line: string) => void t.fail(line)
   for (const { args, says } of misused)
-    await t.rejects(streamsRead.run(args, { environment: {}, print }), { name: 'UsageError', message: says })
+    await t.rejects(streamsRead.run(args, contextOf({ environment: {}, print })), { name: 'UsageError', message: says })
 })
 
 const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)

@@ -5,14 +5,14 @@ import { withInterrupt } from './withInterrupt.ts'
 t.test('signals are listened for while the work lasts, however it ends', async (t) => {
   const listening = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')
   const before = listening()
-  const result = await withInterrupt(async (signal) => {
+  const result = await withInterrupt(process.stderr, async (signal) => {
     t.equal(signal.aborted, false)
     return listening() - before
   })
   t.equal(result, 2)
   t.equal(listening(), before)
   await t.rejects(
-    withInterrupt(async () => {
+    withInterrupt(process.stderr, async () => {
       throw new Error('on purpose')
     }),
     { message: 'on purpose' },

@@ -1,6 +1,6 @@
 // A log for tests: the embedded node as a real process on a database of its own.
 import type { Test } from 'tap'
-import { createTestDatabase } from './postgres.ts'
+import { createMigratedDatabase } from './migratedDatabase.ts'
 import { freePort, startProcess, type TestProcess } from './processes.ts'
 
 const script = new URL('../../../apps/event-store-node/src/main.ts', import.meta.url)
@@ -8,6 +8,7 @@ const script = new URL('../../../apps/event-store-node/src/main.ts', import.meta
 export type TestEventStore = {
   /** `esdb://…`, the same after a restart. */
   readonly connectionString: string
+  /** It has the tables of the apps as well. */
   readonly databaseUrl: string
   /** Kills the node without a chance to say goodbye. */
   kill(): Promise<void>
@@ -24,7 +25,7 @@ export async function startEventStore(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestEventStore> {
-  const { databaseUrl } = await createTestDatabase(t)
+  const { databaseUrl } = await createMigratedDatabase(t)
   const port = await freePort()
   const env = { ...settings, DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn' }
   let node = await startProcess(t, { script, env })

@@ -2,11 +2,13 @@
 import { startNode } from '@paylog/event-store-node/node'
 import { createLog } from '@paylog/runtime/log'
 import type { Test } from 'tap'
-import { createTestDatabase } from './postgres.ts'
+import { createMigratedDatabase } from './migratedDatabase.ts'
 
-/** Starts a node on a database of its own; it ends with the test. */
-export async function startEventStoreInProcess(t: Test): Promise<{ readonly connectionString: string }> {
-  const { databaseUrl } = await createTestDatabase(t)
+/** Starts a node on a database of its own, which has the tables of the apps as well; it ends with the test. */
+export async function startEventStoreInProcess(
+  t: Test,
+): Promise<{ readonly connectionString: string; readonly databaseUrl: string }> {
+  const { databaseUrl } = await createMigratedDatabase(t)
   const node = await startNode({
     host: '127.0.0.1',
     port: 0,
@@ -15,5 +17,5 @@ export async function startEventStoreInProcess(t: Test): Promise<{ readonly conn
     fail: (error) => t.fail('the node gave up', { error }),
   })
   t.teardown(() => node.stop())
-  return { connectionString: `esdb://127.0.0.1:${node.port}?tls=false` }
+  return { connectionString: `esdb://127.0.0.1:${node.port}?tls=false`, databaseUrl }
 }

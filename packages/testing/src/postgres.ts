@@ -22,13 +22,19 @@ export async function createTestDatabase(
     if (t.passing()) await administer(serverUrl, `drop database ${name} with (force)`)
     else t.comment(`the database ${name} is kept until the end of the run`)
   })
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return { databaseUrl: url.href }
+  return { databaseUrl: databaseAt(serverUrl, name) }
 }
 
-async function administer(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl })
+/** The address of another database on the same server. */
+export function databaseAt(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Does one statement on a connection of its own. */
+export async function administer(databaseUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     await client.query(statement)

@@ -7,8 +7,8 @@ import { freePort, startProcess } from './processes.ts'
 
 const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import.meta.url)
 
-/** A process that can be killed without a goodbye, and started again as a supervisor would. */
-export type Part = { kill(): Promise<void>; start(): Promise<void> }
+/** A process that can be killed without a goodbye, and started again as a supervisor would, perhaps with other variables. */
+export type Part = { kill(): Promise<void>; start(more?: Readonly<Record<string, string>>): Promise<void> }
 
 export type TestSystem = {
   readonly baseUrl: string
@@ -39,17 +39,13 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
     LOG_LEVEL: 'warn',
     ...env,
   }
-  const migration = startProcess(t, { script: main('ops'), args: ['migrate'], env: environment })
-  await migration.catch((endedInsteadOfReady: Error) => {
-    if (!endedInsteadOfReady.message.includes('ended (0)')) throw endedInsteadOfReady
-  })
   const part = async (app: string): Promise<Part> => {
-    const start = () => startProcess(t, { script: main(app), env: environment })
+    const start = (more = {}) => startProcess(t, { script: main(app), env: { ...environment, ...more } })
     let running = await start()
     return {
       kill: () => running.kill('SIGKILL'),
-      async start() {
-        running = await start()
+      async start(more) {
+        running = await start(more)
       },
     }
   }

@@ -2,7 +2,7 @@
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { startPaymentsOnLog } from '../testing/paymentsOnLog.ts'
-import { runOps } from '../testing/runOps.ts'
+import { startOps } from '../testing/runOps.ts'
 
 const total = 3_120
 const atOnce = 40
@@ -30,11 +30,11 @@ t.test('thousands of payments are read with little memory, and asked about in th
   for await (const event of payments.store.readLog({ prefixes: ['payment-'] }))
     if (event.type === 'PaymentInitiated' && paid.has(event.data.payment_id)) order.push(event.data.payment_id)
 
-  const run = await runOps(['payments', 'reconcile', '--since', '2d', '--json'], {
+  const run = await startOps(['payments', 'reconcile', '--since', '2d', '--json'], {
     EVENTSTORE_URL: payments.connectionString,
     ...fake.env,
     NODE_OPTIONS: '--max-old-space-size=76',
-  })
+  }).ended
   t.equal(run.code, 0, run.stderr)
   const lines: { payment_id?: string }[] = run.stdout
     .trimEnd()

@@ -37,7 +37,7 @@ export const paymentsReconcile: Command = {
     'different, in conflict or unknown, when a provider could not be asked, or when the run was interrupted.',
     'It may be interrupted and repeated at any time.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], {
       since: { type: 'string' },
       all: { type: 'boolean' },
@@ -48,10 +48,10 @@ export const paymentsReconcile: Command = {
     const providers = await enabledProviders(config)
     if (providers.size === 0) throw new OpsError(noProvider)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
-    const progress = createReconcileProgress(process.stderr)
+    const progress = createReconcileProgress(errors)
     try {
       const workflow = { store, providers, now: () => new Date() }
-      await withInterrupt((signal) =>
+      await withInterrupt(errors, (signal) =>
         reconcile(workflow, {
           selection: createSelection({ since, all: values.all === true }),
           ...reportBeside(progress, print),

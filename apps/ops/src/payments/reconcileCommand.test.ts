@@ -4,7 +4,7 @@ import { createSandbox } from '@paylog/providers/sandbox'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'
-import { type Ended, runOps, startOps } from '../testing/runOps.ts'
+import { contextOf, type Ended, runOps, startOps } from '../testing/runOps.ts'
 import { paymentsReconcile, reconcile as reconcilePayments } from './reconcile.ts'
 import { createSelection } from './selection.ts'
 
@@ -49,7 +49,7 @@ t.test('a command that makes no sense is not begun', async (t) => {
   t.match(ended.stderr, '\nUsage: npm run -s ops -- payments reconcile [--since T] [--all] [--json]\n')
   const print = async (line: string) => void t.fail(line)
   const calling = (more: Readonly<Record<string, string>>) =>
-    paymentsReconcile.run([], { environment: { ...env, ...more }, print })
+    paymentsReconcile.run([], contextOf({ environment: { ...env, ...more }, print }))
   await t.rejects(calling({}), { name: 'OpsError', message: /^No provider is enabled\. Set .*STRIPE_SECRET_KEY/ })
   await t.rejects(calling({ STRIPE_SECRET_KEY: 'sk_test' }), {
     name: 'ConfigError',

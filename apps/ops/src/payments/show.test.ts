@@ -11,7 +11,7 @@ import { readPaymentEvents } from '@paylog/workflows/paymentOnRecord'
 import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
 import { startPaymentsOnLog } from '../testing/paymentsOnLog.ts'
-import { runOps } from '../testing/runOps.ts'
+import { contextOf, runOps } from '../testing/runOps.ts'
 import { paymentShow } from './show.ts'
 import { readablePast } from './showPast.ts'
 
@@ -24,7 +24,7 @@ async function show(...args: string[]) {
   const print = async (line: string) => {
     stdout += `${line}\n`
   }
-  const error = await paymentShow.run(args, { environment, print }).then(
+  const error = await paymentShow.run(args, contextOf({ environment, print })).then(
     () => undefined,
     (reason: unknown) => reason,
   )

@@ -41,15 +41,15 @@ ids.
 It may be interrupted and repeated at any time: nothing is added twice. It goes on when nobody reads its report any more.
 Exits with 0 when all lines are in, doubtful ones as well; with 2 when lines were rejected and the others are in; with
 1 when it could not go on to the end of the file.`,
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors, input }) {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const { EVENTSTORE_URL } = loadConfig(Config, environment)
-    const file = await openImportFile(positionals[0])
+    const file = await openImportFile(positionals[0], input)
     const store = createEventStore({ connectionString: EVENTSTORE_URL })
-    const progress = createImportProgress(process.stderr)
+    const progress = createImportProgress(errors)
     try {
       const log = { store, now: () => new Date() }
-      await withInterrupt((signal) =>
+      await withInterrupt(errors, (signal) =>
         importProducts(log, {
           file,
           isJson: values.json === true,

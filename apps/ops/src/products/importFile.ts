@@ -19,10 +19,11 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * @param path `-` for standard input
+ * @param input what that is
  * @throws OpsError when it cannot be read
  */
-export async function openImportFile(path: string): Promise<ImportFile> {
-  if (path === '-') return fileOf('Standard input', process.stdin, undefined)
+export async function openImportFile(path: string, input: Readable): Promise<ImportFile> {
+  if (path === '-') return fileOf('Standard input', input, undefined)
   const name = resolve(path)
   const handle = await open(name).catch((error: unknown) => refuse(name, error))
   const size = await sizeOf(name, handle)

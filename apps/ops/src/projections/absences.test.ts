@@ -1,5 +1,6 @@
 // What the commands about projections say when something is not there.
 import { projectionFigures } from '@paylog/projections/lag'
+import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { startProjectionsRig } from '../testing/projectionsRig.ts'
@@ -50,7 +51,7 @@ t.test('without a database, or with one that is not of this version', async (t) 
       stdout: '',
       stderr: 'connect ECONNREFUSED 127.0.0.1:1\n',
     })
-  const other = { DATABASE_URL: rig.node.databaseUrl }
+  const other = { DATABASE_URL: (await createTestDatabase(t)).databaseUrl }
   const migrate = 'The read models of this database are not of this version: run `npm run -s ops -- migrate` first\n'
   for (const args of [['list'], ['rebuild', '--all']])
     t.match(await rig.run(args, other), { code: 1, stdout: '', stderr: migrate })

@@ -9,9 +9,10 @@ import { projectionLock } from '@paylog/projector/runProjection'
 import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, readArguments } from '../command.ts'
+import type { Pool } from '../opsPool.ts'
 import { listText } from './listText.ts'
 import { listLags } from './projectionLag.ts'
-import { heldLocks, type Pool, withReadModels } from './readModels.ts'
+import { heldLocks, withReadModels } from './readModels.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
@@ -48,10 +49,10 @@ export const projectionsList: Command = {
     'Behind: events that are recorded and not in the live table yet, and for how long the first of them has been waiting.',
     'It is unknown when neither the event store nor a projector has said it.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
     const { DATABASE_URL, EVENTSTORE_URL } = loadConfig(Config, environment)
-    const listed = await withReadModels(DATABASE_URL, ({ pool }) => listProjections(pool, EVENTSTORE_URL))
+    const listed = await withReadModels(DATABASE_URL, errors, ({ pool }) => listProjections(pool, EVENTSTORE_URL))
     await print(values.json ? JSON.stringify({ projections: listed }) : listText(listed))
   },
 }

@@ -1,13 +1,14 @@
 // Which projections a command line means.
 import t from 'tap'
 import { UsageError } from '../command.ts'
+import { contextOf } from '../testing/runOps.ts'
 import { projectionsList } from './list.ts'
 import { chosenProjections } from './named.ts'
 import { projectionsPrune } from './prune.ts'
 import { projectionsRebuild } from './rebuild.ts'
 import { projectionsVerify } from './verify.ts'
 
-const context = { environment: {}, print: async () => {} }
+const context = contextOf({ environment: {}, print: async () => {} })
 
 t.test('command lines that cannot be understood', async (t) => {
   const known = 'There are payments, payment_methods, addresses, products.'

@@ -3,7 +3,7 @@ import { createEventStore, type EventStore } from '@paylog/event-store/eventStor
 import { type LiveCheckpoint, liveCheckpoints } from '@paylog/projections/checkpoints'
 import { type Lag, lagOf, projectionFigures } from '@paylog/projections/lag'
 import { projections } from '@paylog/projections/registry'
-import type { Pool } from './readModels.ts'
+import type { Pool } from '../opsPool.ts'
 
 /** Nobody wants to wait long for a list. */
 const timing = { readTimeoutMs: 2_000, readPatienceMs: 2_000 }

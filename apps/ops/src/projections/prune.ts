@@ -25,13 +25,13 @@ export const projectionsPrune: Command = {
     'Never the live table, and never one that a rebuild or a verification is filling. A table that something else still',
     'reads, such as a backup, is left for the next time. Exits with 1 when it was interrupted.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals } = readList(args, { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' } })
     const chosen = positionals.length === 0 ? projections : namedProjections(positionals)
     const { DATABASE_URL } = loadConfig(Config, environment)
     const isDryRun = values['dry-run'] === true
-    const pruned = await withReadModels(impatient(DATABASE_URL, lockTimeoutMs), (readModels) =>
-      withInterrupt((signal) => pruneTables({ ...readModels, projections: chosen, isDryRun, signal })),
+    const pruned = await withReadModels(impatient(DATABASE_URL, lockTimeoutMs), errors, (readModels) =>
+      withInterrupt(errors, (signal) => pruneTables({ ...readModels, projections: chosen, isDryRun, signal })),
     )
     await print(values.json ? json(pruned, isDryRun) : text(pruned, isDryRun))
     if (!pruned.isComplete) throw new OpsError('Interrupted. Run it again for the rest.')

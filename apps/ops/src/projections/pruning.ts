@@ -5,7 +5,8 @@ import { dropTable, listTables } from '@paylog/projections/tables'
 import { rebuildLock } from '@paylog/projector/rebuild/rebuild'
 import { verifyLock } from '@paylog/projector/rebuild/verify'
 import { holdLock } from '@paylog/runtime/postgres'
-import { heldLocks, type Pool, type ReadModels, unlessBusy } from './readModels.ts'
+import type { Pool } from '../opsPool.ts'
+import { heldLocks, type ReadModels, unlessBusy } from './readModels.ts'
 
 export type Pruned = {
   /** Or what would be. */

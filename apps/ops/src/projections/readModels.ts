@@ -1,9 +1,10 @@
 // The database of the read models, and who does something to a projection there.
-import { createLog, type Logger } from '@paylog/runtime/log'
-import { createPool, lockKey } from '@paylog/runtime/postgres'
+import type { Writable } from 'node:stream'
+import type { Logger } from '@paylog/runtime/log'
+import { lockKey } from '@paylog/runtime/postgres'
 import { OpsError } from '../command.ts'
+import { opsPool, type Pool } from '../opsPool.ts'
 
-export type Pool = ReturnType<typeof createPool>
 export type ReadModels = { readonly databaseUrl: string; readonly pool: Pool; readonly log: Logger }
 
 /** A rebuild and a verification use three at the same time; one more asks meanwhile. */
@@ -16,11 +17,11 @@ const maxConnections = 4
  */
 export async function withReadModels<Result>(
   databaseUrl: string,
+  errors: Writable,
   work: (readModels: ReadModels) => Promise<Result>,
 ): Promise<Result> {
   // Whatever goes wrong is told by the error of the work as well, in words and not between the lines of the progress.
-  const log = createLog({ app: 'ops', level: 'fatal' }, process.stderr)
-  const pool = createPool({ databaseUrl, applicationName: 'paylog ops', max: maxConnections, log })
+  const { pool, log } = opsPool(databaseUrl, { max: maxConnections, errors, level: 'fatal' })
   try {
     const { rows } = await pool.query<{ ready: boolean }>(
       "select to_regclass('read_models.tables') is not null as ready",

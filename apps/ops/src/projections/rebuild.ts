@@ -32,16 +32,16 @@ export const projectionsRebuild: Command = {
     '',
     'Exits with 0 when all were rebuilt, whether rows had differed or not, and with 1 otherwise.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
     const chosen = chosenProjections(positionals, values.all === true)
     const config = loadConfig(Config, environment)
-    const progress = createReplayProgress(process.stderr)
+    const progress = createReplayProgress(errors)
     const { say, conclude } = reportBeside(progress, print)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
     try {
-      await withReadModels(config.DATABASE_URL, async (readModels) => {
-        const { all, failed } = await withInterrupt((signal) =>
+      await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
+        const { all, failed } = await withInterrupt(errors, (signal) =>
           inTurn(chosen, signal, async (projection) => {
             const rebuilt = await rebuildOne({ ...readModels, store, projection, signal, onProgress: progress.show })
             progress.end()

@@ -30,17 +30,17 @@ export const projectionsVerify: Command = {
     'Exits with 0 when all rows are what the log says, with 3 when rows differ, and with 1 when something could not be',
     'checked, whatever was found in the rest.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
     const chosen = chosenProjections(positionals, values.all === true)
     const config = loadConfig(Config, environment)
-    const progress = createReplayProgress(process.stderr)
+    const progress = createReplayProgress(errors)
     const { say, conclude } = reportBeside(progress, print)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
     const different: string[] = []
     try {
-      const { all, failed } = await withReadModels(config.DATABASE_URL, (readModels) =>
-        withInterrupt((signal) =>
+      const { all, failed } = await withReadModels(config.DATABASE_URL, errors, (readModels) =>
+        withInterrupt(errors, (signal) =>
           inTurn(chosen, signal, async (projection) => {
             const verified = await verifyOne({
               ...readModels,

@@ -1,46 +1,21 @@
 // The command as an operator runs it: processes, exit codes, what is printed, and who goes on reading afterwards.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
-import { compileCache } from '@paylog/testing/compileCache'
 import { createEndpoint } from '@paylog/testing/endpoint'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startProcess } from '@paylog/testing/processes'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { fetch } from 'undici'
+import { contextOf, runOps, startOps } from '../testing/runOps.ts'
 import { streamsCopy } from './copy.ts'
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-
-type Run = {
-  readonly child: ChildProcess
-  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>
-}
-
-function copy(t: Test, args: readonly string[]): Run {
-  const env = { PATH: process.env.PATH, ...compileCache }
-  const child = spawn(process.execPath, [main, 'streams', 'copy', ...args], { env })
-  t.teardown(() => child.kill('SIGKILL'))
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, stdout, stderr }))
-  })
-  return { child, ended }
-}
+const copy = (args: readonly string[]) => runOps(['streams', 'copy', ...args])
 
 async function startStores(t: Test) {
-  const [source, target] = await Promise.all([startEventStore(t), startEventStore(t)])
+  const [source, target] = await Promise.all([startEventStoreInProcess(t), startEventStoreInProcess(t)])
   return { source: connected(t, source), target: connected(t, target) }
 }
 
@@ -75,11 +50,11 @@ t.test('a command line that cannot be understood is refused before anything is d
   ]
   const print = async (line: string) => void t.fail(line)
   for (const { args, says } of wrong)
-    await t.rejects(streamsCopy.run(args, { environment: {}, print }), {
+    await t.rejects(streamsCopy.run(args, contextOf({ environment: {}, print })), {
       name: 'UsageError',
       message: new RegExp(`^${says}`),
     })
-  const ended = await copy(t, []).ended
+  const ended = await copy([])
   t.match(ended, { code: 2, stdout: /^$/, stderr: /^--from is missing[^\n]*\nUsage: / })
 })
 
@@ -96,7 +71,7 @@ t.test('what cannot be reached or understood is named in one line, without its p
   ]
   for (const { to = target.url, checkpoints, says } of cases) {
     const args = ['--from', source.url, '--to', to, ...(checkpoints ? ['--checkpoints', checkpoints] : [])]
-    const { code, stdout, stderr } = await copy(t, args).ended
+    const { code, stdout, stderr } = await copy(args)
     t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: new RegExp(`^${says}\n$`) })
   }
 })
@@ -106,18 +81,18 @@ t.test('it says what it did, in words and for machines', async (t) => {
   await source.client.appendToStream('one-1', [numbered(0), numbered(1)])
   await source.client.deleteStream('one-1')
   const args = ['--from', source.url, '--to', target.url]
-  const first = await copy(t, args).ended
+  const first = await copy(args)
   t.match(first, {
     code: 0,
     stdout:
       /^3 events, 3 copied and 0 there before, are the same in both logs\.\nLeft out events of system streams: \d+\./,
     stderr: /Looking: 3 events.*\nCopying: 3 of 3 events.*\nComparing: 3 of 3 events.*\n$/,
   })
-  const again = await copy(t, [...args, '--json']).ended
+  const again = await copy([...args, '--json'])
   t.equal(again.code, 0)
   t.match(JSON.parse(again.stdout), { complete: true, events: 3, copied: 0, already_there: 3, recorded_since: 0 })
   await target.client.appendToStream('foreign-1', numbered(0))
-  const refused = await copy(t, args).ended
+  const refused = await copy(args)
   t.match(refused, { code: 1, stdout: '', stderr: /The target has foreign-1@0 .*, which the source has not\n$/ })
 })
 
@@ -132,13 +107,13 @@ t.test('a copy that is killed in the middle goes on when it is run again', async
     for await (const { event } of target.client.readAll()) if (event?.streamId.startsWith('many-')) events += 1
     return events
   }
-  const killed = copy(t, args)
+  const killed = startOps(['streams', 'copy', ...args])
   await waitFor(async () => (await count()) > 20, { what: 'a copy under way', timeoutMs: 20_000 })
-  killed.child.kill('SIGKILL')
+  killed.signal('SIGKILL')
   t.equal((await killed.ended).code, null, 'it was killed before it was through')
   const there = await count()
   t.ok(there < 300, `${there} of 300 were there`)
-  const { code, stdout } = await copy(t, args).ended
+  const { code, stdout } = await copy(args)
   t.equal(code, 0)
   t.match(JSON.parse(stdout), { complete: true, events: 300, copied: 300 - there, already_there: there })
 })
@@ -180,11 +155,11 @@ t.test('projector and worker go on in the new log where they were in the old one
   for (let count = 0; count < 2; count += 1) await pay()
   await system.parts.gateway.kill()
 
-  const target = connected(t, await startEventStore(t))
+  const target = connected(t, await startEventStoreInProcess(t))
   // Other positions than in the old log.
   for (let count = 0; count < 7; count += 1) await target.client.appendToStream('$own', numbered(count))
   const args = ['--from', system.eventStoreUrl, '--to', target.url, '--checkpoints', databaseUrl, '--json']
-  const { code, stdout, stderr } = await copy(t, args).ended
+  const { code, stdout, stderr } = await copy(args)
   t.equal(code, 0, stderr)
   const { checkpoints } = JSON.parse(stdout)
   t.match(checkpoints, [
@@ -198,7 +173,7 @@ t.test('projector and worker go on in the new log where they were in the old one
     t.ok(next)
     t.equal(await nextPaymentEvent(target.client, to), next, 'the same event comes next')
   }
-  t.match(JSON.parse((await copy(t, args).ended).stdout), { checkpoints: [] }, 'they are moved once only')
+  t.match(JSON.parse((await copy(args)).stdout), { checkpoints: [] }, 'they are moved once only')
 
   const environment = {
     ...nodes,

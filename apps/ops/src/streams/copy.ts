@@ -10,7 +10,7 @@ export const streamsCopy: Command = {
   usage: '--from esdb://… --to esdb://… [--checkpoints postgres://…] [--json]',
   summary:
     'Copy the whole log into another event store, compare them, and move the checkpoints of projector and worker',
-  async run(args, { print }) {
+  async run(args, { print, errors }) {
     const { values } = readArguments(args, [], {
       from: { type: 'string' },
       to: { type: 'string' },
@@ -22,8 +22,10 @@ export const streamsCopy: Command = {
     if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to are the same')
     if (values.checkpoints !== undefined) refuseOther('--checkpoints', values.checkpoints, /^postgres(ql)?:\/\//)
     const checkpoints =
-      values.checkpoints === undefined ? undefined : await openCheckpoints(values.checkpoints, to).catch(refuseDatabase)
-    const progress = createCopyProgress(process.stderr)
+      values.checkpoints === undefined
+        ? undefined
+        : await openCheckpoints(values.checkpoints, to, errors).catch(refuseDatabase)
+    const progress = createCopyProgress(errors)
     try {
       const positions = checkpoints?.positions
       const result = await copyLog({ from, to, ...(positions && { positions }), onProgress: progress.show })

@@ -41,7 +41,7 @@ const at = (position: bigint) => ({ commit: position, prepare: position })
 
 t.test('all checkpoints move together, once for each new log', async (t) => {
   const { databaseUrl, rows } = await databaseWithCheckpoints(t)
-  const checkpoints = await openCheckpoints(databaseUrl, target)
+  const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
   t.same(checkpoints.positions, [{ commit: 10n, prepare: 9n }, at(20n)])
   t.same(await checkpoints.move([at(2n ** 62n), at(0n)]), [
     { table: 'read_models.checkpoints', name: 'a@1', from: 10n, to: 2n ** 62n },
@@ -57,7 +57,7 @@ t.test('all checkpoints move together, once for each new log', async (t) => {
   ]
   t.same(await rows(), moved)
 
-  const again = await openCheckpoints(databaseUrl, target)
+  const again = await openCheckpoints(databaseUrl, target, process.stderr)
   t.same(again.positions, [])
   t.same(await again.move([]), [])
   await again.close()
@@ -66,7 +66,7 @@ t.test('all checkpoints move together, once for each new log', async (t) => {
 
 t.test('none moves when one has moved by itself meanwhile', async (t) => {
   const { databaseUrl, pool, rows } = await databaseWithCheckpoints(t)
-  const checkpoints = await openCheckpoints(databaseUrl, target)
+  const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
   await pool.query('update webhooks.checkpoints set commit_position = 21, prepare_position = 21')
   await t.rejects(checkpoints.move([at(1n), at(2n)]), {
     name: 'OpsError',
@@ -82,5 +82,7 @@ t.test('none moves when one has moved by itself meanwhile', async (t) => {
 
 t.test('a database without checkpoints is most likely another one', async (t) => {
   const { databaseUrl } = await database(t)
-  await t.rejects(openCheckpoints(databaseUrl, target), { message: /^There are no checkpoints in this database/ })
+  await t.rejects(openCheckpoints(databaseUrl, target, process.stderr), {
+    message: /^There are no checkpoints in this database/,
+  })
 })

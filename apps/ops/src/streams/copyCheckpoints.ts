@@ -1,9 +1,9 @@
 // Who has read the log up to where, moved from the positions of one log to those of its copy.
+import type { Writable } from 'node:stream'
 import type { LogPosition } from '@paylog/event-store/codec'
 import { withoutCredentials } from '@paylog/event-store/connectionString'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
 import { OpsError } from '../command.ts'
+import { opsPool, type Pool } from '../opsPool.ts'
 
 /** Whoever reads the log keeps its checkpoint in a table like these. */
 const tables = ['read_models.checkpoints', 'webhooks.checkpoints'] as const
@@ -34,11 +34,11 @@ type Row = { readonly table: string; readonly name: string; readonly position: L
 /**
  * Reads the checkpoints of a database.
  * @param target connection string of the log that they are to be moved to
+ * @param errors where lost connections are told
  * @throws OpsError when there are none; the database's error
  */
-export async function openCheckpoints(databaseUrl: string, target: string): Promise<Checkpoints> {
-  const log = createLog({ app: 'ops', level: 'warn' }, process.stderr)
-  const pool = createPool({ databaseUrl, applicationName: 'paylog ops', max: 1, log })
+export async function openCheckpoints(databaseUrl: string, target: string, errors: Writable): Promise<Checkpoints> {
+  const { pool } = opsPool(databaseUrl, { max: 1, errors })
   const marker = markerOf(withoutCredentials(target))
   try {
     const present = await presentTables(pool)
@@ -55,8 +55,6 @@ export async function openCheckpoints(databaseUrl: string, target: string): Prom
     throw error
   }
 }
-
-type Pool = ReturnType<typeof createPool>
 
 async function presentTables(pool: Pool): Promise<string[]> {
   const found: string[] = []

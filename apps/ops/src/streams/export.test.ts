@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { linesOf, type RecordedRow, startExportRig } from '../testing/exportRig.ts'
-import { runOps } from '../testing/runOps.ts'
+import { contextOf, runOps } from '../testing/runOps.ts'
 import { streamsExport } from './export.ts'
 import { createExportFile } from './exportFile.ts'
 import { createManifest, manifestOf } from './exportManifest.ts'
@@ -207,10 +207,13 @@ t.test('a file that appears while the export is made stays as well', async (t) =
 
 /** With a store that is not there. */
 const runInVain = (path: string, ...flags: readonly string[]) =>
-  streamsExport.run(['--out', path, ...flags], {
-    environment: { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' },
-    print: async () => {},
-  })
+  streamsExport.run(
+    ['--out', path, ...flags],
+    contextOf({
+      environment: { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' },
+      print: async () => {},
+    }),
+  )
 
 t.test('nothing that has the name of one of the files by the end is replaced, whatever it is', async (t) => {
   for (const taken of [(path: string) => path, manifestOf]) {

@@ -41,7 +41,7 @@ export const streamsExport: Command = {
     '',
     'It may be interrupted at any time, exits with 1 then, and leaves nothing behind.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], {
       ...selectionOptions,
       out: { type: 'string' },
@@ -55,11 +55,11 @@ export const streamsExport: Command = {
     refuseTaken(out, { replaces })
     const log = openLog(environment, { isFiltered: serverFilter(selection) !== undefined })
     const warning = categoryWarning(selection)
-    if (warning !== undefined) process.stderr.write(`Warning: ${warning}\n`)
-    const progress = createExportProgress(process.stderr)
+    if (warning !== undefined) errors.write(`Warning: ${warning}\n`)
+    const progress = createExportProgress(errors)
     const { conclude } = reportBeside(progress, print)
     try {
-      const manifest = await untilInterrupted(log, 'Interrupted: nothing was written.', async (signal) => {
+      const manifest = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', async (signal) => {
         const file = await createExportFile(out, { replaces })
         try {
           const written = await exportEvents(log, { selection, file, progress, signal })

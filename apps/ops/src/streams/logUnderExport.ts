@@ -1,4 +1,5 @@
 // The log that an export is made from or compared with.
+import type { Writable } from 'node:stream'
 import { createRawClient, type RawClient } from '@paylog/event-store/raw/rawClient'
 import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
@@ -23,12 +24,12 @@ export function openLog(environment: NodeJS.ProcessEnv, options: { readonly isFi
  * @throws OpsError `interrupted` when it was, whatever came of the work
  */
 export async function untilInterrupted<Result>(
-  log: RawClient,
+  { log, errors }: { readonly log: RawClient; readonly errors: Writable },
   interrupted: string,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await withInterrupt(async (signal) => {
+    return await withInterrupt(errors, async (signal) => {
       signal.addEventListener('abort', () => void log.close())
       try {
         return await work(signal)

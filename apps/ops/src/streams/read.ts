@@ -1,4 +1,5 @@
 // `streams read`: the events of one stream, in order.
+import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
@@ -20,7 +21,7 @@ export const streamsRead: Command = {
     'Events are shown as they were recorded, with --json as in the lines of an export; of one that this program cannot read',
     'also why.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, output }) {
     const { values, positionals } = readArguments(args, ['STREAM'], {
       from: { type: 'string' },
       limit: { type: 'string' },
@@ -29,7 +30,7 @@ export const streamsRead: Command = {
     const [stream] = positionals
     const from = readCount('--from', values.from, 0) ?? 0
     const limit = readCount('--limit', values.limit, 1) ?? Number.POSITIVE_INFINITY
-    const readers = createReaders()
+    const readers = createReaders(output)
     const log = openLog(environment, { isFiltered: false })
     try {
       let shown = 0
@@ -47,10 +48,10 @@ export const streamsRead: Command = {
 }
 
 /** Whoever reads the output may leave, as `head` does; nothing is read for nobody. */
-function createReaders() {
+function createReaders(output: Writable) {
   let isGone = false
   // What the error means for the command is decided where all of them are told.
-  process.stdout.once('error', () => {
+  output.once('error', () => {
     isGone = true
   })
   return {

@@ -32,17 +32,19 @@ export const streamsVerifyExport: Command = {
     '',
     'Exits with 0 when all is the same, with 3 when something differs, and with 1 when it could not be checked.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const [path] = positionals
     const manifest = manifestBeside(path)
     const isFiltered = serverFilter(selectionOf(manifest)) !== undefined
     const log = openLog(environment, { isFiltered })
-    const progress = createExportProgress(process.stderr)
+    const progress = createExportProgress(errors)
     const { conclude } = reportBeside(progress, print)
     try {
-      const verdict = await untilInterrupted(log, 'Interrupted: the export was not checked to its end.', (signal) =>
-        verify(log, { path, manifest, progress, signal }),
+      const verdict = await untilInterrupted(
+        { log, errors },
+        'Interrupted: the export was not checked to its end.',
+        (signal) => verify(log, { path, manifest, progress, signal }),
       )
       const { differences } = verdict
       await conclude((values.json ? verdictJson : verdictText)(path, manifest, verdict))

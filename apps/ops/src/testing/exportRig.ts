@@ -6,13 +6,14 @@ import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log
 import { createRawClient } from '@paylog/event-store/raw/rawClient'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import type { Test } from 'tap'
 import { OpsError } from '../command.ts'
 import { streamsExport } from '../streams/export.ts'
 import type { Difference } from '../streams/exportDifference.ts'
 import { type Manifest, manifestOf } from '../streams/exportManifest.ts'
 import { streamsVerifyExport } from '../streams/verifyExport.ts'
+import { contextOf } from './runOps.ts'
 
 export type RecordedRow = {
   readonly position: bigint
@@ -44,7 +45,7 @@ export type Verification = {
 }
 
 export async function startExportRig(t: Test) {
-  const store = await startEventStore(t)
+  const store = await startEventStoreInProcess(t)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 10_000 })
   const pool = createPool({
     databaseUrl: store.databaseUrl,
@@ -53,8 +54,6 @@ export async function startExportRig(t: Test) {
     log: createLog({ app: 'test', level: 'silent' }),
   })
   t.teardown(() => Promise.all([raw.close(), pool.end()]))
-  // The commands run in this process: what they show of their progress is not for the report of the tests.
-  t.capture(process.stderr, 'write')
   const directory = t.testdir({})
   const environment = { EVENTSTORE_URL: store.connectionString, DATA_DIR: directory }
   const revisions = new Map<string, number>()
@@ -98,14 +97,14 @@ export async function startExportRig(t: Test) {
     async exportTo(path: string, ...flags: readonly string[]): Promise<Manifest> {
       const printed: string[] = []
       const print = async (line: string) => void printed.push(line)
-      await streamsExport.run(['--out', path, '--json', ...flags], { environment, print })
+      await streamsExport.run(['--out', path, '--json', ...flags], contextOf({ environment, print }))
       return JSON.parse(printed.join(''))
     },
     /** Verifies, and says how a process of its own would have ended. */
     async verify(path: string): Promise<Verification> {
       const printed: string[] = []
       const print = async (line: string) => void printed.push(line)
-      const failure = await streamsVerifyExport.run([path, '--json'], { environment, print }).then(
+      const failure = await streamsVerifyExport.run([path, '--json'], contextOf({ environment, print })).then(
         () => undefined,
         (error: unknown) => error,
       )

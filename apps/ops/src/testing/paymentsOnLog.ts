@@ -7,7 +7,7 @@ import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import { openPayment } from '@paylog/workflows/openPayment'
 import type { Test } from 'tap'
@@ -22,7 +22,7 @@ const asked = {
 }
 
 export async function startPaymentsOnLog(t: Test) {
-  const log = await startEventStore(t)
+  const log = await startEventStoreInProcess(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
 
@@ -39,6 +39,7 @@ export async function startPaymentsOnLog(t: Test) {
   return {
     store,
     connectionString: log.connectionString,
+    databaseUrl: log.databaseUrl,
     payment,
     statusOf: async (id: string) => (await payment(id)).status,
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',

@@ -7,10 +7,11 @@ import { addressStream, paymentMethodStream, paymentStream, productStream } from
 import { liveCheckpoints } from '@paylog/projections/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables'
-import { readModelDatabase } from '@paylog/projections/testDatabase'
 import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testEvents'
 import { changeOffer, keepAddress, offer, saveMethod } from '@paylog/projections/testResources'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { createLog } from '@paylog/runtime/log'
+import { createPool } from '@paylog/runtime/postgres'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -32,16 +33,17 @@ export const changedColumns = {
 export type ProjectionName = keyof typeof changedColumns
 
 export async function startProjectionsRig(t: Test) {
-  const [node, { databaseUrl, pool }] = await Promise.all([startEventStore(t), readModelDatabase(t)])
-  const store = createEventStore({ connectionString: node.connectionString })
-  t.teardown(() => store.close())
-  const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: node.connectionString, DATA_DIR: t.testdir({}) }
+  const { connectionString, databaseUrl } = await startEventStoreInProcess(t)
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  const store = createEventStore({ connectionString })
+  t.teardown(() => Promise.all([store.close(), pool.end()]))
+  const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
   const record = recordOn(store)
 
   return {
     pool,
     store,
-    node,
     env,
     record,
     live: (name: ProjectionName) => liveName(pool, name),
@@ -120,7 +122,7 @@ export type Paying = {
   stop(): Promise<number>
 }
 
-type Pool = Awaited<ReturnType<typeof readModelDatabase>>['pool']
+type Pool = ReturnType<typeof createPool>
 type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
 
 function recordOn(store: EventStore): Recorder {

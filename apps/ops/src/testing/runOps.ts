@@ -1,8 +1,10 @@
-// The command line as an operator calls it: a process of its own.
+// The command line as an operator calls it: in this process, or where it is to be interrupted in one of its own.
 import { spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from '@paylog/testing/compileCache'
+import type { Context } from '../command.ts'
+import { runCommandLine } from '../commandLine.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
@@ -23,6 +25,7 @@ export type RunningCommand = {
 type Environment = Readonly<Record<string, string>>
 
 /**
+ * Starts a process.
  * @param env the command's whole environment, aside from what makes it start sooner
  * @param input what it gets as standard input; nothing when left out
  */
@@ -53,4 +56,31 @@ export function startOps(args: readonly string[], env: Environment = {}, input?:
   }
 }
 
-export const runOps = (args: readonly string[], env?: Environment, input?: Readable) => startOps(args, env, input).ended
+/** Runs a command to its end. @param env its whole environment @param input standard input; nothing when left out */
+export async function runOps(args: readonly string[], env: Environment = {}, input?: Readable): Promise<Ended> {
+  const [output, errors] = [collector(), collector()]
+  const code = await runCommandLine(args, {
+    environment: env,
+    // As bytes, which is how a process gets it.
+    input: (input ?? Readable.from([])).pipe(new PassThrough()),
+    output: output.stream,
+    errors: errors.stream,
+  })
+  return { code, stdout: output.text(), stderr: errors.text() }
+}
+
+/** What a command is given that is called by itself, and tells its answer to `print`. */
+export function contextOf({ environment, print }: Pick<Context, 'environment' | 'print'>): Context {
+  return { environment, print, input: Readable.from([]), output: collector().stream, errors: collector().stream }
+}
+
+function collector() {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  return { stream, text: () => Buffer.concat(chunks).toString() }
+}

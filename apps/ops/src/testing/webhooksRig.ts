@@ -6,11 +6,9 @@ import type { Recorded } from '@paylog/event-store/codec'
 import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
-import { createTestDatabase } from '@paylog/testing/postgres'
 import { startProcess } from '@paylog/testing/processes'
 import { decodeNodes } from '@paylog/webhooks/nodes'
 import { outboundMessages } from '@paylog/webhooks/outbound'
-import { migrateWebhooks } from '@paylog/worker/migrate'
 import type { Test } from 'tap'
 import { startPaymentsOnLog } from './paymentsOnLog.ts'
 import { runOps, startOps } from './runOps.ts'
@@ -39,7 +37,8 @@ export function node(name: string, url: string, more: Variables = {}): Record<st
 }
 
 export async function startWebhooksRig(t: Test) {
-  const [payments, { databaseUrl }] = await Promise.all([startPaymentsOnLog(t), createTestDatabase(t)])
+  const payments = await startPaymentsOnLog(t)
+  const { databaseUrl, store } = payments
   const pool = createPool({
     databaseUrl,
     applicationName: 'test',
@@ -47,8 +46,6 @@ export async function startWebhooksRig(t: Test) {
     log: createLog({ app: 'test', level: 'silent' }),
   })
   t.teardown(() => pool.end())
-  await migrateWebhooks(pool)
-  const { store } = payments
   const env = {
     DATABASE_URL: databaseUrl,
     EVENTSTORE_URL: payments.connectionString,

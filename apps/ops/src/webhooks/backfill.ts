@@ -30,7 +30,7 @@ export const webhooksBackfill: Command = {
     'It may run beside the worker, which sends what is made, and be interrupted and repeated at any time. Exits with 1',
     'when it was interrupted.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], {
       node: { type: 'string' },
       from: { type: 'string' },
@@ -45,15 +45,15 @@ export const webhooksBackfill: Command = {
     const config = loadConfig(Config, given.env, [...given.problems, ...problems])
     const node = configuredNode(nodes, values.node)
     const isDryRun = values['dry-run'] === true
-    const progress = createBackfillProgress(process.stderr)
+    const progress = createBackfillProgress(errors)
     const { conclude } = reportBeside(progress, print)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
     try {
       const from = BigInt(first)
       const head = (await store.head())?.commit ?? 0n
       const keepMs = config.WEBHOOK_LOG_RETENTION
-      const isWhole = await withInterrupt(async (signal) => {
-        const done = await withDatabase(config.DATABASE_URL, (pool) =>
+      const isWhole = await withInterrupt(errors, async (signal) => {
+        const done = await withDatabase(config.DATABASE_URL, errors, (pool) =>
           backfill(
             { pool, store },
             {

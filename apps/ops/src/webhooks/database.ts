@@ -1,17 +1,15 @@
 // The database in which deliveries stand.
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import type { Writable } from 'node:stream'
 import { listNodes } from '@paylog/worker/operations/deliveryList'
-
-type Pool = ReturnType<typeof createPool>
+import { opsPool, type Pool } from '../opsPool.ts'
 
 /** Does work on it. @throws what the work throws, and the database's errors */
 export async function withDatabase<Result>(
   databaseUrl: string,
+  errors: Writable,
   work: (pool: Pool) => Promise<Result>,
 ): Promise<Result> {
-  const log = createLog({ app: 'ops', level: 'warn' }, process.stderr)
-  const pool = createPool({ databaseUrl, applicationName: 'paylog ops', max: 2, log })
+  const { pool } = opsPool(databaseUrl, { max: 2, errors })
   try {
     return await work(pool)
   } finally {

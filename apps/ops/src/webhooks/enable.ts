@@ -16,11 +16,11 @@ export const webhooksEnable: Command = {
     'The worker sends them within seconds, each with a schedule of retries that begins anew; those of a node that is not',
     'configured wait until it is.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals } = readArguments(args, ['NODE'], { json: { type: 'boolean' } })
     const [node] = positionals
     const { DATABASE_URL } = loadConfig(Config, environment)
-    await withDatabase(DATABASE_URL, async (pool) => {
+    await withDatabase(DATABASE_URL, errors, async (pool) => {
       const enabled = await enableNode(pool, node, new Date())
       if (enabled === undefined) throw new OpsError(await unknownNode(pool, node))
       const is_configured = (await listNodes(pool, node)).some((listed) => listed.is_configured)

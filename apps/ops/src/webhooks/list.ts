@@ -29,7 +29,7 @@ export const webhooksList: Command = {
     `  --limit N   so many deliveries (${defaultLimit}, at most ${maxLimit})`,
     '  --json      one object: nodes and deliveries',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], {
       node: { type: 'string' },
       status: { type: 'string' },
@@ -40,7 +40,7 @@ export const webhooksList: Command = {
     const limit = readCount('--limit', values.limit, 1) ?? defaultLimit
     if (limit > maxLimit) throw new UsageError(`--limit must be at most ${maxLimit}`)
     const { DATABASE_URL } = loadConfig(Config, environment)
-    await withDatabase(DATABASE_URL, async (pool) => {
+    await withDatabase(DATABASE_URL, errors, async (pool) => {
       const nodes = await listNodes(pool, values.node)
       const deliveries = await listDeliveries(pool, { node: values.node, status, limit })
       await print(

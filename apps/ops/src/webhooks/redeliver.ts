@@ -24,7 +24,7 @@ export const webhooksRedeliver: Command = {
     'configured, its deliveries wait. Exits with 1 when an id is unknown (the others are sent again) or the node is,',
     'or when it was interrupted. It may be interrupted and repeated at any time.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, { environment, print, errors }) {
     const { values, positionals: ids } = readList(args, {
       node: { type: 'string' },
       failed: { type: 'boolean' },
@@ -34,11 +34,11 @@ export const webhooksRedeliver: Command = {
     })
     const bulk = readBulk(values, ids)
     const { DATABASE_URL } = loadConfig(Config, environment)
-    const progress = createRedeliverProgress(process.stderr)
+    const progress = createRedeliverProgress(errors)
     const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true }
     try {
-      await withDatabase(DATABASE_URL, (pool) =>
-        withInterrupt((signal) => {
+      await withDatabase(DATABASE_URL, errors, (pool) =>
+        withInterrupt(errors, (signal) => {
           const run = { ...options, ...reportBeside(progress, print), onProgress: progress.show, signal }
           return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverAllFailed(pool, bulk, run)
         }),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { contextOf } from '../testing/runOps.ts'
 import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
 import { webhooksRedeliver } from './redeliver.ts'
 
@@ -35,5 +36,5 @@ t.test('a command that makes no sense is not begun', async (t) => {
     { args: ['--node', '1', '--failed', '--since', 'soon'], says: '--since must be a time' },
   ]
   for (const { args, says } of wrong)
-    await t.rejects(webhooksRedeliver.run(args, io), { name: 'UsageError', message: says }, args.join(' '))
+    await t.rejects(webhooksRedeliver.run(args, contextOf(io)), { name: 'UsageError', message: says }, args.join(' '))
 })

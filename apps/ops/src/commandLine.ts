@@ -1,0 +1,88 @@
+// Understands a command line, and calls the command that it names.
+import type { Readable, Writable } from 'node:stream'
+import { ConfigError } from '@paylog/runtime/config'
+import { type Command, type Context, OpsError, UsageError } from './command.ts'
+import { commands } from './commands.ts'
+import { messageOf } from './messageOf.ts'
+import { printTo } from './printTo.ts'
+import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
+
+const call = 'npm run -s ops --'
+const exitFailed = 1
+const exitUsage = 2
+
+/** What surrounds a command line: of a process, or of a test. */
+export type Surroundings = {
+  readonly environment: NodeJS.ProcessEnv
+  readonly input: Readable
+  readonly output: Writable
+  readonly errors: Context['errors']
+}
+
+/** @returns the exit code; whatever goes wrong is told on `errors` */
+export async function runCommandLine(args: readonly string[], around: Surroundings): Promise<number> {
+  const complain = (text: string) => void around.errors.write(`${text}\n`)
+  const called = Object.entries(commands).find(([name]) => name.split(' ').every((word, index) => args[index] === word))
+  if (called === undefined) return explain(args, around, complain)
+  const [name, load] = called
+  const command = await load()
+  const print = printTo(around.output)
+  const rest = args.slice(name.split(' ').length)
+  if (rest.includes('--help') || rest.includes('-h')) {
+    await print([usage(name, command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
+    return 0
+  }
+  try {
+    await runBeside(command, rest, { ...around, print })
+    return 0
+  } catch (error) {
+    complain(messageOf(error))
+    if (error instanceof OpsError) return error.exitCode
+    if (!(error instanceof UsageError)) return exitFailed
+    complain(usage(name, command))
+    return exitUsage
+  }
+}
+
+async function runBeside(command: Command, args: readonly string[], given: Context): Promise<void> {
+  const { directory, runtime } = findRunningSystem(given.environment)
+  try {
+    await command.run(args, { ...given, environment: completeEnvironment(given.environment, runtime) })
+  } catch (error) {
+    if (!(error instanceof ConfigError) || runtime !== undefined) throw error
+    throw new OpsError(
+      `${error.message} (no local system runs on ${directory}; if one runs elsewhere, set DATA_DIR as it has it)`,
+      { cause: error },
+    )
+  }
+}
+
+/** The answer to half a command, an unknown one, and a cry for help: all commands, or those of the group that was named. */
+async function explain(
+  args: readonly string[],
+  { output }: Surroundings,
+  complain: (text: string) => void,
+): Promise<number> {
+  const wantsHelp = args.length === 0 || args[0] === 'help' || args.some((arg) => ['--help', '-h'].includes(arg))
+  const all = await Promise.all(Object.entries(commands).map(async ([name, load]) => ({ name, ...(await load()) })))
+  const group = all.filter(({ name }) => name.startsWith(`${args[0]} `))
+  const help = [
+    `Usage: ${call} COMMAND`,
+    '',
+    ...(group.length > 0 ? group : all).flatMap(({ name, usage: rest, summary }) => [
+      `  ${name} ${rest}`,
+      `      ${summary}`,
+    ]),
+    '',
+    'COMMAND --help says more of some.',
+    'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
+    'elsewhere it takes the same environment as the apps.',
+  ].join('\n')
+  if (!wantsHelp && group.length === 0) complain(`Unknown command: ${args.join(' ')}`)
+  else if (!wantsHelp && args[1] !== undefined) complain(`There is no ${args[0]} ${args[1]}.`)
+  if (args.length > 0 && wantsHelp) output.write(`${help}\n`)
+  else complain(help)
+  return args.length > 0 && wantsHelp ? 0 : exitUsage
+}
+
+const usage = (name: string, { usage: rest }: Command) => `Usage: ${call} ${name} ${rest}`

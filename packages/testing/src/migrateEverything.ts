@@ -1,0 +1,29 @@
+// Makes every table that there is: those of the log, of the read models and of the webhooks.
+import { readModelMigrations } from '@paylog/projections/migrate'
+import { createLog } from '@paylog/runtime/log'
+import { createPool, migrate } from '@paylog/runtime/postgres'
+import { migrateWebhooks } from '@paylog/worker/migrate'
+import { administer, databaseAt } from './postgres.ts'
+
+const ofEventStore = new URL('../../../apps/event-store-node/src/migrations/', import.meta.url)
+
+/** Makes a database that is copied faster than its tables are made. @returns its name */
+export async function createTemplate(serverUrl: string): Promise<string> {
+  const name = 'paylog_template'
+  await administer(serverUrl, `create database ${name}`)
+  await migrateEverything(databaseAt(serverUrl, name))
+  return name
+}
+
+/** What `ops migrate` does, and an event store node at its start. */
+export async function migrateEverything(databaseUrl: string): Promise<void> {
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
+  try {
+    await migrate(pool, { schema: 'event_store', directory: ofEventStore })
+    await migrate(pool, readModelMigrations)
+    await migrateWebhooks(pool)
+  } finally {
+    await pool.end()
+  }
+}
