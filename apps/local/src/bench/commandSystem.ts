@@ -4,8 +4,12 @@ import { type PrivateNode, startPrivateNode } from '@paylog/event-store-node/ben
 import { startProgram } from '@paylog/testing/bench/program'
 import { freePort } from '@paylog/testing/processes'
 
-/** Where requests go, and whose CPU time they take beside Postgres'. */
-export type Side = { readonly port: number; readonly path: string; readonly pids: readonly number[] }
+export type Side = {
+  readonly port: number
+  readonly path: string
+  /** Whose CPU time a request takes beside Postgres', each with its process id. */
+  readonly processes: Readonly<Record<string, number>>
+}
 
 export type CommandSystem = { readonly node: PrivateNode; readonly api: Side; readonly bare: Side }
 
@@ -29,7 +33,11 @@ export async function startCommandSystem(stack: AsyncDisposableStack): Promise<C
   })
   return {
     node,
-    api: { port: apiPort, path: '/payments/intents', pids: [api.pid, identity.pid, node.pid()] },
-    bare: { port: barePort, path: '/orders', pids: [bare.pid] },
+    api: {
+      port: apiPort,
+      path: '/payments/intents',
+      processes: { 'command-api': api.pid, identity: identity.pid, 'event-store-node': node.pid() },
+    },
+    bare: { port: barePort, path: '/orders', processes: { 'bare route': bare.pid } },
   }
 }

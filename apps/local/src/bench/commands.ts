@@ -18,7 +18,12 @@ import { paymentsInLog } from './paymentsInLog.ts'
 const depths = [1, 16, 64]
 const bare = 'a bare route, one INSERT'
 
-type Round = { readonly perSecond: number; readonly ms: readonly number[]; readonly cpuMicros: number }
+type Round = {
+  readonly perSecond: number
+  readonly ms: readonly number[]
+  /** For each request, of each process. */
+  readonly cpuMicros: Readonly<Record<string, number>>
+}
 type Rounds = readonly { readonly ours: Round; readonly bare: Round }[]
 type Length = { readonly inFlight: number; readonly seconds: number }
 
@@ -41,7 +46,7 @@ export async function commands(asked: Asked): Promise<Findings> {
     // Once for nothing: plans are made, code is compiled.
     await inTurns(1, ours, theirs)
     const measured = await inTurns(rounds, ours, theirs)
-    asked.say(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}`)
+    asked.say(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}; ${cpuOf(measured)}`)
     rows.push(...rowsOf(inFlight, measured))
   }
   return { postgres: node.postgres.description, rows: [...rows, ...(await paymentsInLog(node, answered))] }
@@ -61,21 +66,27 @@ function optionsOf({ args, isQuick }: Asked): { readonly rounds: number; readonl
 
 async function measureRound(
   { node }: CommandSystem,
-  { port, path, pids }: Side,
+  { port, path, processes }: Side,
   { inFlight, seconds }: Length,
   onAnswer: (answer: string) => void,
 ): Promise<Round> {
   const head = `host: bench\r\nauthorization: ${authorization}\r\ncontent-type: application/json`
   const request = `POST ${path} HTTP/1.1\r\n${head}\r\ncontent-length: ${order.length}\r\n\r\n${order}`
-  const cpu = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), cpuMicrosOfAll(node.postgres.pid))
-  const [before, begin] = [cpu(), performance.now()]
+  const cpu = (): [string, number][] => [
+    ...Object.entries(processes).map(([name, pid]): [string, number] => [name, cpuMicros(pid)]),
+    ['Postgres', cpuMicrosOfAll(node.postgres.pid)],
+  ]
+  const before = cpu()
+  const begin = performance.now()
   const load = { port, connections: inFlight, seconds, rate: undefined, expectedStatus: 201, onAnswer }
   const times = await measureLoad(load, () => request, Math.random)
   const ms = times.map((each) => each.ms)
   return {
     perSecond: (ms.length * 1_000) / (performance.now() - begin),
     ms,
-    cpuMicros: (cpu() - before) / ms.length,
+    cpuMicros: Object.fromEntries(
+      cpu().map(([name, spent], index) => [name, (spent - (before[index]?.[1] ?? 0)) / ms.length]),
+    ),
   }
 }
 
@@ -90,10 +101,20 @@ function rowsOf(inFlight: number, measured: Rounds): Row[] {
     { name, unit: '/s', ...compared(({ perSecond }) => perSecond) },
     { name: `${name}, p50`, unit: 'ms', ...compared(({ ms }) => quantile(ms, 0.5)) },
     { name: `${name}, p99`, unit: 'ms', ...compared(({ ms }) => quantile(ms, 0.99)) },
-    { name: `${name}, CPU time of all processes`, unit: 'µs', ...compared((round) => round.cpuMicros) },
+    {
+      name: `${name}, CPU time of all processes`,
+      unit: 'µs',
+      ...compared(({ cpuMicros }) => Object.values(cpuMicros).reduce((sum, each) => sum + each)),
+    },
   ]
 }
 
 function ratiosOf(measured: Rounds): string {
   return measured.map(({ ours, bare }) => number(ours.perSecond / bare.perSecond, 2)).join(' ')
+}
+
+/** Of the last round, in which code is compiled. */
+function cpuOf(measured: Rounds): string {
+  const last = Object.entries(measured.at(-1)?.ours.cpuMicros ?? {})
+  return `CPU µs of a payment: ${last.map(([name, spent]) => `${name} ${number(spent)}`).join(', ')}`
 }
