@@ -114,35 +114,46 @@ t.test('a webhook log entry has the fields of the interface, in their types', as
   }
 })
 
+const anyone = '{} session guest'
+const known = 'session guest'
+/** Each with those who may call it, and the statuses of its success. */
+const endpoints = [
+  ['POST /payments/intents', anyone, '201'],
+  ['GET /payments', known, '200'],
+  ['GET /payments/{id}', known, '200'],
+  ['GET /payment-methods', known, '200'],
+  ['GET /payment-methods/{id}', known, '200'],
+  ['POST /payment-methods', known, '200 201'],
+  ['PUT /payment-methods/{id}', known, '200'],
+  ['DELETE /payment-methods/{id}', known, '200'],
+  ['POST /payment-methods/setup-intent', 'session', '201'],
+  ['GET /addresses', known, '200'],
+  ['GET /addresses/{id}', known, '200'],
+  ['POST /addresses', known, '201'],
+  ['PUT /addresses/{id}', known, '200'],
+  ['DELETE /addresses/{id}', known, '200'],
+  ['GET /admin/products', 'session', '200'],
+  ['POST /admin/sync/products', 'session', '200'],
+  ['POST /webhooks/external/simulate', 'session', '202'],
+  ['POST /webhooks/test', 'session', '202'],
+  ['POST /webhooks/stripe', '', '200'],
+  ['POST /webhooks/paypal', '', '200'],
+  ['POST /webhooks/authorize-net', '', '200'],
+  ['GET /webhooks/logs', 'session', '200'],
+  ['GET /webhooks/logs/{id}', 'session', '200'],
+] as const
+
 t.test('every endpoint of the interface is there, for the callers that it names', async (t) => {
-  const anyone = '{} session guest'
-  const known = 'session guest'
-  const owned = ['/payment-methods', '/addresses'].flatMap((path) => [
-    [`GET ${path}`, known],
-    [`GET ${path}/{id}`, known],
-    [`POST ${path}`, known],
-    [`PUT ${path}/{id}`, known],
-    [`DELETE ${path}/{id}`, known],
-  ])
-  const endpoints = [
-    ['POST /payments/intents', anyone],
-    ['GET /payments', known],
-    ['GET /payments/{id}', known],
-    ...owned,
-    ['POST /payment-methods/setup-intent', 'session'],
-    ['GET /admin/products', 'session'],
-    ['POST /admin/sync/products', 'session'],
-    ['POST /webhooks/external/simulate', 'session'],
-    ['POST /webhooks/test', 'session'],
-    ['POST /webhooks/stripe', ''],
-    ['POST /webhooks/paypal', ''],
-    ['POST /webhooks/authorize-net', ''],
-    ['GET /webhooks/logs', 'session'],
-    ['GET /webhooks/logs/{id}', 'session'],
-  ] as const
-  for (const [name = '', callers] of endpoints) {
+  for (const [name, callers] of endpoints) {
     const { security = [] } = route(name)
     t.equal(security.map((way) => Object.keys(way)[0] ?? '{}').join(' '), callers, name)
+  }
+})
+
+t.test('what is created is 201, what is tried out 202, and every other success 200', async (t) => {
+  for (const [name, , success] of endpoints) {
+    const statuses = Object.keys(route(name).responses).filter((status) => status.startsWith('2'))
+    t.equal(statuses.join(' '), success, name)
   }
 })
 
