@@ -1,5 +1,5 @@
 // What is not for a subscription is passed over when somebody asks, and what is for it never.
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { LogPosition } from './codec.ts'
@@ -19,7 +19,7 @@ const others = (from: number, count: number) =>
 const at = (number: number): LogPosition => ({ commit: BigInt(number), prepare: BigInt(number) })
 
 t.test('at the real node, the end of the log is reached as soon as somebody waits, and not before', async (t) => {
-  const node = await startEventStore(t)
+  const node = await startEventStoreInProcess(t)
   const store = createEventStore({ connectionString: node.connectionString })
   t.teardown(() => store.close())
   await append(store, 'guestToken-mine', 3)

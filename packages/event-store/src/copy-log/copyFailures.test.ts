@@ -1,19 +1,19 @@
 // What a copy gets over, and that nothing wrong is taken for one.
 import t from 'tap'
-import { contents, copy, fill, inDatabase, json, startLogs, withoutIds } from './testLogs.ts'
+import { contents, copy, fill, inDatabase, json, startLogProcesses, startLogs, withoutIds } from './testLogs.ts'
 
 t.test('a target that dies in the middle is waited for, and misses and repeats nothing', async (t) => {
-  const { source, target } = await startLogs(t)
-  await fill(source, 150)
+  const { source, target } = await startLogProcesses(t)
+  await fill(source, 60)
   const restarts: Promise<void>[] = []
   const result = await copy(source, target, ({ phase, events }) => {
-    if (phase === 'copy' && (events === 60 || events === 200)) {
+    if (phase === 'copy' && (events === 30 || events === 80)) {
       restarts.push(target.store.kill().then(() => target.store.start()))
     }
   })
   await Promise.all(restarts)
   t.equal(restarts.length, 2)
-  t.match(result, { events: 300, copied: 300, alreadyThere: 0 })
+  t.match(result, { events: 120, copied: 120, alreadyThere: 0 })
   t.same(await contents(target), await contents(source))
 })
 

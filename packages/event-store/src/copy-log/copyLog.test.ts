@@ -6,7 +6,17 @@ import { isMoved } from '../raw/rawEvent.ts'
 import { readLog } from '../raw/rawRead.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'
 import { appendRaw } from './rawWrite.ts'
-import { contents, copy, inDatabase, json, type Log, raw, startLogs, withoutIds } from './testLogs.ts'
+import {
+  contents,
+  copy,
+  inDatabase,
+  json,
+  type Log,
+  raw,
+  startLogProcesses,
+  startLogs,
+  withoutIds,
+} from './testLogs.ts'
 
 t.test('bytes, ids, revisions and the order of all streams stay as they are', async (t) => {
   const { source, target } = await startLogs(t)
@@ -37,7 +47,7 @@ t.test('bytes, ids, revisions and the order of all streams stay as they are', as
 })
 
 t.test('events that are as large as any page of a read are copied, and what comes behind them', async (t) => {
-  const { source, target } = await startLogs(t, { MAX_APPEND_BYTES: String(16 << 20) })
+  const { source, target } = await startLogProcesses(t, { MAX_APPEND_BYTES: String(16 << 20) })
   const data = JSON.stringify('x'.repeat(9 << 20))
   for (const revision of [0, 1]) await appendRaw(source.raw, [raw('large-1', revision, { data })])
   await appendRaw(source.raw, [raw('small-1', 0)])

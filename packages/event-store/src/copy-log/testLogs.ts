@@ -1,7 +1,8 @@
-// Two logs for tests of copying, each a node in a process of its own.
+// Two logs for tests of copying.
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
@@ -9,23 +10,28 @@ import { isMoved, type RawEvent } from '../raw/rawEvent.ts'
 import { readLog } from '../raw/rawRead.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'
 
-export type Log = { readonly store: TestEventStore; readonly client: EventStoreDBClient; readonly raw: RawClient }
+type Store = Pick<TestEventStore, 'connectionString' | 'databaseUrl'>
+export type Log = { readonly store: Store; readonly client: EventStoreDBClient; readonly raw: RawClient }
 
-async function startLog(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<Log> {
-  const store = await startEventStore(t, settings)
+function connectLog<Given extends Store>(t: Test, store: Given): Log & { readonly store: Given } {
   const client = EventStoreDBClient.connectionString(store.connectionString)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 5_000 })
   t.teardown(() => Promise.all([client.dispose(), raw.close()]))
   return { store, client, raw }
 }
 
-/** @param settings of both nodes, by the names of their variables */
-export async function startLogs(
-  t: Test,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<{ source: Log; target: Log }> {
-  const [source, target] = await Promise.all([startLog(t, settings), startLog(t, settings)])
-  return { source, target }
+export async function startLogs(t: Test): Promise<{ readonly source: Log; readonly target: Log }> {
+  const [source, target] = await Promise.all([startEventStoreInProcess(t), startEventStoreInProcess(t)])
+  return { source: connectLog(t, source), target: connectLog(t, target) }
+}
+
+/**
+ * Nodes that can be killed.
+ * @param settings of both nodes, by the names of their variables
+ */
+export async function startLogProcesses(t: Test, settings: Readonly<Record<string, string>> = {}) {
+  const [source, target] = await Promise.all([startEventStore(t, settings), startEventStore(t, settings)])
+  return { source: connectLog(t, source), target: connectLog(t, target) }
 }
 
 export const copy = (source: Log, target: Log, onProgress: (progress: CopyProgress) => void = () => undefined) =>
