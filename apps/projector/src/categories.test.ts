@@ -18,59 +18,29 @@ import { getProduct } from '@paylog/projections/products/queries'
 import { projections } from '@paylog/projections/registry'
 import { createTestLog } from '@paylog/projections/testEvents'
 import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testResources'
+import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { countsOf, startHouse } from './testHouse.ts'
+import { countsOf, startHouse } from './testing/house.ts'
+import { append } from './testing/traffic.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 const unreadable = () => jsonEvent({ type: 'PaymentTeleported', data: {} })
 
-t.test('an event that cannot be read stops its projection loudly, leaves a note, and stops no other', async (t) => {
-  const { pay, projected, startProjector, store, pool, append } = await startHouse(t)
-  const projector = await startProjector()
-  const id = await pay()
-  await projected(1)
-  await store.client.appendToStream(paymentStream(randomUUID()), unreadable())
-  const stopped = () => liveCheckpoint(pool, 'payments').then((checkpoint) => checkpoint?.stopped_because ?? '')
-  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
-  t.match(await stopped(), /PaymentTeleported.*unknown type/)
-  t.match(projector.output(), /PaymentTeleported/)
-  await pay()
-  const log = createTestLog()
-  saveMethod(log, ofUser('u1'))
-  keepAddress(log, ofUser('u1'))
-  for (const event of log.events) await append(event)
-  await waitFor(async () => (await countsOf(pool)).methods === 1 && (await countsOf(pool)).addresses === 1, {
-    what: 'the other projections to go on',
-  })
-  await projector.stop()
-  await startProjector()
-  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
-  t.same(await projected(1), [id], 'starting again does not skip it')
-})
-
-t.test('a projector whose projections have all stopped ends', async (t) => {
-  const { startProjector, store, pool } = await startHouse(t)
-  const projector = await startProjector()
-  for (const stream of [paymentStream, paymentMethodStream, addressStream, productStream])
-    await store.client.appendToStream(stream(randomUUID()), unreadable())
-  t.same(await projector.exited, { code: 1, signal: null })
-  for (const { name } of projections)
-    t.match((await liveCheckpoint(pool, name))?.stopped_because ?? '', /PaymentTeleported/, name)
-})
+const { pay, projected, startProjector, store, pool } = await startHouse(t)
+let projector: TestProcess
 
 t.test('each category goes to its own projection, and requests with a key of their own to none', async (t) => {
-  const { startProjector, store, pool, append } = await startHouse(t)
   const log = createTestLog()
   const id = saveMethod(log, ofUser('u1'))
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
   saveMethod(log, { ...ofUser('u1'), payment_method_id: id, alias: 'again' })
   keepAddress(log, ofUser('u1'))
   const product = offer(log)
-  for (const event of log.events) await append(event)
+  for (const event of log.events) await append(store, event)
   for (const stream of [paymentMethodRequestStream, productSyncRequestStream])
     await store.client.appendToStream(stream(randomUUID()), unreadable())
-  await startProjector()
+  projector = await startProjector()
   await waitFor(async () => (await countsOf(pool)).addresses === 1, { what: 'the address' })
   const method = () => getPaymentMethod(pool, { id, owner: userOwner('u1') })
   await waitFor(async () => (await method())?.revision === 2n, { what: 'all of the method' })
@@ -81,13 +51,11 @@ t.test('each category goes to its own projection, and requests with a key of the
 })
 
 t.test('a projection that is waited for passes over what is not for it at once', async (t) => {
-  const { startProjector, pool, append } = await startHouse(t)
-  await startProjector()
   const log = createTestLog()
   for (let round = 0; round < 3; round++) {
     keepAddress(log, ofUser('u1'))
     const [event] = log.events.slice(-1)
-    const position = event && (await append(event))
+    const position = event && (await append(store, event))
     const late = async () => {
       const positions = await livePositions(pool)
       return projections.map(({ name }) => name).filter((name) => (positions.get(name) ?? -1n) < (position ?? 0n))
@@ -98,4 +66,37 @@ t.test('a projection that is waited for passes over what is not for it at once',
     await waitFor(async () => !(await late()).includes('payments'), { what: 'the one that is waited for' })
     t.same(await late(), ['payment_methods', 'products'], 'and nobody else is troubled')
   }
+})
+
+t.test('an event that cannot be read stops its projection loudly, leaves a note, and stops no other', async (t) => {
+  const id = await pay()
+  await projected(1)
+  await store.client.appendToStream(paymentStream(randomUUID()), unreadable())
+  const stopped = () => liveCheckpoint(pool, 'payments').then((checkpoint) => checkpoint?.stopped_because ?? '')
+  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
+  t.match(await stopped(), /PaymentTeleported.*unknown type/)
+  t.match(projector.output(), /PaymentTeleported/)
+  await pay()
+  const before = await countsOf(pool)
+  const log = createTestLog()
+  saveMethod(log, ofUser('u1'))
+  keepAddress(log, ofUser('u1'))
+  for (const event of log.events) await append(store, event)
+  const goOn = async () => {
+    const { methods, addresses } = await countsOf(pool)
+    return methods === before.methods + 1 && addresses === before.addresses + 1
+  }
+  await waitFor(goOn, { what: 'the other projections to go on' })
+  await projector.stop()
+  projector = await startProjector()
+  await waitFor(async () => (await stopped()) !== '', { what: 'the note' })
+  t.same(await projected(1), [id], 'starting again does not skip it')
+})
+
+t.test('a projector whose projections have all stopped ends', async (t) => {
+  for (const stream of [paymentMethodStream, addressStream, productStream])
+    await store.client.appendToStream(stream(randomUUID()), unreadable())
+  t.same(await projector.exited, { code: 1, signal: null })
+  for (const { name } of projections)
+    t.match((await liveCheckpoint(pool, name))?.stopped_because ?? '', /PaymentTeleported/, name)
 })

@@ -2,39 +2,33 @@ import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { lagOf, projectionFigures } from '@paylog/projections/lag'
-import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { readiness } from './health.ts'
-import { startHouse } from './testHouse.ts'
-
-const script = new URL('./main.ts', import.meta.url)
+import { startHouse } from './testing/house.ts'
 
 type Checks = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-async function startWithPage(t: Test, house: Awaited<ReturnType<typeof startHouse>>) {
-  const env = { DATABASE_URL: house.databaseUrl, EVENTSTORE_URL: house.node.connectionString, LOG_LEVEL: 'info' }
-  const projector = await startProcess(t, { script, env: { ...env, HEALTH_PORT: '0' } })
-  const page = String(projector.detail.healthUrl)
-  return {
-    ...projector,
-    async checks(): Promise<Checks & { readonly status: number }> {
-      const answer = await fetch(`${page}/health/ready`)
-      const { checks } = (await answer.json()) as { checks: Checks }
-      return { ...checks, status: answer.status } as Checks & { readonly status: number }
-    },
-    metrics: async () => await (await fetch(`${page}/metrics`)).text(),
-  }
+const house = await startHouse(t)
+const { pool, pay, projected } = house
+// Before it is started, so that it has to be caught up with.
+await pay()
+const { detail } = await house.startProjector({ HEALTH_PORT: '0' })
+const page = String(detail.healthUrl)
+
+async function readChecks(): Promise<Checks & { readonly status: number }> {
+  const answer = await fetch(`${page}/health/ready`)
+  const { checks } = (await answer.json()) as { checks: Checks }
+  return { ...checks, status: answer.status } as Checks & { readonly status: number }
 }
 
+const readMetrics = async () => await (await fetch(`${page}/metrics`)).text()
+
 t.test('the page of a projector tells how far each projection is', async (t) => {
-  const house = await startHouse(t)
-  await house.pay()
-  const projector = await startWithPage(t, house)
-  await house.projected(1)
+  await projected(1)
   const checks = await waitFor(
     async () => {
-      const found = await projector.checks()
+      const found = await readChecks()
       return found.status === 200 && found
     },
     { what: 'the page to be ready' },
@@ -43,20 +37,15 @@ t.test('the page of a projector tells how far each projection is', async (t) => 
   for (const name of ['payments', 'payment_methods', 'addresses', 'products'])
     t.match(checks[`projection ${name}`], running, name)
   t.match(checks['projection payments'], { position: /^\d+$/ })
-  const metrics = await projector.metrics()
+  const metrics = await readMetrics()
   t.match(metrics, 'projection_lag_events{projection="payments"} 0')
   t.match(metrics, 'projection_stopped{projection="products"} 0')
   t.match(metrics, 'projection_events_total{projection="payments"} 2')
 })
 
 t.test('what is behind is counted, and told to those who only have the database', async (t) => {
-  const house = await startHouse(t)
-  const { pool } = house
-  const projector = await startWithPage(t, house)
-  await house.pay()
-  await house.projected(1)
   await pool.query('alter table read_models.payments_v1 add constraint refused check (created_at is null) not valid')
-  for (let count = 0; count < 3; count++) await house.pay()
+  for (let count = 0; count < 3; count++) await pay()
   const lagAt = async (name: string) => (await projectionFigures(pool)).find((row) => row.projection === name)?.lag
   const lag = await waitFor(
     async () => {
@@ -68,7 +57,7 @@ t.test('what is behind is counted, and told to those who only have the database'
   t.match(lag, { events: 6, isMore: false })
   t.ok(lag.seconds >= 0 && lag.seconds < 60)
   await waitFor(async () => (await lagAt('products'))?.events === 0, { what: 'the lag of the others to be told' })
-  t.match(await projector.metrics(), 'projection_lag_events{projection="payments"} 6')
+  t.match(await readMetrics(), 'projection_lag_events{projection="payments"} 6')
   await pool.query('alter table read_models.payments_v1 drop constraint refused')
   await waitFor(async () => (await lagAt('payments'))?.events === 0, {
     what: 'the rest to be applied',
@@ -77,13 +66,11 @@ t.test('what is behind is counted, and told to those who only have the database'
 })
 
 t.test('one that has stopped is not ready, and says how far behind it gets', async (t) => {
-  const house = await startHouse(t)
-  const projector = await startWithPage(t, house)
   const stream = paymentStream(randomUUID())
   await house.store.client.appendToStream(stream, jsonEvent({ type: 'PaymentTeleported', data: {} }))
   const stopped = await waitFor(
     async () => {
-      const checks = await projector.checks()
+      const checks = await readChecks()
       return checks['projection payments']?.lag_events === 1 && checks['projection products']?.ok === true && checks
     },
     { what: 'the projection to stop' },
@@ -91,7 +78,7 @@ t.test('one that has stopped is not ready, and says how far behind it gets', asy
   t.equal(stopped.status, 503)
   t.match(stopped['projection payments'], { ok: false, role: 'stopped', lag_events: 1 })
   t.match(stopped['projection products'], { ok: true, role: 'running' })
-  t.match(await projector.metrics(), 'projection_stopped{projection="payments"} 1')
+  t.match(await readMetrics(), 'projection_stopped{projection="payments"} 1')
 })
 
 t.test('what was looked through in vain and not to its end is not known', async (t) => {

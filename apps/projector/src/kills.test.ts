@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
 import type { TestProcess } from '@paylog/testing/processes'
 import t from 'tap'
-import { startHouse } from './testHouse.ts'
 import { tableStates, waitForAgreement, wrongCheckpoints } from './testing/agreement.ts'
 import { createChance } from './testing/chance.ts'
+import { startHouse } from './testing/house.ts'
 import { startTraffic } from './testing/traffic.ts'
 import { verifyAll } from './testing/verifying.ts'
 
-const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
+const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
 
 t.test('projectors that are killed under load, beside one that stands by, leave the read models right', async (t) => {
   const house = await startHouse(t)

@@ -13,8 +13,8 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
 import { runProjection } from './runProjection.ts'
-import { startHouse } from './testHouse.ts'
 import { tableStates, waitForAgreement } from './testing/agreement.ts'
+import { startHouse } from './testing/house.ts'
 import { record } from './testing/traffic.ts'
 import { rebuildOne, verifyOne } from './testing/verifying.ts'
 
@@ -26,7 +26,7 @@ t.test(
   'a projection that met an event it cannot read resumes behind what it has, with a program that can',
   async (t) => {
     const house = await startHouse(t)
-    const { node, pool, databaseUrl } = house
+    const { connectionString, pool, databaseUrl } = house
     const projector = await house.startProjector()
     await record(house.store, 12)
     await waitForAgreement(house)
@@ -54,7 +54,7 @@ t.test(
     await waitFor(async () => (await tableStates(pool, payments)).length === 1, { what: 'its table to be dropped' })
     t.match(await liveCheckpoint(pool, 'payments'), { definition: 1, position: stoppedAt, stopped_because: said })
 
-    const store = createEventStore({ connectionString: node.connectionString, codec: wiser })
+    const store = createEventStore({ connectionString, codec: wiser })
     const stopping = new AbortController()
     const log = createLog({ app: 'test', level: 'silent' })
     const common = { databaseUrl, pool, store, log, signal: stopping.signal }

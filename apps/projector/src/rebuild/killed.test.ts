@@ -5,9 +5,9 @@ import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
 import t from 'tap'
-import { startHouse } from '../testHouse.ts'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
 import { createChance } from '../testing/chance.ts'
+import { startHouse } from '../testing/house.ts'
 import { startReaders } from '../testing/readers.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
 import { rebuildOne, verifyOne } from '../testing/verifying.ts'
@@ -40,9 +40,9 @@ t.test('a rebuild that is killed anywhere leaves what clients see alone, and can
   const { pool, store, databaseUrl } = house
   const { below, oneOf } = createChance(t)
   await house.startProjector()
-  await record(store, 200)
+  await record(store, 100)
   await waitForAgreement(house, [payments])
-  const readers = startReaders(databaseUrl, 2)
+  const readers = startReaders(databaseUrl, 1)
   const traffic = startTraffic(store)
   const firstWay = below(ways.length)
   let switched = 0

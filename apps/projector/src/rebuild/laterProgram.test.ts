@@ -3,8 +3,8 @@ import { liveCheckpoint } from '@paylog/projections/checkpoints'
 import { payments } from '@paylog/projections/payments/projection'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startHouse } from '../testHouse.ts'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
+import { startHouse } from '../testing/house.ts'
 import { laterPayments } from '../testing/laterPayments.ts'
 import { startReaders } from '../testing/readers.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
@@ -14,9 +14,9 @@ t.test('later programs rebuild what they define anew, once, and take over from t
   const house = await startHouse(t)
   const { pool, store, databaseUrl } = house
   const present = await house.startProjector()
-  await record(store, 100)
+  await record(store, 40)
   await waitForAgreement(house, [payments])
-  const readers = startReaders(databaseUrl, 2)
+  const readers = startReaders(databaseUrl, 1)
   const traffic = startTraffic(store)
   const later = await Promise.all([house.startLater(), house.startLater()])
   const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.definition

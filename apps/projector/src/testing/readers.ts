@@ -8,7 +8,8 @@ import { createPool } from '@paylog/runtime/postgres'
 import type { Pool } from 'pg'
 
 const owner = userOwner('u1')
-const question = {
+/** All payments of the user whom everything here is recorded for. */
+export const everyPayment = {
   owner,
   status: undefined,
   search: undefined,
@@ -22,7 +23,7 @@ const question = {
   withMethod: true,
 } as const
 /** Clients as many as these would not leave a machine of two cores much time for what they look at. */
-const betweenLooksMs = 5
+const betweenLooksMs = 20
 const ranks: Readonly<Record<string, number>> = { pending: 0, processing: 1, succeeded: 2 }
 
 export type Readers = {
@@ -66,7 +67,7 @@ function createLook(pool: Pool, tell: (what: string) => void): () => Promise<voi
   let looks = 0
 
   async function list(): Promise<void> {
-    const { items, total } = await listPayments(pool, question)
+    const { items, total } = await listPayments(pool, everyPayment)
     const listed = new Map(items.map(({ id, status }) => [id, ranks[status] ?? -1]))
     if (listed.size !== items.length) tell(`double: ${items.length - listed.size}`)
     if (total !== items.length) tell(`${total} in all, and ${items.length} listed`)

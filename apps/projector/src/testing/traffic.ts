@@ -1,4 +1,5 @@
 // Room: projector, tests only. Commands that keep coming while something else is tested.
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DomainEvent, Fold } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
@@ -6,7 +7,7 @@ import { paymentFold } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
-import { createTestLog, open, user } from '@paylog/projections/testEvents'
+import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testEvents'
 import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testResources'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
@@ -15,23 +16,37 @@ const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, P
 /** Folds nothing: what is appended has been decided. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 
+/** Records a new payment of u1 with its intent. @returns its id */
+export async function openPayment(store: EventStore): Promise<string> {
+  const log = createTestLog()
+  const id = open(log, user('u1'))
+  const opening = log.events.map(({ type, data }): DomainEvent => ({ type, data })) as PaymentEvent[]
+  await store.handle({ stream: paymentStream(id), fold: paymentFold, decide: () => opening, metadata })
+  return id
+}
+
+/** Records an event of a method, an address or a product. @returns its position */
+export async function append(
+  store: EventStore,
+  { id, revision: _, position: __, ...event }: LoggedEvent,
+): Promise<bigint | undefined> {
+  const stream = Object.entries(streamOf).find(([name]) => event.type.startsWith(name))?.[1]
+  if (stream === undefined) throw new Error(`Nobody knows the stream of ${event.type}`)
+  const { position } = await store.handle({ stream: stream(id), fold, decide: () => [event], metadata })
+  return position?.commit
+}
+
 /** One payment of u1, or something else, from its beginning to its end. */
 async function happen(store: EventStore, turn: number): Promise<void> {
-  const log = createTestLog()
   if (turn % 4 === 3) {
+    const log = createTestLog()
     saveMethod(log, ofUser('u1'))
     keepAddress(log, ofUser('u1'))
     offer(log)
-    for (const { id, revision: _, position: __, ...event } of log.events) {
-      const stream = Object.entries(streamOf).find(([name]) => event.type.startsWith(name))?.[1]
-      if (stream) await store.handle({ stream: stream(id), fold, decide: () => [event], metadata })
-    }
+    for (const event of log.events) await append(store, event)
     return
   }
-  const id = open(log, user('u1'))
-  const opening = log.events.map(({ type, data }): DomainEvent => ({ type, data })) as PaymentEvent[]
-  const stream = paymentStream(id)
-  await store.handle({ stream, fold: paymentFold, decide: () => opening, metadata })
+  const id = await openPayment(store)
   for (const status of ['processing', 'succeeded'] as const) {
     const occurred_at = new Date().toISOString()
     const evidence = {
@@ -44,6 +59,7 @@ async function happen(store: EventStore, turn: number): Promise<void> {
       amount_cents: null,
       currency: null,
     }
+    const stream = paymentStream(id)
     await store.handle({ stream, fold: paymentFold, decide: (state) => recordEvidence(evidence, state), metadata })
   }
 }
@@ -56,12 +72,18 @@ export async function record(store: EventStore, count: number): Promise<void> {
   await Promise.all(lanes)
 }
 
+/** Without it a machine of two cores would have no time for what is tested. */
+const betweenTurnsMs = 10
+
 /** Records one thing after the other until it is stopped. */
 export function startTraffic(store: EventStore): { stop(): Promise<number> } {
   let isStopped = false
   let turns = 0
   const going = (async () => {
-    while (!isStopped) await happen(store, turns++)
+    for (; !isStopped; turns += 1) {
+      await happen(store, turns)
+      await pause(betweenTurnsMs)
+    }
   })()
   return {
     async stop() {
