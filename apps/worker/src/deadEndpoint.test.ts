@@ -9,14 +9,13 @@ import { startRedisServer } from './testing/redisServer.ts'
 import { batchOf, createRig, onQueue, received } from './testing/rig.ts'
 
 const script = new URL('./main.ts', import.meta.url)
-const backlog = 20_000
 const batch = 1_000
 /** Beside the jobs: what BullMQ keeps of a queue, locks, and what one look of the sweep may add. */
 const slack = 2_000
 const mebibyte = 1024 * 1024
 
 /** Many deliveries for an endpoint that is of no use, in a worker that has another one, too. */
-async function withBacklog(t: Test, deadUrl: string) {
+async function withBacklog(t: Test, deadUrl: string, backlog: number) {
   const redis = await startRedisServer(t)
   const lively = await createEndpoint(t)
   const nodes = {
@@ -70,8 +69,9 @@ t.test(
   'an endpoint that hangs fills neither the queue nor the memory, and delays no other one',
   onQueue('redis'),
   async (t) => {
+    const backlog = 4_000
     const hanging = await createEndpoint(t, () => undefined)
-    const { lively, keys, memory, deliver } = await withBacklog(t, hanging.url)
+    const { lively, keys, memory, deliver } = await withBacklog(t, hanging.url, backlog)
     await waitFor(() => hanging.received.length === concurrencyPerNode, {
       what: 'all places to be taken',
       timeoutMs: 30_000,
@@ -90,7 +90,9 @@ t.test(
 )
 
 t.test('nor does one that refuses everything, with as many retries waiting', onQueue('redis'), async (t) => {
-  const { rig, keys, memory, deliver } = await withBacklog(t, `http://127.0.0.1:${await freePort()}/`)
+  // Half of it is more jobs than there may be, if each retry had one.
+  const backlog = 8_000
+  const { rig, keys, memory, deliver } = await withBacklog(t, `http://127.0.0.1:${await freePort()}/`, backlog)
   let most = 0
   await waitFor(
     async () => {

@@ -5,7 +5,9 @@ import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
+const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
+
 for (const kind of queueKinds)
   t.test(`kill -9 of the worker at random points loses nothing and makes nothing up, on ${kind}`, onQueue(kind), (t) =>
-    survivesKills(t, { env: queueOf(kind), kills: 4, events: 200, seed: 20_260_101 }),
+    survivesKills(t, { env: queueOf(kind), kills, events: 50 * kills, seed: 20_260_101 }),
   )

@@ -1,16 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpoint } from '@paylog/testing/endpoint'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
-import { type RedisServer, startRedisServer } from './testing/redisServer.ts'
+import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
+import { startRedisServer } from './testing/redisServer.ts'
 import { onQueue } from './testing/rig.ts'
 
-const total = 200
+const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
+/** Notifications between one fault and the next. */
+const enough = 30
 
-/** Two endpoints, one of which fails every fifth request, and a fault in the middle of the traffic. */
-async function survives(t: Test, fault: (redis: RedisServer, round: number) => Promise<void>, rounds: number) {
+t.test('one worker lives through everything that happens to its Redis', onQueue('redis'), async (t) => {
   const redis = await startRedisServer(t)
+  const proxy = await startTcpProxy(t, redis.port)
   const steady = await createEndpoint(t)
   const shaky = await createEndpoint(t, (response, index) => {
     response.statusCode = index % 5 === 0 ? 503 : 200
@@ -19,54 +23,70 @@ async function survives(t: Test, fault: (redis: RedisServer, round: number) => P
   const rig = await createFaultRig(t, {
     ...rawNode(1, steady.url),
     ...rawNode(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: 10 }, () => '300ms').join() }),
-    REDIS_URL: redis.url,
+    REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
   })
   const worker = await rig.start()
-  const appending = rig.append(total)
-  for (let round = 0; round < rounds; round++) {
-    const enough = ((round + 1) * total) / (rounds + 2)
-    await waitFor(() => steady.received.length >= enough, { what: 'traffic', timeoutMs: 30_000 })
-    await fault(redis, round)
+  const gone = () => Promise.all([redis.kill(), proxy.refuse()])
+  const back = () => Promise.all([redis.startAnew(), proxy.accept()])
+  const allArrive = async (t: Test, timeoutMs = 40_000) => {
+    for (const endpoint of [steady, shaky]) await everythingArrives(t, rig, endpoint, timeoutMs)
+    t.equal(await rig.count('failed'), 0)
   }
-  await appending
-  await rig.append(20)
-  await Promise.all([steady, shaky].map((endpoint) => everythingArrives(t, rig, endpoint, 40_000)))
-  t.equal(await rig.count('failed'), 0)
-  await worker.stop()
-  t.strictSame(await worker.exited, { code: 0, signal: null }, 'the worker itself has lived through it')
-}
 
-t.test('a Redis that is emptied again and again in the middle of traffic loses no delivery', onQueue('redis'), (t) =>
-  survives(
-    t,
-    async ({ url }) => {
-      const redis = new Redis(url)
-      await redis.flushall()
-      redis.disconnect()
-    },
-    4,
-  ),
-)
+  /** A fault, or several, in the middle of traffic. */
+  async function losesNothing(t: Test, fault: () => Promise<unknown>, times = 1): Promise<void> {
+    const before = steady.received.length
+    const appending = rig.append(enough * (times + 1))
+    for (let time = 1; time <= times; time++) {
+      await waitFor(() => steady.received.length >= before + enough * time, { what: 'traffic', timeoutMs: 30_000 })
+      await fault()
+    }
+    await appending
+    await rig.append(10)
+    await allArrive(t)
+  }
 
-t.test('nor does one that is killed and comes back with an empty directory', onQueue('redis'), (t) =>
-  survives(
-    t,
-    async (redis) => {
-      await redis.kill()
-      await redis.startAnew()
-    },
-    2,
-  ),
-)
+  await t.test('emptied again and again in the middle of traffic it loses no delivery', async (t) => {
+    const client = new Redis(redis.url)
+    await losesNothing(t, () => client.flushall(), rounds)
+    client.disconnect()
+  })
 
-t.test('nor does one that freezes for ten seconds', onQueue('redis'), (t) =>
-  survives(
-    t,
-    async (redis) => {
+  await t.test('nor killed, and started again with an empty directory', (t) =>
+    losesNothing(t, async () => {
+      await gone()
+      await back()
+    }),
+  )
+
+  await t.test('nor frozen for ten seconds', (t) =>
+    losesNothing(t, async () => {
       redis.pause()
-      await new Promise((resolve) => setTimeout(resolve, 10_000))
+      await sleep(10_000)
       redis.goOn()
-    },
-    1,
-  ),
-)
+    }),
+  )
+
+  await t.test('while it is gone the worker is not ready', async (t) => {
+    await becomes(worker, 200)
+    await gone()
+    await rig.append(3)
+    t.match((await becomes(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
+    await back()
+    await becomes(worker, 200)
+    await allArrive(t)
+  })
+
+  await t.test('nor while its connections are cut off without a word; it comes back by itself', async (t) => {
+    proxy.freezeConnections()
+    await rig.append(5)
+    t.match((await becomes(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
+    const noticedAt = performance.now()
+    await allArrive(t, 60_000)
+    await becomes(worker, 200)
+    t.comment(`works again ${Math.round((performance.now() - noticedAt) / 1_000)} s after the cut was noticed`)
+  })
+
+  await worker.stop()
+  t.strictSame(await worker.exited, { code: 0, signal: null })
+})

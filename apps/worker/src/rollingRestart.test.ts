@@ -7,6 +7,9 @@ import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
+const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
+const perRound = 50
+
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test(
@@ -15,10 +18,10 @@ for (const kind of queueKinds) {
         const endpoint = await createEndpoint(t)
         const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url), ...queueOf(kind) })
         let running: RunningWorker = await rig.start()
-        const total = 200
+        const total = (rounds + 2) * perRound
         const appending = rig.append(total)
-        for (let round = 1; round <= 3; round++) {
-          await waitFor(() => endpoint.received.length >= (round * total) / 5, { what: 'traffic', timeoutMs: 30_000 })
+        for (let round = 1; round <= rounds; round++) {
+          await waitFor(() => endpoint.received.length >= round * perRound, { what: 'traffic', timeoutMs: 30_000 })
           const next = await rig.start()
           await running.stop()
           t.strictSame(await running.exited, { code: 0, signal: null })

@@ -4,7 +4,7 @@ import type { Payment } from '@paylog/domain/payments/payment'
 import type { Recorded } from '@paylog/event-store/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import { decodeNodes } from '@paylog/webhooks/nodes'
 import { outboundMessages } from '@paylog/webhooks/outbound'
@@ -51,7 +51,7 @@ const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerInten
 export type TableRig = Awaited<ReturnType<typeof createTableRig>>
 
 export async function createTableRig(t: Test) {
-  const log = await startEventStore(t)
+  const log = await startEventStoreInProcess(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })

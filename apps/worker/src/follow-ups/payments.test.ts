@@ -1,11 +1,13 @@
 import { paymentStream } from '@paylog/event-store/streamName'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
 import { createTills, fails, passes } from '../testing/tills.ts'
 
 const second = 1_000
-const rig = await createFollowUpRig(t)
+const log = await startEventStore(t)
+const rig = await createFollowUpRig(t, log)
 
 const entryOf = (id: string) => rig.entry(paymentStream(id))
 const statusOf = async (id: string) => (await rig.payment(id)).status
@@ -260,14 +262,14 @@ t.test('while the log is away nothing is decided, and afterwards everything', as
   await rig.startWorker(t, tills)
   const id = await rig.initiate(tills)
   await entryOf(id)
-  await rig.node.kill()
+  await log.kill()
   rig.forward(31 * second)
   await waitFor(() => rig.lines.some((line) => line.includes(id) && line.includes('broke off')), {
     what: 'a failure',
     timeoutMs: 30_000,
   })
   t.strictSame(tills.calls, [], 'what cannot be recorded is not begun')
-  await rig.node.start()
+  await log.start()
   rig.forward(60 * second)
   await waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', {
     what: 'the intent',

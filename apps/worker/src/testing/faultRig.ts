@@ -5,7 +5,7 @@ import { providerEventStream } from '@paylog/event-store/streamName'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
 import type { Endpoint } from '@paylog/testing/endpoint'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -28,20 +28,23 @@ export type FaultRig = Awaited<ReturnType<typeof createFaultRig>>
 
 /**
  * @param env of the workers: their nodes, and `REDIS_URL`
- * @param options `databaseUrl` of the workers, when it is not to be that of the log
+ * @param options `log` of a test that takes it away; `databaseUrl` of the workers, when it is not to be that of the log
  */
 export async function createFaultRig(
   t: Test,
   env: Readonly<Record<string, string>>,
-  options: { readonly databaseUrl?: string } = {},
+  options: {
+    readonly log?: { readonly connectionString: string; readonly databaseUrl: string }
+    readonly databaseUrl?: string
+  } = {},
 ) {
-  const node = await startEventStore(t)
-  const databaseUrl = options.databaseUrl ?? node.databaseUrl
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
+  const { connectionString, ...log } = options.log ?? (await startEventStoreInProcess(t))
+  const { databaseUrl = log.databaseUrl } = options
+  const silent = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log: silent })
   t.teardown(() => pool.end())
   await migrateWebhooks(pool)
-  const store = createEventStore({ connectionString: node.connectionString })
+  const store = createEventStore({ connectionString })
   t.teardown(() => store.close())
   const journal: string[] = []
 
@@ -60,7 +63,6 @@ export async function createFaultRig(
   }
 
   return {
-    node,
     pool,
     /** The ids of the notifications that are in the log, or may be. */
     journal,
@@ -74,7 +76,7 @@ export async function createFaultRig(
         script,
         env: {
           DATABASE_URL: databaseUrl,
-          EVENTSTORE_URL: node.connectionString,
+          EVENTSTORE_URL: connectionString,
           WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
           HEALTH_PORT: '0',
           LOG_LEVEL: 'warn',

@@ -4,7 +4,7 @@ import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { followUpSubscription } from '../follow-ups/followUpReader.ts'
@@ -18,13 +18,16 @@ const stopPatienceMs = 2_000
 
 export type FollowUpRig = Awaited<ReturnType<typeof createFollowUpRig>>
 
-export async function createFollowUpRig(t: Test) {
-  const node = await startEventStore(t)
-  const store = createEventStore({ connectionString: node.connectionString })
-  const { databaseUrl } = node
+/** @param log on which the rest is kept as well; handed in by a test that takes it away */
+export async function createFollowUpRig(
+  t: Test,
+  log?: { readonly connectionString: string; readonly databaseUrl: string },
+) {
+  const { connectionString, databaseUrl } = log ?? (await startEventStoreInProcess(t))
+  const store = createEventStore({ connectionString })
   const lines: string[] = []
-  const log = createLog({ app: 'test', level: 'info' }, { write: (line) => void lines.push(line) })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 10, log })
+  const logger = createLog({ app: 'test', level: 'info' }, { write: (line) => void lines.push(line) })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 10, log: logger })
   await migrateWebhooks(pool)
   t.teardown(async () => {
     await store.close()
@@ -35,7 +38,7 @@ export async function createFollowUpRig(t: Test) {
 
   return {
     ...createStoredPayments(store, now),
-    node,
+    connectionString,
     store,
     pool,
     databaseUrl,
@@ -61,7 +64,7 @@ export async function createFollowUpRig(t: Test) {
         now,
         signal,
         givingUp: givingUp.signal,
-        log,
+        log: logger,
       }
       const { reading, sweeping } = await startFollowUps(parts)
       const stop = async () => {

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
+import { createLog } from '@paylog/runtime/log'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { freePort } from '@paylog/testing/processes'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
+
+const silent = createLog({ app: 'test', level: 'silent' })
+
+/** The address of what a proxy stands in front of, through the proxy. */
+function through(url: string, { port }: { readonly port: number }): string {
+  return url.replace(/:\d+(?=[/?])/, `:${port}`)
+}
+
+// Each has a log and a worker of its own, and most of its time is waiting.
+t.jobs = 2
+
+t.test('a worker lives through everything that happens to its Postgres', { buffered: true }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'paylog-worker-test-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  const server = { directory: join(directory, 'postgres'), port: await freePort(), log: silent }
+  let postgres = await startEmbeddedPostgres(server)
+  t.teardown(() => postgres.stop())
+  const { databaseUrl } = postgres
+  const proxy = await startTcpProxy(t, server.port)
+  const endpoint = await createEndpoint(t)
+  const rig = await createFaultRig(t, rawNode(1, endpoint.url), { databaseUrl })
+  const worker = await rig.start({ DATABASE_URL: through(databaseUrl, proxy) })
+
+  await t.test('while it is restarted under load the worker is not ready, and loses nothing', async (t) => {
+    const appending = rig.append(60)
+    await waitFor(() => endpoint.received.length >= 20, { what: 'traffic', timeoutMs: 30_000 })
+    await postgres.stop()
+    t.match((await becomes(worker, 503)).checks.postgres, { ok: false })
+    postgres = await startEmbeddedPostgres(server)
+    await appending
+    await becomes(worker, 200)
+    await everythingArrives(t, rig, endpoint)
+  })
+
+  await t.test('nor is it while its connections are cut off without a word; it comes back by itself', async (t) => {
+    proxy.freezeConnections()
+    await rig.append(5)
+    await becomes(worker, 503)
+    await everythingArrives(t, rig, endpoint, 80_000)
+    await becomes(worker, 200)
+  })
+
+  await worker.stop()
+  t.strictSame(await worker.exited, { code: 0, signal: null })
+})
+
+t.test('and everything that happens to the log', { buffered: true }, async (t) => {
+  const log = await startEventStoreInProcess(t)
+  const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
+  const endpoint = await createEndpoint(t)
+  const rig = await createFaultRig(t, rawNode(1, endpoint.url), { log })
+  const worker = await rig.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
+  await becomes(worker, 200)
+
+  await t.test('while its connections are cut off without a word the worker is not ready', async (t) => {
+    proxy.freezeConnections()
+    await rig.append(5)
+    await becomes(worker, 503)
+    await everythingArrives(t, rig, endpoint, 60_000)
+    await becomes(worker, 200)
+  })
+
+  await t.test('nor is it while the log is gone', async (t) => {
+    await proxy.refuse()
+    t.match((await becomes(worker, 503)).checks, { log: { ok: false }, postgres: { ok: true } })
+    await proxy.accept()
+    await becomes(worker, 200)
+    await rig.append(1)
+    await everythingArrives(t, rig, endpoint)
+  })
+})
