@@ -22,14 +22,16 @@ t.test('an address can be changed and removed by its owner, and does not exist f
     const missing = await put('018f0000-0000-7000-8000-000000000001', { alias: 'x' }, owner)
     for (const [other, headers] of Object.entries(owners)) {
       if (other === name) continue
-      const answers = [
-        await recordsNothing(t, () => put(id, { alias: 'x' }, headers)),
-        await recordsNothing(t, () => put(id, { is_default: true }, headers)),
-        await recordsNothing(t, () => put(id, { line1: null }, headers)),
-        await recordsNothing(t, () => put(id, { alias: 'x' }, { ...headers, 'if-match': '"0"' })),
-        await recordsNothing(t, () => remove(id, headers)),
-        await recordsNothing(t, () => remove(id, { ...headers, 'if-match': '*' })),
-      ]
+      const answers = await recordsNothing(t, () =>
+        Promise.all([
+          put(id, { alias: 'x' }, headers),
+          put(id, { is_default: true }, headers),
+          put(id, { line1: null }, headers),
+          put(id, { alias: 'x' }, { ...headers, 'if-match': '"0"' }),
+          remove(id, headers),
+          remove(id, { ...headers, 'if-match': '*' }),
+        ]),
+      )
       for (const { status, error, text, headers: answered } of answers) {
         t.equal(status, 404, `${name}'s, asked for by ${other}`)
         t.equal(error?.message, missing.error?.message)

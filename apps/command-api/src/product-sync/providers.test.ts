@@ -1,8 +1,10 @@
+// Synchronising at the fakes of the providers that keep a catalogue: what is done, and whatever may go wrong with a call.
 import t from 'tap'
+import { providerBy } from '../testing/providerBy.ts'
 import { membership, syncAtProviders } from '../testing/syncAtProviders.ts'
 
 const api = await syncAtProviders(t)
-const { sync, change, historyOf, productOf } = api
+const { sync, change, historyOf, productOf, productsOf } = api
 
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
   t.test(`${fake.id}: created, and then skipped without a call`, async (t) => {
@@ -79,5 +81,84 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
       ['currency_not_supported', 'created', 'product_inactive', 'not_found'],
     )
     t.match(data, { total: 4, successful: 1, failed: 3 })
+  })
+}
+
+const lost = [
+  { kind: 'drop', commits: false },
+  { kind: 'drop', commits: true },
+  { kind: 'hang', commits: false },
+  { kind: 'hang', commits: true },
+  { kind: 'status', status: 500, commits: true },
+  { kind: 'garbage', commits: true },
+] as const
+
+for (const { fake, syncOne, isOnce } of api.at) {
+  t.test(`${fake.id}: whatever becomes of a call, the next sync finishes and doubles nothing`, async (t) => {
+    for (const fault of lost)
+      for (let step = 0; step < fake.writes; step++) {
+        const id = await productOf()
+        fake.faults.next(...Array(step).fill(undefined), fault)
+        const first = await syncOne(id)
+        const what = `${JSON.stringify(fault)} at call ${step}: ${first.status}`
+        const second = await syncOne(id)
+        t.match(second.status, first.status === 'failed' ? 'created' : 'skipped', what)
+        t.ok(isOnce(id), what)
+        t.same(fake.prices(id, 'active'), [900], what)
+        t.match(await syncOne(id), { status: 'skipped' }, what)
+      }
+  })
+}
+
+for (const { fake, provider_id, syncOne, isOnce } of api.at) {
+  t.test(`${fake.id}: sixteen at once, with a change in between`, async (t) => {
+    const hurried = api.providers.get(provider_id)
+    api.providers.set(provider_id, await providerBy(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
+    t.teardown(() => hurried && api.providers.set(provider_id, hurried))
+    const id = await productOf()
+    const syncing = Array.from({ length: 16 }, async (_, n) => {
+      if (n === 8) await change(id, { description: 'Other', total_cents: 1000 })
+      return syncOne(id, { updatePrices: true })
+    })
+    const results = await Promise.all(syncing)
+    t.same(
+      results.filter(({ status }) => status === 'failed'),
+      [],
+    )
+    t.ok(isOnce(id))
+    t.same(fake.prices(id, 'active'), [1000])
+    t.equal(fake.descriptionOf(id), 'Other')
+    t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped' })
+  })
+}
+
+for (const { fake, provider_id, isOnce } of api.at) {
+  t.test(`${fake.id}: it goes down half way, and the next sync finishes the rest`, async (t) => {
+    const ids = await productsOf(20)
+    fake.faults.next(...Array(20).fill(undefined))
+    fake.faults.always({ kind: 'status', status: 503, commits: false })
+    const { data } = await sync({ provider_id, product_ids: ids })
+    fake.faults.always(undefined)
+    t.ok(data.summary.created > 0 && data.summary.failed > 0, JSON.stringify(data.summary))
+    const again = await sync({ provider_id, product_ids: ids })
+    t.same(again.data.summary, { created: data.failed, updated: 0, skipped: data.successful, failed: 0 })
+    for (const id of ids) {
+      t.ok(isOnce(id))
+      t.same(fake.prices(id, 'active'), [900])
+    }
+    t.same((await sync({ provider_id, product_ids: ids })).data.summary, {
+      created: 0,
+      updated: 0,
+      skipped: 20,
+      failed: 0,
+    })
+  })
+
+  t.test(`${fake.id}: what is turned away is waited for`, async (t) => {
+    fake.limit(8)
+    const ids = await productsOf(6)
+    const { data } = await sync({ provider_id, product_ids: ids })
+    t.same(data.summary, { created: 6, updated: 0, skipped: 0, failed: 0 })
+    t.ok(fake.turnedAway() > 0, `${fake.turnedAway()} were turned away`)
   })
 }

@@ -19,6 +19,9 @@ export const webhookSecret = 'sandbox-test-secret'
 /** How long an expired guest token is remembered: the default. */
 export const guestTokenMaxAgeMs = 86_400_000
 
+/** A busy machine is no log that is away. */
+const patient = { appendTimeoutMs: 15_000, appendPatienceMs: 30_000, readTimeoutMs: 15_000, readPatienceMs: 15_000 }
+
 export type Headers = Readonly<Record<string, string>>
 
 /** What a request was answered: with data, or with an error. */
@@ -50,7 +53,7 @@ export async function commandApiUnderTest(
     options.log ?? startEventStoreInProcess(t),
     startIdentity(t, { guestTokens }),
   ])
-  const store = createEventStore({ connectionString: log.connectionString, timing })
+  const store = createEventStore({ connectionString: log.connectionString, timing: { ...patient, ...timing } })
   const identity = createIdentity({
     authUrl: backend.authUrl,
     service: 'payments',

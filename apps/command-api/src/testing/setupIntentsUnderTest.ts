@@ -46,7 +46,7 @@ export async function setupIntentsUnderTest(
       return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
     },
   }
-  const parts = await commandApiUnderTest(t, { ...options, providers: [provider], timing: { readPatienceMs: 1_500 } })
+  const parts = await commandApiUnderTest(t, { ...options, providers: [provider], timing: { readPatienceMs: 4_000 } })
   const { app, backend, providers } = parts
   t.beforeEach(() => {
     Object.assign(card, { calls: [], fails: undefined, delay: undefined })
