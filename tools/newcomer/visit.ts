@@ -1,0 +1,73 @@
+// One walk through the README: where it takes place, what it has seen so far, and what went wrong.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openShell, type Running, type Shell } from './shell.ts'
+
+const lookMs = 200
+const patienceMs = 300_000
+
+export type Visit = {
+  readonly shell: Shell
+  /** What the tour has made, for the commands that say `<id>`. */
+  payment: string
+  /** What `npm start` began. */
+  system: Running | undefined
+  /** Runs a command as printed; `shows` is text that its output has to hold. Returns the output. */
+  run(command: string, shows?: readonly string[]): Promise<string>
+  /** Looks until what a command that goes on is for has happened. */
+  await(command: string, happened: () => boolean): Promise<void>
+  /** Says why a command is not run. */
+  leaveOut(command: string, why: string): void
+  /** Starts a command as printed in a terminal of its own, and waits for what it says when it is there. */
+  start(command: string, says: string): Promise<Running>
+  totals(): { readonly ran: number; readonly failed: number; readonly leftOut: number }
+}
+
+export function beginVisit(directory: string, say: (line: string) => void): Visit {
+  const shell = openShell(directory)
+  let ran = 0
+  let failed = 0
+  let leftOut = 0
+  const told = (command: string, fault: string | undefined, output: string) => {
+    ran += 1
+    const [line = '', ...more] = command.split('\n')
+    say(`${fault === undefined ? 'ok  ' : 'FAIL'} ${line}${more.length > 0 ? ` … (${more.length + 1} lines)` : ''}`)
+    if (fault === undefined) return
+    failed += 1
+    say(`     ${fault}`)
+    for (const text of output.trimEnd().split('\n')) say(`     | ${text}`)
+  }
+  return {
+    shell,
+    payment: '',
+    system: undefined,
+    async run(command, shows = []) {
+      const { code, output } = await shell.run(command)
+      const missing = shows.filter((text) => !output.includes(text))
+      const fault =
+        code !== 0 ? `ended with ${code}` : missing.length > 0 ? `does not show ${missing.join(', ')}` : undefined
+      told(command, fault, output)
+      return output
+    },
+    leaveOut(command, why) {
+      leftOut += 1
+      say(`left ${command} (${why})`)
+    },
+    async start(command, says) {
+      const running = shell.start(command)
+      const isThere = () => running.output().includes(says)
+      await look(() => isThere() || running.exitCode() !== null)
+      told(command, isThere() ? undefined : `never said ${says}`, running.output())
+      return running
+    },
+    async await(command, happened) {
+      await look(happened)
+      told(command, happened() ? undefined : 'what it is for did not happen', '')
+    },
+    totals: () => ({ ran, failed, leftOut }),
+  }
+}
+
+async function look(until: () => boolean): Promise<void> {
+  const latest = Date.now() + patienceMs
+  while (!until() && Date.now() < latest) await sleep(lookMs)
+}
