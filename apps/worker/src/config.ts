@@ -11,11 +11,11 @@ import {
   text,
   url,
 } from '@paylog/runtime/config'
+import { isRange } from '@paylog/runtime/networks'
 import { type DecodedNodes, decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, Type } from 'typebox'
-import { isCidr } from './send/dialGuard.ts'
 
 /** Beside these the worker reads those of the webhook nodes, which have no fixed list. */
 export const workerVariables = {
@@ -26,7 +26,7 @@ export const workerVariables = {
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   PROJECT_ID: text('default'),
   WEBHOOK_SUCCESS_STATUS: oneOf(['200', '2xx'], '200'),
-  WEBHOOK_ALLOWED_PRIVATE_CIDRS: listOf(isCidr, 'ranges such as 10.0.0.0/8,::1/128', []),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: listOf(isRange, 'ranges such as 10.0.0.0/8,::1/128', []),
   WEBHOOK_LOG_RETENTION: ageMs('90d'),
   PAYMENT_RECONCILE_AFTER: durationMs('1h'),
   ...providerVariables,

@@ -11,14 +11,14 @@ import type { Lifecycle } from './lifecycle.ts'
 import { limitRequests, limitVariables } from './limits.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { isAddressOrRange } from './networks.ts'
 import { countRequests } from './requestCounts.ts'
-import { isAddressRange } from './trustedProxies.ts'
 
 export const apiVariables = {
   HOST: text('127.0.0.1'),
   PORT: port(8080),
   /** Whose `X-Forwarded-For` is believed. */
-  TRUST_PROXY: listOf(isAddressRange, 'addresses or ranges such as 10.0.0.0/8,::1', []),
+  TRUST_PROXY: listOf(isAddressOrRange, 'addresses or ranges such as 10.0.0.0/8,::1', []),
   CORS_ORIGINS: listOf(isOrigin, 'origins such as https://shop.example.com', []),
   MAX_CONNECTIONS: integer(1, 1_000_000, 1_000),
   /** Where requests are counted for all processes together. */

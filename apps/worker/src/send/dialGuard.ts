@@ -1,11 +1,12 @@
 // Which addresses may be dialled: a configured URL must not become a way into the operator's own network.
 import { ADDRCONFIG, type LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
+import { inRanges } from '@paylog/runtime/networks'
 import { buildConnector } from 'undici'
 
 /** Everything that is not the public internet; mapped IPv4 addresses are judged by the address inside. */
-const forbiddenCidrs = [
+const forbiddenRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -49,21 +50,14 @@ export class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS'
 }
 
-/** Whether the text is a CIDR range such as `10.0.0.0/8` or `::1/128`. */
-export function isCidr(text: string): boolean {
-  return parseCidr(text) !== undefined
-}
-
-/** @param allowedCidrs ranges that may be dialled although they are private; every one must be a CIDR range */
-export function createAddressRule(allowedCidrs: readonly string[]): (address: string) => boolean {
-  const allowed = blockList(allowedCidrs)
-  const forbidden = blockList(forbiddenCidrs)
+/** @param allowedRanges may be dialled although they are private */
+export function createAddressRule(allowedRanges: readonly string[]): (address: string) => boolean {
+  const isAllowed = inRanges(allowedRanges)
+  const isForbidden = inRanges(forbiddenRanges)
   return (address) => {
     // A zone (`fe80::1%eth0`) says which interface, not which address.
     const [bare = ''] = address.split('%')
-    const family = isIP(bare) === 4 ? 'ipv4' : 'ipv6'
-    if (isIP(bare) === 0) return false
-    return allowed.check(bare, family) || !forbidden.check(bare, family)
+    return isIP(bare) !== 0 && (isAllowed(bare) || !isForbidden(bare))
   }
 }
 
@@ -113,22 +107,4 @@ function guardedLookup(isAllowed: (address: string) => boolean, resolve: Resolve
     }
     resolve(hostname).then(answer, (error: NodeJS.ErrnoException) => callback(error, ''))
   }
-}
-
-function blockList(cidrs: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const text of cidrs) {
-    const cidr = parseCidr(text)
-    if (cidr === undefined) throw new Error(`${text} is not a CIDR range`)
-    list.addSubnet(cidr.address, cidr.prefix, cidr.family)
-  }
-  return list
-}
-
-function parseCidr(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | undefined {
-  const match = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(text)
-  const [, address = '', prefix = ''] = match ?? []
-  const version = isIP(address)
-  if (version === 0 || Number(prefix) > (version === 4 ? 32 : 128)) return undefined
-  return { address, prefix: Number(prefix), family: version === 4 ? 'ipv4' : 'ipv6' }
 }

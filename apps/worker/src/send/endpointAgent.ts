@@ -17,10 +17,10 @@ export type EndpointAgent = {
  * than it may take itself, so there is one set of connections for each timeout. Proxies of the environment are not used.
  */
 export function createEndpointAgent(
-  allowedPrivateCidrs: readonly string[],
+  allowedPrivateRanges: readonly string[],
   resolver: Resolver = systemResolver,
 ): EndpointAgent {
-  const isAllowed = createAddressRule(allowedPrivateCidrs)
+  const isAllowed = createAddressRule(allowedPrivateRanges)
   const resolve = askingOnce(resolver)
   const agents = new Map<number, Agent>()
   const openAgent = (timeoutMs: number) => {

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { clientNetwork, inRanges, isAddressOrRange, isRange } from './networks.ts'
+
+t.test('an IPv4 address is itself, in whatever way it is written', async (t) => {
+  for (const address of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '192.0.2.1:443', '[::ffff:192.0.2.1]:443'])
+    t.equal(clientNetwork(address), '192.0.2.1', address)
+})
+
+t.test('of an IPv6 address the first half counts', async (t) => {
+  const same = ['2001:db8::1', '2001:0DB8:0:0:ffff::', '2001:db8:0:0:1:2:3:4', '2001:db8::1%eth0', '[2001:db8::9]:443']
+  for (const address of same) t.equal(clientNetwork(address), '2001:db8:0:0::/64', address)
+  t.equal(clientNetwork('2001:db8:0:1::1'), '2001:db8:0:1::/64')
+  t.equal(clientNetwork('::1'), '0:0:0:0::/64')
+  t.equal(clientNetwork('1:2:3:4:5:6:1.2.3.4'), '1:2:3:4::/64')
+})
+
+t.test('what is no address is one client', async (t) => {
+  for (const address of ['', 'unknown', '_hidden', '1.2.3', '1.2.3.4.5', '999.0.0.1', 'a'.repeat(9_000), '[]', ':1'])
+    t.equal(clientNetwork(address), 'unknown', address)
+})
+
+t.test('ranges are told from addresses, and both from everything else', async (t) => {
+  for (const text of ['127.0.0.0/8', '::1/128', '0.0.0.0/0', '::/0', '::ffff:10.0.0.0/104']) {
+    t.ok(isRange(text), text)
+    t.ok(isAddressOrRange(text), text)
+  }
+  for (const text of ['127.0.0.1', '::1', 'fe80::1%eth0']) {
+    t.notOk(isRange(text), text)
+    t.ok(isAddressOrRange(text), text)
+  }
+  for (const text of [
+    '',
+    '/',
+    '10/8',
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/',
+    'host/8',
+    '1.2.3.4/x',
+    'fe80::1%eth0/64',
+    'a/8',
+  ])
+    t.notOk(isRange(text) || isAddressOrRange(text), text)
+})
+
+t.test('an address is in a range by its bits, whatever family they are of', async (t) => {
+  const is = inRanges(['10.0.0.0/8', '2001:db8::/32'])
+  for (const address of ['10.255.0.1', '2001:db8:ffff::1']) t.ok(is(address), address)
+  for (const address of ['11.0.0.1', '2001:db9::1', '::10.0.0.1', 'localhost', '']) t.notOk(is(address), address)
+  t.throws(() => inRanges(['nonsense']), /not a CIDR range/)
+})
