@@ -67,18 +67,23 @@ t.test('a payload is shown to the digit, however deeply it is nested', async (t)
   }
 })
 
-t.test('entries of the same moment have one order, and no page has any of them twice', async (t) => {
-  const { record, attempt, get } = await startWebhookLog(t)
-  const ids = await record(Array.from({ length: 60 }, () => ({})))
-  for (const [index, id] of ids.entries()) await attempt(id, [index % 3 === 0 ? failed : {}])
-  const page = async (query: string): Promise<string[]> =>
-    (await get(`/webhooks/logs?${query}`, asAdmin)).json().map(({ id }: { id: string }) => id)
-  const whole = await page('limit=1000')
-  t.same(whole, ids.toSorted().toReversed())
-  const pages = [await page('limit=25'), await page('limit=25&offset=25'), await page('limit=25&offset=50')]
-  t.same(pages.flat(), whole)
-  await record([{}])
-  const [id = ''] = await record([{}])
-  await attempt(id, [{}])
-  t.same(await page('limit=25'), [id, ...whole.slice(0, 24)], 'what is new moves the others on')
-})
+t.test(
+  'entries of the same moment have one order, no page has any of them twice, and a page has 100 by default',
+  async (t) => {
+    const { record, attempt, get } = await startWebhookLog(t)
+    const ids = await record(Array.from({ length: 105 }, () => ({})))
+    for (const [index, id] of ids.entries()) await attempt(id, [index % 3 === 0 ? failed : {}])
+    const page = async (query: string): Promise<string[]> =>
+      (await get(`/webhooks/logs?${query}`, asAdmin)).json().map(({ id }: { id: string }) => id)
+    const whole = await page('limit=1000')
+    t.same(whole, ids.toSorted().toReversed())
+    const pages = [await page('limit=40'), await page('limit=40&offset=40'), await page('limit=40&offset=80')]
+    t.same(pages.flat(), whole)
+    t.same(await page(''), whole.slice(0, 100))
+    t.same(await page('offset=100'), whole.slice(100))
+    await record([{}])
+    const [id = ''] = await record([{}])
+    await attempt(id, [{}])
+    t.same(await page('limit=25'), [id, ...whole.slice(0, 24)], 'what is new moves the others on')
+  },
+)
