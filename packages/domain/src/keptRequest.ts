@@ -1,7 +1,7 @@
 // A request with an Idempotency-Key whose answer is kept: begun, and then answered, or free to be made again.
 import { type Static, type TSchema, Type } from 'typebox'
-import { DomainError } from './errors.ts'
 import { Id, Instant } from './fields.ts'
+import { keyInFlight, requireSameRequest } from './idempotencyKey.ts'
 import type { Fold } from './messages.ts'
 
 /** A request that is about to be carried out. */
@@ -97,10 +97,9 @@ export function keptAnswer<Answer>(
   request: KeptRequest<Answer>,
 ): Answer | null {
   if (request.status === 'none') return null
-  if (request.request_fingerprint !== request_fingerprint)
-    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
+  requireSameRequest(request, request_fingerprint)
   if (request.status === 'begun' && Date.parse(occurred_at) - Date.parse(request.begun_at) < inFlightMs)
-    throw new DomainError('idempotency_key_in_flight', 'The first request with this key is still being worked on')
+    throw keyInFlight()
   return request.status === 'answered' ? request.answer : null
 }
 

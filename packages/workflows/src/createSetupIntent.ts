@@ -1,6 +1,7 @@
 // Preparing to save a user's payment method: the provider is asked, and its answer is recorded. Nothing is recorded before,
 // since a setup intent that nobody was told of does nothing.
 import { DomainError } from '@paylog/domain/errors'
+import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { type SetupIntent, type SetupIntentEvent, setupIntentFold } from '@paylog/domain/setup-intents/events'
@@ -86,8 +87,7 @@ function answer(
   { replayed }: { readonly replayed: boolean },
 ): CreatedSetupIntent {
   if (state === null || !position) throw new Error('A setup intent without an event')
-  if (state.request_fingerprint !== request_fingerprint)
-    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
+  requireSameRequest(state, request_fingerprint)
   return { setup_intent: state, position, replayed }
 }
 

@@ -1,6 +1,7 @@
 // Opening a payment: record the intention, ask the provider, record the answer. The provider is called between two
 // decisions and never inside one, so that a crash at any point leaves a record from which the call can be finished.
 import { DomainError } from '@paylog/domain/errors'
+import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
@@ -61,8 +62,7 @@ async function repeated(
   found: Loaded<PaymentState>,
 ): Promise<OpenedPayment> {
   const payment = existing(found.state)
-  if (payment.request_fingerprint !== request_fingerprint)
-    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
+  requireSameRequest(payment, request_fingerprint)
   const outcome = payment.intent_outcome
   switch (outcome.kind) {
     case 'unknown':
@@ -74,11 +74,11 @@ async function repeated(
       const started = await beginAttempt(workflow, found, metadata)
       if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
       const now = existing(started.state)
-      if (now.intent_outcome.kind === 'open') throw inFlight(now)
+      if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
       return opened(started, { replayed: true, refusal: refusalOnRecord(now) })
     }
     case 'open':
-      if (isInFlight(workflow, payment)) throw inFlight(payment)
+      if (isInFlight(workflow, payment)) throw keyInFlight({ payment_id: payment.payment_id })
       requireProvider(workflow, payment)
       return makeCall(workflow, found, metadata, 'repeated')
   }
@@ -105,12 +105,6 @@ function beginAttempt(
     decide: (state) => startAttempt({ occurred_at: now().toISOString() }, state),
     metadata,
     known,
-  })
-}
-
-function inFlight({ payment_id }: Payment): DomainError {
-  return new DomainError('idempotency_key_in_flight', 'The first request with this key is still being worked on', {
-    payment_id,
   })
 }
 

@@ -1,7 +1,7 @@
 // Keeping a new address: one event, and as the default a choice before it and the former's clearing after it.
-import { type AddAddress, type AddressState, addAddress, addressFold } from '@paylog/domain/addresses/address'
+import { type AddAddress, type AddressState, addAddress, addressFold, kept } from '@paylog/domain/addresses/address'
 import type { AddressEvent } from '@paylog/domain/addresses/events'
-import { DomainError } from '@paylog/domain/errors'
+import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
@@ -56,10 +56,9 @@ async function replayed(
   command: CreateAddress,
   first: Loaded<AddressState>,
 ): Promise<Loaded<AddressState>> {
-  const { state } = first
-  if (state.status === 'none' || state.request_fingerprint !== command.address.request_fingerprint)
-    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
-  if (state.is_default) await clearFormerAddress(workflow, choosingOf(command))
+  const address = kept(first.state)
+  requireSameRequest(address, command.address.request_fingerprint)
+  if (address.is_default) await clearFormerAddress(workflow, choosingOf(command))
   return first
 }
 

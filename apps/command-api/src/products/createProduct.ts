@@ -1,8 +1,8 @@
 // Adding a product to the catalogue.
-import { DomainError } from '@paylog/domain/errors'
+import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductAdded, ProductEvent } from '@paylog/domain/products/events'
-import { addProduct, type ProductState, productFold } from '@paylog/domain/products/product'
+import { addProduct, existing, type ProductState, productFold } from '@paylog/domain/products/product'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
@@ -28,7 +28,6 @@ export async function createProduct(
   })
   if (added.events.length > 0) return { ...added, replayed: false }
   const first = await store.load<ProductState, ProductEvent>(stream, productFold, 'ProductAdded')
-  if (first.state.status === 'none' || first.state.request_fingerprint !== product.request_fingerprint)
-    throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
+  requireSameRequest(existing(first.state), product.request_fingerprint)
   return { ...first, replayed: true }
 }

@@ -1,4 +1,5 @@
 // What is on record about a payment beside its status, so that the same thing is not recorded for ever.
+import { type Chain, isInChain } from '../chain.ts'
 import type { PaymentEvent } from './events.ts'
 
 const noticeTypes = [
@@ -18,8 +19,8 @@ export function noticeOf(event: Notice): string {
 }
 
 /** Whether an event is a notice and tells what an earlier one told. */
-export function isOnRecord(event: PaymentEvent, { noticed }: { readonly noticed: readonly string[] }): boolean {
-  return isNotice(event) && noticed.includes(noticeOf(event))
+export function isOnRecord(event: PaymentEvent, { noticed }: { readonly noticed: Chain<string> }): boolean {
+  return isNotice(event) && isInChain(noticeOf(event), noticed)
 }
 
 export function isNotice(event: PaymentEvent): event is Notice {

@@ -1,5 +1,5 @@
 // A payment as its events tell it.
-
+import type { Chain } from '../chain.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
 import type { Amounts } from '../money.ts'
@@ -43,9 +43,9 @@ export type Payment = Amounts & {
   /** The provider's time of the newest evidence that was taken over. */
   readonly evidence_time: string | null
   /** Provider events that were taken into account, so that a repeated one changes nothing. */
-  readonly seen_provider_events: readonly string[]
+  readonly seen_provider_events: Chain<string>
   /** What is on record beside the status, so that asking the provider again records it no second time. */
-  readonly noticed: readonly string[]
+  readonly noticed: Chain<string>
   /** How often the provider reported a failed attempt to pay; a capture after each of them is another one. */
   readonly failures: number
   /** The charges that these attempts were, as far as they had one: a failure that is told twice is one failure. */
@@ -80,8 +80,8 @@ function initiated({ data }: PaymentInitiated): Payment {
     intent_outcome: { kind: 'open' },
     was_unknown: false,
     evidence_time: null,
-    seen_provider_events: [],
-    noticed: [],
+    seen_provider_events: null,
+    noticed: null,
     failures: 0,
     failed_charges: [],
     approvals_told: 0,
@@ -119,12 +119,12 @@ function noted(payment: Payment, event: Notice): Payment {
   return {
     ...payment,
     seen_provider_events: seen(payment, event.data.provider_event_id),
-    noticed: [...payment.noticed, noticeOf(event)],
+    noticed: { last: noticeOf(event), before: payment.noticed },
   }
 }
 
-const seen = (payment: Payment, eventId: string | null) =>
-  eventId === null ? payment.seen_provider_events : [...payment.seen_provider_events, eventId]
+const seen = ({ seen_provider_events: before }: Payment, eventId: string | null): Chain<string> =>
+  eventId === null ? before : { last: eventId, before }
 
 function withIgnored(payment: Payment, { data }: Ignored): Payment {
   const { reason, reported_status, provider_time } = data

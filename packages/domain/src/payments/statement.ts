@@ -1,4 +1,5 @@
 // What all statements of a provider about one payment have in common, whatever they say.
+import { isInChain } from '../chain.ts'
 import type { PaymentEvent } from './events.ts'
 import { factsOf, type Payment } from './payment.ts'
 
@@ -22,7 +23,7 @@ export type HeardStatement = StatementSource & {
 
 /** Whether this very notification was taken into account before. */
 export function isSeen({ provider_event_id }: StatementSource, payment: Payment): boolean {
-  return provider_event_id !== null && payment.seen_provider_events.includes(provider_event_id)
+  return provider_event_id !== null && isInChain(provider_event_id, payment.seen_provider_events)
 }
 
 /**

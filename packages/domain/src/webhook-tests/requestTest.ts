@@ -1,5 +1,5 @@
 // The decision of a request to try endpoints out.
-import { DomainError } from '../errors.ts'
+import { requireSameRequest } from '../idempotencyKey.ts'
 import type { WebhookTestEvent, WebhookTestFacts } from './events.ts'
 
 /**
@@ -9,6 +9,6 @@ import type { WebhookTestEvent, WebhookTestFacts } from './events.ts'
  */
 export function requestTest(event: WebhookTestEvent, asked: WebhookTestFacts | null): WebhookTestEvent[] {
   if (asked === null) return [event]
-  if (asked.request_fingerprint === event.data.request_fingerprint) return []
-  throw new DomainError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
+  requireSameRequest(asked, event.data.request_fingerprint)
+  return []
 }
