@@ -149,6 +149,7 @@ t.test('bad input is refused with its code, and nothing is recorded', async (t) 
     { ...guestBody, guest_data: 'guest@example.com' },
     { ...guestBody, concept: 'x'.repeat(256) },
     { ...guestBody, description: 'x'.repeat(2001) },
+    { ...guestBody, tags: 'x'.repeat(2001) },
     { ...guestBody, metadata: [] },
     { ...guestBody, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, n])) },
     { ...guestBody, metadata: { large: 'x'.repeat(16 * 1024) } },

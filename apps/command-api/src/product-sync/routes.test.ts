@@ -41,6 +41,7 @@ t.test('the answer says where the log was when it was done', async (t) => {
   t.same(Object.keys(first.answer), ['success', 'data'])
   const again = await sync({ product_ids: ids, provider_id: 'shop' })
   t.notOk('x-event-position' in again.headers, 'nothing was recorded')
+  t.match(again.data, { total: 2, successful: 2, failed: 0 })
   t.same(again.data.summary, { created: 0, updated: 0, skipped: 2, failed: 0 })
 })
 

@@ -136,6 +136,7 @@ t.test('a guest’s list is for its e-mail', async (t) => {
   }
   t.equal((await get(`/payments/${id}`, asGuest)).statusCode, 200)
   t.equal((await get(`/payments/${id}?token=demo-guest-token`, {})).statusCode, 200)
+  t.match((await get('/payments?token=demo-guest-token', {})).json(), { data: [{ id }], meta: { total: 1 } })
   const foreign = await get('/payments?guest_email=other%40example.com&limit=bad', asGuest)
   t.equal(foreign.statusCode, 403, 'naming another guest is refused before anything else is looked at')
   t.equal(foreign.json().error.code, 'forbidden')
