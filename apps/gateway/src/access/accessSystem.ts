@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
 import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
 import { type IdentityBackend, startIdentityBackend } from './identityBackend.ts'
@@ -48,7 +48,7 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
     legacy: await createEndpoint(t),
   }
   const [{ databaseUrl }, identity, port, storePort] = await Promise.all([
-    createTestDatabase(t),
+    createMigratedDatabase(t),
     startIdentityBackend(t),
     freePort(),
     freePort(),
@@ -74,9 +74,6 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
     begun.push({ app, process: await startProcess(t, { script: main(app), env: ofApp }) })
   }
   await start('event-store-node')
-  await startProcess(t, { script: main('ops'), args: ['migrate'], env: shared }).catch((end: Error) => {
-    if (!end.message.includes('ended (0)')) throw end
-  })
   await Promise.all([start('gateway'), start('projector'), start('worker')])
   const store = createEventStore({ connectionString: eventStoreUrl })
   t.teardown(() => store.close())

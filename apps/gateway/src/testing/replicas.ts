@@ -23,7 +23,7 @@ export type Replica = {
 
 export type Surroundings = Awaited<ReturnType<typeof startSurroundings>>
 
-/** What the apps need: a log, identities, Stripe, tables; and a look into the log. */
+/** What the apps need: a log and tables, identities, Stripe; and a look into the log. */
 export async function startSurroundings(t: Test, env: Readonly<Record<string, string>> = {}) {
   const [log, identity, stripe] = await Promise.all([startEventStore(t), startIdentity(t), startFakeStripe(t)])
   const store = createEventStore({ connectionString: log.connectionString })
@@ -40,10 +40,6 @@ export async function startSurroundings(t: Test, env: Readonly<Record<string, st
     ...stripe.env,
     ...env,
   }
-  const migration = startProcess(t, { script: main('ops'), args: ['migrate'], env: environment })
-  await migration.catch((endedInsteadOfReady: Error) => {
-    if (!endedInsteadOfReady.message.includes('ended (0)')) throw endedInsteadOfReady
-  })
   return { log, identity, stripe, store, environment }
 }
 
