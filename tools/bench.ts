@@ -41,8 +41,9 @@ if (name === '' && args.length === 0) {
   process.exitCode = 2
 } else {
   const report = await run(name, benchmark)
-  if (process.send === undefined) print([report])
-  else process.send(report)
+  if (process.send !== undefined) process.send(report)
+  else if ('rows' in report) print([report])
+  else process.exitCode = 1
 }
 
 function nameAndOptions(all: readonly string[]): [string, readonly string[]] {
@@ -56,7 +57,7 @@ async function inOwnProcess(benchmarkName: string): Promise<Report> {
   const child = fork(fileURLToPath(import.meta.url), [benchmarkName, ...options], { timeout: patienceMs })
   const interrupt = () => child.kill('SIGTERM')
   interrupted.signal.addEventListener('abort', interrupt)
-  let report: Report = { name: benchmarkName, loadBefore: Number.NaN, failure: 'It ended without a word' }
+  let report: Report = { name: benchmarkName, loadBefore: load(), failure: 'It ended without a word' }
   child.on('message', (message: Report) => {
     report = message
     child.disconnect()
@@ -67,7 +68,7 @@ async function inOwnProcess(benchmarkName: string): Promise<Report> {
 }
 
 async function run(benchmarkName: string, measure: Benchmark): Promise<Report> {
-  const loadBefore = loadavg()[0] ?? Number.NaN
+  const loadBefore = load()
   const stack = new AsyncDisposableStack()
   const say = (text: string) => {
     if (!options.includes('--json')) process.stdout.write(`${text}\n`)
@@ -78,12 +79,18 @@ async function run(benchmarkName: string, measure: Benchmark): Promise<Report> {
     const findings = await measure({ args, isQuick: options.includes('--quick'), env: process.env, say, stack })
     return { name: benchmarkName, loadBefore, ...findings }
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
-    return { name: benchmarkName, loadBefore, failure: error instanceof Error ? error.message : String(error) }
+    const failure = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${failure}\n`)
+    return { name: benchmarkName, loadBefore, failure }
   } finally {
     interrupted.signal.removeEventListener('abort', leave)
     await stack.disposeAsync()
   }
+}
+
+/** Of the last minute, as the system says. */
+function load(): number {
+  return loadavg()[0] ?? Number.NaN
 }
 
 function print(reports: readonly Report[]): void {
