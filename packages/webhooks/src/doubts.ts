@@ -1,12 +1,10 @@
 // What can be meant, and probably is not: it stops nobody, and operators are told.
+import { providerNames } from '@paylog/domain/providerNames'
 import { canonicalNames } from './canonicalNames.ts'
 import { isLegacyFamily } from './legacy.ts'
 import type { EventMode, WebhookNode } from './nodes.ts'
 import { matchesPattern } from './patterns.ts'
 import type { VariableReader } from './variables.ts'
-
-/** Whose notifications there can be. */
-const providers = ['stripe', 'paypal', 'authorize-net', 'sandbox']
 
 /**
  * Whether a pattern can cover anything at all that a node of this mode is told. Providers have more names than are known
@@ -15,7 +13,7 @@ const providers = ['stripe', 'paypal', 'authorize-net', 'sandbox']
 function canCover(pattern: string, mode: EventMode): boolean {
   if (pattern === 'all') return true
   const [provider] = pattern.includes(':') ? pattern.split(':') : []
-  if (provider !== undefined) return mode !== 'canonical' && providers.includes(provider)
+  if (provider !== undefined) return mode !== 'canonical' && providerNames.some((name) => name === provider)
   if (mode === 'canonical') return canonicalNames.some((plain) => matchesPattern(pattern, { plain, prefixed: null }))
   return mode !== 'legacy' || isLegacyFamily(pattern)
 }

@@ -12,6 +12,7 @@ export type Message = {
   readonly mode: 'raw' | 'canonical' | 'legacy'
   readonly provider: string
   readonly payment_id: string | null
+  /** The user who may see it in the log; `null` leaves it to administrators. */
   readonly user_id: string | null
   readonly is_test: boolean
   readonly names: MessageNames

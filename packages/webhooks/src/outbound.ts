@@ -17,13 +17,10 @@ export type SourceEvent = RecordedDomainEvent & {
 }
 
 /** One message for one node, complete and final. */
-export type Outbound = {
+export type Outbound = Omit<Message, 'names' | 'json' | 'notice'> & {
   /** The `webhook-id`: the same for the same event, name and node, however often the log is read. */
   readonly id: string
   readonly node: string
-  readonly event: string
-  readonly mode: 'raw' | 'canonical' | 'legacy'
-  readonly provider: string
   /** The exact text that is signed and sent. JSON that is well-formed Unicode, so it holds no NUL either. */
   readonly body: string
   readonly source_stream: string
@@ -31,10 +28,6 @@ export type Outbound = {
   readonly source_event_id: string
   readonly correlation_id: string
   readonly causation_id: string
-  readonly payment_id: string | null
-  /** The user who may see it in the log; `null` leaves it to administrators. */
-  readonly user_id: string | null
-  readonly is_test: boolean
   /** Where the trace of the event goes on; absent when nobody traces it. */
   readonly traceparent?: string
 }

@@ -1,7 +1,7 @@
 // A notification about something that is not ours, for the tests of what is told of it.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { decodeNodes } from './nodes.ts'
-import { type Outbound, outboundMessages } from './outbound.ts'
+import type { Outbound } from './outbound.ts'
+import { nodeSettings, toldTo } from './testEvents.ts'
 
 type Unmatched = Extract<RecordedDomainEvent, { type: 'ProviderEventUnmatched' }>['data']
 
@@ -21,26 +21,9 @@ export const unchanged = {
   is_first_invoice: false,
 }
 
-/** Three nodes that want everything, one of each mode. */
-const { nodes } = decodeNodes(
-  Object.fromEntries(
-    ['canonical', 'raw', 'both'].flatMap((mode, index) => [
-      [`WEBHOOK_${index + 1}_ENABLED`, 'true'],
-      [`WEBHOOK_${index + 1}_URL`, `https://example.com/${mode}`],
-      [`WEBHOOK_${index + 1}_EVENT_MODE`, mode],
-    ]),
-  ),
-)
-
 /** The messages of an event, for three nodes: `1` is canonical, `2` is raw, `3` is both. */
 export function told(event: RecordedDomainEvent): Outbound[] {
-  const recorded = {
-    id: '0190a000-0000-7000-8000-0000000000ff',
-    stream: 'providerEvent-stripe:evt_1',
-    revision: 1n,
-    metadata: { correlationId: 'req-1', causationId: 'cmd-1', actor: 'provider:stripe' },
-  }
-  return outboundMessages({ ...event, ...recorded }, nodes, { projectId: 'shop' })
+  return toldTo(event, nodeSettings(1, 'canonical'), nodeSettings(2, 'raw'), nodeSettings(3, 'both'))
 }
 
 /** The messages about a notification that is about nothing of ours. */

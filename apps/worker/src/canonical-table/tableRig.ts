@@ -48,8 +48,6 @@ function node(index: number, mode: string) {
 /** What stands in the log belongs to one of these. */
 const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerIntent-', 'providerCustomer-']
 
-export type TableRig = Awaited<ReturnType<typeof createTableRig>>
-
 export async function createTableRig(t: Test) {
   const log = await startEventStoreInProcess(t)
   const store = createEventStore({ connectionString: log.connectionString })

@@ -1,10 +1,12 @@
 // From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
+import type { Batch } from '@paylog/event-store/batches'
 import type { LogPosition, Recorded } from '@paylog/event-store/codec'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Deliveries } from '../deliveries/deliveries.ts'
 import { enoughWaiting, type Queues } from '../queue/queues.ts'
+import type { LogReader } from '../subscriptions/soleSubscription.ts'
 import { dispatchSpan } from './dispatchSpan.ts'
 
 export const webhookSubscription = 'webhooks'
@@ -12,14 +14,6 @@ export const webhookSubscription = 'webhooks'
 /** How much text one statement may carry. A single event goes in whole, however much it is. */
 const sliceCharacters = 8 * 1024 * 1024
 
-export type Dispatcher = {
-  /** The position to go on from. */
-  start(): Promise<LogPosition | undefined>
-  /** @throws StaleCheckpointError when another runner took over */
-  handle(batch: Batch): Promise<void>
-}
-
-type Batch = { readonly events: readonly Recorded[]; readonly position: LogPosition }
 type Slice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
 
 /** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
@@ -30,7 +24,7 @@ export function createDispatcher(deps: {
   projectId: string
   now: () => Date
   log: Logger
-}): Dispatcher {
+}): LogReader {
   const { deliveries, queues, nodes, projectId, now, log } = deps
   let position: LogPosition | undefined
   /** Per node: no more jobs than this can be waiting, as far as they are from here. */

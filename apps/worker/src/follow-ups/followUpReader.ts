@@ -1,17 +1,10 @@
 // From the log to the worker's list: plans each batch and records it with its position.
-import type { Batch } from '@paylog/event-store/batches'
 import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogReader } from '../subscriptions/soleSubscription.ts'
 import type { FollowUps } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
 
 export const followUpSubscription = 'follow-ups'
-
-export type FollowUpReader = {
-  /** The position to go on from. */
-  start(): Promise<LogPosition | undefined>
-  /** @throws StaleCheckpointError when another runner took over */
-  handle(batch: Batch): Promise<void>
-}
 
 /** @param deps `dueNow` is called when something became due that does not wait */
 export function createFollowUpReader(deps: {
@@ -19,7 +12,7 @@ export function createFollowUpReader(deps: {
   readonly rules: PlanRules
   readonly now: () => Date
   readonly dueNow: () => void
-}): FollowUpReader {
+}): LogReader {
   const { followUps, rules, now, dueNow } = deps
   let position: LogPosition | undefined
   return {

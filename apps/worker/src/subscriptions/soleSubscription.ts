@@ -7,6 +7,9 @@ import { holdLock } from '@paylog/runtime/postgres'
 import type { ReaderState } from './readerState.ts'
 import { streamPrefixes } from './streamPrefixes.ts'
 
+/** Where to go on, and what to do; `handle` throws StaleCheckpointError when another runner took over. */
+export type LogReader = Pick<SubscriptionOptions, 'start' | 'handle'>
+
 /** Bodies are up to 1 MiB each, and the next batch gathers while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000
@@ -16,14 +19,15 @@ const lockRetryMs = 1_000
  * @throws UnreadableEventError when the log holds an event that cannot be read
  */
 export async function runSoleSubscription(
-  options: Pick<SubscriptionOptions, 'store' | 'name' | 'start' | 'handle' | 'signal'> & {
-    /** The name of the lock that its runner holds. */
-    readonly lock: string
-    readonly databaseUrl: string
-    /** Kept up to date, for those who look at it. */
-    readonly state: ReaderState
-    readonly log: Logger
-  },
+  options: LogReader &
+    Pick<SubscriptionOptions, 'store' | 'name' | 'signal'> & {
+      /** The name of the lock that its runner holds. */
+      readonly lock: string
+      readonly databaseUrl: string
+      /** Kept up to date, for those who look at it. */
+      readonly state: ReaderState
+      readonly log: Logger
+    },
 ): Promise<void> {
   const { lock: lockName, databaseUrl, state, signal, log, ...subscription } = options
   const connected = (isConnected: boolean) => {

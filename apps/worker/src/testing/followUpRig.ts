@@ -16,8 +16,6 @@ import { createStoredPayments } from './storedPayments.ts'
 export const reconcileAfterMs = 3_600_000
 const stopPatienceMs = 2_000
 
-export type FollowUpRig = Awaited<ReturnType<typeof createFollowUpRig>>
-
 /** @param log on which the rest is kept as well; handed in by a test that takes it away */
 export async function createFollowUpRig(
   t: Test,

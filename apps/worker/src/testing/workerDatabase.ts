@@ -1,11 +1,9 @@
-// Databases with the worker's tables, which the tests of a file use one after the other: to make one costs more than most
-// of them do.
+// Databases that the tests of a file use one after the other: to make one costs more than most of them do.
 import type { Logger } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
-import { createTestDatabase } from '@paylog/testing/postgres'
+import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import type { Pool } from 'pg'
 import file, { type Test } from 'tap'
-import { migrateWebhooks } from '../migrate.ts'
 
 const free: string[] = []
 
@@ -18,14 +16,13 @@ export async function workerDatabase(
   { max, log }: { readonly max: number; readonly log: Logger },
 ): Promise<{ readonly databaseUrl: string; readonly pool: Pool }> {
   const used = free.pop()
-  const databaseUrl = used ?? (await createTestDatabase(file)).databaseUrl
+  const databaseUrl = used ?? (await createMigratedDatabase(file)).databaseUrl
   const pool = createPool({ databaseUrl, applicationName: 'test', max, log })
   t.teardown(async () => {
     await pool.end()
     if (t.passing()) free.push(databaseUrl)
   })
-  if (used === undefined) await migrateWebhooks(pool)
-  else await asNew(pool)
+  if (used !== undefined) await asNew(pool)
   return { databaseUrl, pool }
 }
 

@@ -1,5 +1,6 @@
 // Google Chat: a card.
 import { type ChatMessage, factsOf } from './chatMessage.ts'
+import { escapeMarkup } from './escapeMarkup.ts'
 
 /** A message has at most 32 000 bytes. */
 export function googleChatMessage(message: ChatMessage): object {
@@ -12,10 +13,5 @@ export function googleChatMessage(message: ChatMessage): object {
 
 /** The text of a widget is read as a subset of HTML. */
 function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
+  return escapeMarkup(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;')
 }

@@ -1,5 +1,6 @@
 // Slack: messages to incoming webhooks, and variables to workflows.
 import { type ChatMessage, factsOf, timeText } from './chatMessage.ts'
+import { escapeMarkup } from './escapeMarkup.ts'
 
 /** The hosts that Slack itself answers on. */
 export const slackHosts: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com']
@@ -14,13 +15,13 @@ export function isSlackWorkflow({ pathname }: URL): boolean {
 }
 
 /**
- * Blocks of plain text, in which nothing is markup: its mrkdwn has no way to write a literal `*`. Limits are 150
+ * Blocks of plain text, in which nothing is markup but `<!channel>` and its like: mrkdwn has no way to write a literal `*`. Limits are 150
  * characters of a header, 2000 of a field (docs.slack.dev, Block Kit).
  */
 export function slackMessage(message: ChatMessage, url: URL): object {
   if (isSlackWorkflow(url)) return workflowVariables(message)
   const { title, amount } = message
-  const fields = factsOf(message).map(({ name, text }) => plainText(`${name}: ${escapeSlack(text)}`))
+  const fields = factsOf(message).map(({ name, text }) => plainText(`${name}: ${escapeMarkup(text)}`))
   return {
     // What notifications show, and markup unless told otherwise: nothing of strangers in it.
     text: amount === undefined ? title : `${title} ${amount}`,
@@ -44,17 +45,12 @@ function workflowVariables({
 }: ChatMessage) {
   return {
     title,
-    event: escapeSlack(event),
+    event: escapeMarkup(event),
     amount,
-    customer: escapeSlack(customer),
-    status: escapeSlack(status),
-    payment: escapeSlack(payment),
+    customer: escapeMarkup(customer),
+    status: escapeMarkup(status),
+    payment: escapeMarkup(payment),
     time: time === undefined ? '' : timeText(time),
-    provider: escapeSlack(provider),
+    provider: escapeMarkup(provider),
   }
-}
-
-/** The three characters that Slack reads in every text: with them mentions such as `<!channel>` and links are made. */
-function escapeSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
