@@ -5,6 +5,8 @@ import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/te
 import t from 'tap'
 import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from './testApi.ts'
 
+const { log, project, get, pool, broken } = await startTestApi(t)
+
 const canary = 'CANARY'
 
 /** Makes one thing of a caller's, with the canary wherever text can be. */
@@ -42,7 +44,6 @@ const callers = [
 
 for (const [path, make] of Object.entries(resources)) {
   t.test(`${path}: no answer holds anything of somebody else`, async (t) => {
-    const { log, project, get } = await startTestApi(t)
     const owned = {
       ada: make(log, 'ada'),
       grace: make(log, 'grace'),
@@ -70,7 +71,6 @@ for (const [path, make] of Object.entries(resources)) {
   })
 
   t.test(`${path}: what is missing, someone else’s or no id is not found in the same words`, async (t) => {
-    const { log, project, get } = await startTestApi(t)
     const foreign = make(log, 'grace')
     await project()
     const bodies = new Set<string>()
@@ -85,7 +85,6 @@ for (const [path, make] of Object.entries(resources)) {
   })
 
   t.test(`${path}: a guest that names another e-mail is refused before anything else is looked at`, async (t) => {
-    const { get } = await startTestApi(t)
     const refused = await get(`${path}?guest_email=other%40example.com&limit=bad`, asGuest)
     t.equal(refused.statusCode, 403)
     t.equal(refused.json().error.code, 'forbidden')
@@ -93,7 +92,6 @@ for (const [path, make] of Object.entries(resources)) {
   })
 
   t.test(`${path}: every bad parameter is 400 and named`, async (t) => {
-    const { get } = await startTestApi(t)
     const bad: Record<string, string[]> = {
       page: ['0', '-1', '1.5', 'x', '', '2147483648', '1&page=2'],
       limit: ['0', '51', '-1', '1.5', 'x', '', '1&limit=2'],
@@ -109,7 +107,6 @@ for (const [path, make] of Object.entries(resources)) {
   })
 
   t.test(`${path}: without a valid credential nothing is told`, async (t) => {
-    const { log, project, get, pool, broken } = await startTestApi(t)
     const id = make(log, 'ada')
     await project()
     for (const url of [path, `${path}/${id}`, `${path}?limit=bad`, `${path}/x`]) {
@@ -118,11 +115,14 @@ for (const [path, make] of Object.entries(resources)) {
     }
     for (const url of [path, `${path}/x`])
       t.equal((await get(url, { ...asAda, 'x-read-after': 'x' })).statusCode, 400, 'a position that is no number')
-    await pool.query(`alter view read_models.${path.slice(1).replace('-', '_')} rename to gone`)
+    const view = path.slice(1).replace('-', '_')
+    await pool.query(`alter view read_models.${view} rename to gone`)
     const failed = await get(path)
+    await pool.query(`alter view read_models.gone rename to ${view}`)
     t.equal(failed.json().error.code, 'internal_error')
     t.notMatch(failed.body, /read_models|relation|select/, 'a failure of the database tells nothing about it')
     broken.fault = { status: 500, body: '' }
     t.equal((await get(path)).json().error.code, 'identity_unavailable')
+    broken.fault = undefined
   })
 }

@@ -152,7 +152,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
       }
       return t.passing()
     }),
-    { numRuns: 250 },
+    { numRuns: Number(process.env.PAYLOG_TEST_CYCLES ?? 80) },
   )
 })
 
