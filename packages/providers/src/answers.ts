@@ -12,6 +12,15 @@ export function checked<Schema extends TSchema>(
   throw unreadable('unreadable_answer')
 }
 
+/** @returns `undefined` for what is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** What a provider did not say in a form that we know. */
 export function unreadable(code: string): ProviderError {
   return new ProviderError('unknown', code, 'The provider answered something that cannot be read')

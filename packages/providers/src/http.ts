@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
-import { checked } from './answers.ts'
+import { checked, parseJson } from './answers.ts'
 import { ProviderError } from './provider.ts'
 
 export type HttpRequest = {
@@ -123,15 +123,6 @@ export function readAnswer<Schema extends TSchema>(
   { text }: HttpAnswer,
 ): Static<Schema> {
   return checked(validator, parseJson(text))
-}
-
-/** @returns `undefined` for what is no JSON */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function notSent(code: string, cause: Error): ProviderError {

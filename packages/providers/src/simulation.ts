@@ -1,12 +1,9 @@
 // Notifications that no provider has sent: an object that somebody wrote down, in the provider's envelope, and what the
 // provider's receiver would read from it. No provider is called, and none needs to be enabled.
 import { DomainError } from '@paylog/domain/errors'
-import { authorizeNetForm } from './authorize-net/notificationForm.ts'
 import type { NotificationForm, ProviderObject } from './notificationForm.ts'
-import { paypalForm } from './paypal/notificationForm.ts'
 import type { ProviderNotification } from './provider.ts'
-import { sandboxForm } from './sandboxForm.ts'
-import { stripeForm } from './stripe/notificationForm.ts'
+import { providerPlugins } from './registry.ts'
 
 export type SimulatedNotification = {
   /** The text as the provider would have sent it. */
@@ -35,12 +32,9 @@ export type Simulator = {
 }
 
 /** By the names of the providers, all that there are. */
-export const simulators: ReadonlyMap<string, Simulator> = new Map([
-  ['stripe', createSimulator(stripeForm)],
-  ['paypal', createSimulator(paypalForm)],
-  ['authorize-net', createSimulator(authorizeNetForm)],
-  ['sandbox', createSimulator(sandboxForm)],
-])
+export const simulators: ReadonlyMap<string, Simulator> = new Map(
+  Object.entries(providerPlugins).map(([name, { form }]) => [name, createSimulator(form)]),
+)
 
 function createSimulator(form: NotificationForm): Simulator {
   const { nativeTypes, amountFields } = form

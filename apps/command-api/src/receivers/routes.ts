@@ -1,20 +1,21 @@
 // The providers' webhook receivers: verify, store, apply, answer.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
+import { providerPlugins } from '@paylog/providers/registry'
 import { rawBody } from '@paylog/runtime/rawBody'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProvider } from '@paylog/workflows/providerCall'
 import { receiveNotification } from '@paylog/workflows/receiveNotification'
-import { receiverSchema, receivers } from './routeSchemas.ts'
+import { receiverSchema } from './routeSchemas.ts'
 
 export const receiverRoutes =
   (workflow: Workflow): FastifyPluginAsyncTypebox =>
   async (app) => {
     rawBody(app)
-    for (const providerId of receivers) {
+    for (const [providerId, { receiver }] of Object.entries(providerPlugins)) {
       app.post(
         `/webhooks/${providerId}`,
-        { config: { isForProviders: true }, schema: receiverSchema(providerId) },
+        { config: { isForProviders: true }, schema: receiverSchema(receiver) },
         async (request) => {
           const provider = enabledProvider(workflow, providerId)
           const { body, headers, id: requestId } = request

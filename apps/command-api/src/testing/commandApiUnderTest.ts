@@ -58,7 +58,8 @@ export async function commandApiUnderTest(
     authUrl: backend.authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
-    timeoutMs: 2_000,
+    // Thirty requests at once ask it at once, on a machine with much else to do.
+    timeoutMs: 5_000,
   })
   const enabled = options.providers ?? [createSandbox({ webhookSecrets: [webhookSecret] })]
   const logged: string[] = []

@@ -1,7 +1,8 @@
 // The token that PayPal gives for our credentials, kept as long as it is good for.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type HttpAnswer, type HttpClient, parseJson } from '../http.ts'
+import { parseJson } from '../answers.ts'
+import type { HttpAnswer, HttpClient } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 
 export type AccessTokens = {

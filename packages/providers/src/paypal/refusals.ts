@@ -1,8 +1,8 @@
 // What PayPal's refusals mean: its error body, and which kind of error each issue is.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { rateLimitIn } from '../answers.ts'
-import { type HttpAnswer, parseJson } from '../http.ts'
+import { parseJson, rateLimitIn } from '../answers.ts'
+import type { HttpAnswer } from '../http.ts'
 import { ProviderError, type RateLimit } from '../provider.ts'
 
 /** A definite no: PayPal has understood the request and did nothing. */

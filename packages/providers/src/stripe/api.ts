@@ -1,7 +1,7 @@
 // The `stripe` package on our own HTTP client: one limit of time for all tries of a call, and known whether one was sent.
 import Stripe from 'stripe'
-import { rateLimitIn, unreadable } from '../answers.ts'
-import { createHttpClient, type HttpAnswer, type HttpClient, parseJson } from '../http.ts'
+import { parseJson, rateLimitIn, unreadable } from '../answers.ts'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
 import { closedMessage, isBusyOrClosed, refusalOf } from './errors.ts'

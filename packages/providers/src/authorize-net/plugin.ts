@@ -1,0 +1,41 @@
+// What there is to know of Authorize.Net before it is enabled.
+import { commaList, origin, text } from '@paylog/runtime/config'
+import { Type } from 'typebox'
+import { definePlugin, missingCredentials } from '../providerPlugin.ts'
+import { authorizeNetForm } from './notificationForm.ts'
+
+const credentials = [
+  'AUTHORIZE_NET_API_LOGIN_ID',
+  'AUTHORIZE_NET_TRANSACTION_KEY',
+  'AUTHORIZE_NET_SIGNATURE_KEY',
+] as const
+
+export const authorizeNet = definePlugin({
+  variables: {
+    AUTHORIZE_NET_API_LOGIN_ID: Type.Optional(text()),
+    AUTHORIZE_NET_TRANSACTION_KEY: Type.Optional(text()),
+    AUTHORIZE_NET_SIGNATURE_KEY: Type.Optional(commaList()),
+    AUTHORIZE_NET_API_BASE: origin('https://api.authorize.net'),
+  },
+  problems: (settings) => missingCredentials(settings, credentials),
+  async create(settings, timeoutMs) {
+    const { AUTHORIZE_NET_API_LOGIN_ID: apiLoginId, AUTHORIZE_NET_TRANSACTION_KEY: transactionKey } = settings
+    const { AUTHORIZE_NET_SIGNATURE_KEY: signatureKeys, AUTHORIZE_NET_API_BASE: apiBase } = settings
+    if (!apiLoginId || !transactionKey || !signatureKeys) return undefined
+    const { createAuthorizeNet } = await import('./authorizeNet.ts')
+    return createAuthorizeNet({ apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs })
+  },
+  receiver: {
+    operationId: 'receiveAuthorizeNetWebhook',
+    provider: 'Authorize.Net',
+    signedBy: { 'x-anet-signature': 'HMAC-SHA512 over the body' },
+    example: {
+      notificationId: '018f0000-0000-7000-8000-000000000003',
+      eventType: 'net.authorize.customer.created',
+      eventDate: '2026-01-31T12:00:00.0000000Z',
+      webhookId: '018f0000-0000-7000-8000-000000000004',
+      payload: { entityName: 'customerProfile', id: '1000000001' },
+    },
+  },
+  form: authorizeNetForm,
+})

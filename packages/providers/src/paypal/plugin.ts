@@ -1,0 +1,42 @@
+// What there is to know of PayPal before it is enabled.
+import { commaList, origin, text } from '@paylog/runtime/config'
+import { Type } from 'typebox'
+import { definePlugin, missingCredentials } from '../providerPlugin.ts'
+import { paypalForm } from './notificationForm.ts'
+
+export const paypal = definePlugin({
+  variables: {
+    PAYPAL_CLIENT_ID: Type.Optional(text()),
+    PAYPAL_CLIENT_SECRET: Type.Optional(text()),
+    PAYPAL_WEBHOOK_ID: Type.Optional(commaList()),
+    PAYPAL_API_BASE: origin('https://api-m.paypal.com'),
+  },
+  problems: (settings) =>
+    missingCredentials(settings, ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID']),
+  async create(settings, timeoutMs) {
+    const { PAYPAL_CLIENT_ID: clientId, PAYPAL_CLIENT_SECRET: clientSecret } = settings
+    const { PAYPAL_WEBHOOK_ID: webhookIds, PAYPAL_API_BASE: apiBase } = settings
+    if (!clientId || !clientSecret || !webhookIds) return undefined
+    const { createPaypal } = await import('./paypal.ts')
+    return createPaypal({ clientId, clientSecret, webhookIds, apiBase, timeoutMs })
+  },
+  receiver: {
+    operationId: 'receivePaypalWebhook',
+    provider: 'PayPal',
+    signedBy: {
+      'paypal-transmission-id': 'Of the transmission',
+      'paypal-transmission-time': 'When it was sent',
+      'paypal-transmission-sig': 'The signature, which PayPal itself is asked about',
+      'paypal-cert-url': 'Where the certificate is',
+      'paypal-auth-algo': 'How it was signed',
+    },
+    example: {
+      id: 'WH-EXAMPLE0001',
+      event_type: 'PAYMENT.CAPTURE.COMPLETED',
+      create_time: '2026-01-31T12:00:00Z',
+      resource_type: 'capture',
+      resource: { id: 'EXAMPLECAPTURE001', status: 'COMPLETED', amount: { currency_code: 'EUR', value: '25.99' } },
+    },
+  },
+  form: paypalForm,
+})

@@ -1,0 +1,21 @@
+// Every provider that there is, in the order in which they are listed to clients.
+import type { ProviderName } from '@paylog/domain/providerNames'
+import { authorizeNet } from './authorize-net/plugin.ts'
+import { paypal } from './paypal/plugin.ts'
+import { sandbox } from './sandboxPlugin.ts'
+import { stripe } from './stripe/plugin.ts'
+
+export const providerPlugins = {
+  stripe,
+  paypal,
+  'authorize-net': authorizeNet,
+  sandbox,
+} satisfies Readonly<Record<ProviderName, unknown>>
+
+/** The variables of all of them. */
+export const pluginVariables = {
+  ...stripe.variables,
+  ...paypal.variables,
+  ...authorizeNet.variables,
+  ...sandbox.variables,
+}

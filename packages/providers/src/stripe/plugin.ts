@@ -1,0 +1,43 @@
+// What there is to know of Stripe before it is enabled.
+import { commaList, origin, text } from '@paylog/runtime/config'
+import { Type } from 'typebox'
+import { definePlugin, missingCredentials } from '../providerPlugin.ts'
+import { stripeForm } from './notificationForm.ts'
+
+export const stripe = definePlugin({
+  variables: {
+    STRIPE_SECRET_KEY: Type.Optional(text()),
+    STRIPE_WEBHOOK_SECRET: Type.Optional(commaList()),
+    STRIPE_API_BASE: origin('https://api.stripe.com'),
+  },
+  problems: (settings) => missingCredentials(settings, ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']),
+  async create(settings, timeoutMs) {
+    const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecrets, STRIPE_API_BASE: apiBase } = settings
+    if (!secretKey || !webhookSecrets) return undefined
+    const { createStripe } = await import('./stripe.ts')
+    return createStripe({ secretKey, webhookSecrets, apiBase, timeoutMs })
+  },
+  receiver: {
+    operationId: 'receiveStripeWebhook',
+    provider: 'Stripe',
+    signedBy: { 'stripe-signature': 'The time, and HMAC-SHA256 over the time and the body' },
+    example: {
+      id: 'evt_1PQexample0001',
+      object: 'event',
+      type: 'payment_intent.succeeded',
+      created: 1769860800,
+      data: {
+        object: {
+          id: 'pi_3PQexample0001',
+          object: 'payment_intent',
+          amount: 2599,
+          currency: 'eur',
+          status: 'succeeded',
+          customer: null,
+          metadata: {},
+        },
+      },
+    },
+  },
+  form: stripeForm,
+})
