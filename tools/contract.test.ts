@@ -40,7 +40,8 @@ t.test(
   'on a line of its own',
   async () => {},
 )
-for (const name of names) t.test(${'`'}${placeholder}: is (so)${'`'}, async () => {})
+for (const name of names) t.test(${'`'}${placeholder}: is written out (so)${'`'}, async () => {})
+for (const name of names) t.test(${'`'}${placeholder} is ${placeholder}${'`'}, async () => {})
 t.test('with \u2019 and \'', async () => {})
 other('never a test')
 `
@@ -51,10 +52,18 @@ t.test('titles are found as they are written, and composed ones with any part', 
     "it's inner",
     "plain > it's inner",
     'on a line of its own',
-    'x: is (so)',
+    'x: is written out (so)',
     "with ’ and '",
   ])
     t.ok(hasTest(source, title), title)
-  for (const title of ['plai', 'plain > other', ': is (so)', 'x: is so', 'never a test', 'Plain'])
+  for (const title of [
+    'plai',
+    'plain > other',
+    ': is written out (so)',
+    'x: is written out so',
+    'x is y',
+    'never a test',
+    'Plain',
+  ])
     t.notOk(hasTest(source, title), title)
 })

@@ -24,17 +24,18 @@ export function contractRows(page: string): readonly ContractRow[] {
 
 const testCall = /\.test\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g
 
-/** Whether the source of a test file has a test of this title. A title that is composed at run time fits with any part. */
+/** Of a title that is composed at run time so much has to be written out; less would fit with everything. */
+const minLiteralLength = 10
+
+/** Whether the source of a test file has a test of this title. One that is composed at run time fits with any parts. */
 export function hasTest(source: string, title: string): boolean {
   const titles = [...source.matchAll(testCall)].map(([, single, double, composed]) =>
-    composed === undefined
-      ? literally(unescaped(single ?? double ?? ''))
-      : composed
-          .split(/\$\{[^}]*\}/)
-          .map((part) => literally(unescaped(part)))
-          .join('.+'),
+    composed === undefined ? [unescaped(single ?? double ?? '')] : composed.split(/\$\{[^}]*\}/).map(unescaped),
   )
-  return title.split(' > ').every((part) => titles.some((known) => new RegExp(`^${known}$`, 's').test(part)))
+  const patterns = titles
+    .filter((parts) => parts.length === 1 || parts.join('').length >= minLiteralLength)
+    .map((parts) => new RegExp(`^${parts.map(literally).join('.+')}$`, 's'))
+  return title.split(' > ').every((part) => patterns.some((pattern) => pattern.test(part)))
 }
 
 const literally = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
