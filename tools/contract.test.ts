@@ -58,6 +58,7 @@ t.test('titles are found as they are written, and composed ones with any part', 
     t.ok(hasTest(source, title), title)
   for (const title of [
     'plai',
+    'not plain',
     'plain > other',
     ': is written out (so)',
     'x: is written out so',

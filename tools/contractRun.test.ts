@@ -18,7 +18,16 @@ const stream = String.raw`TAP version 14
           ---
           1..1
     not ok 4 - broken # time=1ms
-    1..4
+    ok 5 - broken
+    # Subtest: on Postgres
+        # Subtest: twice
+            1..0
+        ok 1 - twice # time=1ms
+    ok 6 - on Postgres # time=1ms
+    # Subtest: on Redis
+        ok 1 - twice # SKIP there is no Redis
+    ok 7 - on Redis # time=1ms
+    1..7
 ok 1 - a.test.ts # time=12.4ms
 # Subtest: b.test.ts
     # Subtest: one
@@ -36,6 +45,12 @@ function verdictOf(...named: readonly (readonly [string, string])[]) {
 t.test('what passed is shown, by itself or within others', async (t) => {
   const shown = verdictOf(['a.test.ts', 'one'], ['a.test.ts', 'inner # 1'], ['a.test.ts', 'one > inner # 1'])
   t.same(shown, { missing: [], untested: [] })
+})
+
+t.test('of several tests of one title one has to pass, unless the one around it is named', async (t) => {
+  t.same(verdictOf(['a.test.ts', 'twice']), { missing: [], untested: [] })
+  const { untested } = verdictOf(['a.test.ts', 'on Postgres > twice'], ['a.test.ts', 'on Redis > twice'])
+  t.same(untested, ['what is asked: "on Redis > twice" of a.test.ts skipped: there is no Redis'])
 })
 
 t.test('what failed, was put off or never ran is missing, and named', async (t) => {
