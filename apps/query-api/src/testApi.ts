@@ -21,8 +21,11 @@ export const asGuest = { 'x-guest-token': 'demo-guest-token' }
 const otherGuest = { token: 'other-guest-token', email: 'other@example.com', name: 'Other Guest', expires_at: null }
 export const asOtherGuest = { 'x-guest-token': otherGuest.token }
 
-/** The routes as the gateway would mount them, and a log whose events `project` makes readable. */
-export async function startTestApi(t: Test) {
+/**
+ * The routes as the gateway would mount them, and a log whose events `project` makes readable.
+ * @param pool on read models that somebody else keeps up
+ */
+export async function startTestApi(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
   const backend = await startIdentity(t, { guestTokens: [otherGuest] })
   const identity = createIdentity({
     authUrl: backend.authUrl,
@@ -30,20 +33,20 @@ export async function startTestApi(t: Test) {
     adminUserTypes: ['admin'],
     timeoutMs: 2_000,
   })
-  const { pool } = await readModelDatabase(t)
+  const db = pool ?? (await readModelDatabase(t)).pool
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-  await http.register(queryApi({ db: pool, actorOf: identity.actorOf }))
+  await http.register(queryApi({ db, actorOf: identity.actorOf }))
   t.teardown(async () => {
     await http.close()
     await identity.close()
   })
 
   const log = createTestLog()
-  const appliers = projections.map((projection) => createApplier({ pool, projection, version: 1 }))
+  const appliers = projections.map((projection) => createApplier({ pool: db, projection, version: 1 }))
   let projected = 0
   return {
     http,
-    pool,
+    pool: db,
     log,
     broken: {
       /** The identity backend misbehaves like this from now on. */
