@@ -227,6 +227,27 @@ t.test('an expiry that is past is no longer valid, in every form of a time', asy
     t.match(await (await answering(t, 200, answer(ahead)))({ 'x-session-id': 's' }), { user_type: 'user' })
 })
 
+t.test('only what was presented as a guest token is looked up when the backend knows none of it', async (t) => {
+  const refusing = createServer((_, response) => response.writeHead(401).end())
+  const options = { service: 'payments', adminUserTypes: [], timeoutMs: 2_000 }
+  const identity = createIdentity({ authUrl: await listen(t, refusing), ...options })
+  t.teardown(() => identity.close())
+  const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+  const lookedUp: string[] = []
+  const actorOf = identity.actorOrRemembered(async (hash) => {
+    lookedUp.push(hash)
+    return hash === hashOf('known') ? 'guest@example.com' : undefined
+  })
+  const headers = { authorization: 'Bearer known', 'x-session-id': 'known', 'x-guest-token': 'unknown' }
+  await t.rejects(actorOf({ headers, query: {} }), { code: 'unauthenticated' })
+  t.same(lookedUp, [hashOf('unknown')])
+  t.same(await actorOf({ headers, query: { token: 'known' } }), {
+    kind: 'guest',
+    guest_email: 'guest@example.com',
+    token_hash: hashOf('known'),
+  })
+})
+
 t.test('a connection that the backend has closed meanwhile costs nobody a refusal', async (t) => {
   const server = createSandboxIdentity({ sessions: demoSessions, guestTokens: [], now: Date.now })
   const actorOf = identityAt(t, await listen(t, server))

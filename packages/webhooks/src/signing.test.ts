@@ -44,9 +44,11 @@ t.test('sends no signature without a secret', async (t) => {
   t.strictSame(Object.keys(webhookHeaders({ ...published, secrets: [] })), ['webhook-id', 'webhook-timestamp'])
 })
 
-t.test('knows what is no secret', async (t) => {
+t.test('a secret has from 24 to 64 bytes', async (t) => {
+  const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes).toString('base64')}`
+  for (const bytes of [24, 64]) t.equal(signingKey(secretOf(bytes))?.length, bytes)
   const oneMissing = Buffer.alloc(27).toString('base64').slice(0, -3)
-  for (const bad of ['', 'whsec_', 'whsec_not base64', oneMissing, `whsec_${Buffer.alloc(23).toString('base64')}`])
+  for (const bad of ['', 'whsec_', 'whsec_not base64', oneMissing, secretOf(23), secretOf(65)])
     t.equal(signingKey(bad), undefined, bad)
   t.throws(() => webhookHeaders({ ...published, secrets: ['whsec_short'] }), /24 to 64 bytes/)
 })
