@@ -4,9 +4,9 @@ import { type Batch, type BatchBuffer, createBatchBuffer } from './batches.ts'
 import { isAfter, type LogPosition, type Recorded } from './codec.ts'
 import type { Connection, Line } from './connection.ts'
 import { NoAnswerError } from './failure.ts'
+import { openIntake } from './intake.ts'
 import type { Progress } from './lagWatch.ts'
 import { type EventLine, patiently, readDue, readHead } from './reading.ts'
-import { leave, subscribe, take } from './subscription.ts'
 
 export type LogRange = {
   /** The wanted streams' names begin with one of these. */
@@ -100,29 +100,13 @@ function openReading(
   after: LogPosition | undefined,
   end: LogPosition,
 ): OpenReading {
-  const { closing } = line
   const progress: Progress = { reached: after, waiting: true }
   const buffer = createBatchBuffer(maxBatch, gatherMs)
   buffer.gather(end)
-  const connection = connect()
-  const subscription = subscribe(connection, after, prefixes)
-  const left = new AbortController()
-  const closed = () => buffer.end(closing.reason)
-  closing.addEventListener('abort', closed)
-  if (closing.aborted) closed()
-  const taking = take(subscription, { decode: line.decode, buffer, progress, until: end }).catch(buffer.end)
-  // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
-  void watchEnd(line, { prefixes, end, progress, buffer, signal: left.signal }).catch(buffer.end)
-  return {
-    take: buffer.take,
-    async close() {
-      closing.removeEventListener('abort', closed)
-      left.abort()
-      buffer.end(new Error('The reading was left'))
-      await leave(connection, subscription)
-      await taking
-    },
-  }
+  const watch = (left: AbortSignal) => watchEnd(line, { prefixes, end, progress, buffer, signal: left })
+  const { decode, closing: signal } = line
+  const intake = openIntake({ connect, decode, prefixes, buffer, progress, until: end, watch, signal })
+  return { take: buffer.take, close: intake.leave }
 }
 
 type Watched = {

@@ -1,6 +1,7 @@
 // Reading what is recorded, patiently: a store that restarts is back within seconds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type AllStreamRecordedEvent,
   type AllStreamResolvedEvent,
   BACKWARDS,
   END,
@@ -92,14 +93,10 @@ export function readDue(
   reached: LogPosition | undefined,
   prefixes: readonly string[],
 ): Promise<LogPosition | undefined> {
-  const open = (client: EventStoreDBClient) =>
-    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents })
   return patiently(line, async () => {
     let passed = 0
-    for await (const { streamId, position } of eventsOf(line, 'Read of the log', open)) {
+    for await (const { streamId, position } of eventsAfter(line, reached)) {
       passed++
-      // A read of the log begins with the event at its start.
-      if (reached !== undefined && !isAfter(position, reached)) continue
       if (passed === untoldEvents || prefixes.some((prefix) => streamId.startsWith(prefix))) return position
     }
     return undefined
@@ -115,17 +112,24 @@ export function readPassed(
   reached: LogPosition | undefined,
   prefixes: readonly string[],
 ): Promise<LogPosition | undefined> {
-  const open = (client: EventStoreDBClient) =>
-    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents })
   return patiently(line, async () => {
     let passed: LogPosition | undefined
-    for await (const { streamId, position } of eventsOf(line, 'Read of the log', open)) {
-      if (reached !== undefined && !isAfter(position, reached)) continue
+    for await (const { streamId, position } of eventsAfter(line, reached)) {
       if (prefixes.some((prefix) => streamId.startsWith(prefix))) return undefined
       passed = position
     }
     return passed
   })
+}
+
+/** The next events of the log, whosever they are, as many as count. */
+async function* eventsAfter(line: Line, reached: LogPosition | undefined): AsyncGenerator<AllStreamRecordedEvent> {
+  const open = (client: EventStoreDBClient) =>
+    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents + 1 })
+  for await (const event of eventsOf(line, 'Read of the log', open)) {
+    // A read of the log begins with the event at its start.
+    if (reached === undefined || isAfter(event.position, reached)) yield event
+  }
 }
 
 /** The events of one reading, which fails when it goes silent and is cancelled when it is left. */

@@ -1,13 +1,11 @@
 // A subscription that never gives up: it resumes from the last durable position after every kind of failure.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
-import { arrivalsOf, type Checkpoint } from './arrivals.ts'
-import { type Batch, type BatchBuffer, createBatchBuffer } from './batches.ts'
-import { endOfAnyLog, watchBehind } from './behind.ts'
-import { type Codec, isAfter, type LogPosition, UnreadableEventError } from './codec.ts'
-import type { Connection } from './connection.ts'
+import { type Batch, createBatchBuffer } from './batches.ts'
+import { watchBehind } from './behind.ts'
+import { isAfter, type LogPosition, UnreadableEventError } from './codec.ts'
 import type { EventStore } from './eventStore.ts'
 import { withTimeout } from './failure.ts'
+import { openIntake } from './intake.ts'
 import { type Progress, watchLag } from './lagWatch.ts'
 import { createPassing } from './passing.ts'
 
@@ -37,7 +35,6 @@ export type SubscriptionOptions = {
 
 const firstPauseMs = 100
 const longestPauseMs = 5_000
-const leaveTimeoutMs = 1_000
 /** Longer than a read is repeated for by itself. */
 const headTimeoutMs = 15_000
 /** How long a full batch is waited for while behind: long enough for 500 events, and short for whoever waits for them. */
@@ -76,20 +73,13 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   const progress: Progress = { reached: await options.start(), waiting: true }
   await refuseShorterLog(store, progress.reached, signal)
   const buffer = createBatchBuffer(maxBatch, gatherMs)
-  const connection = store.subscriptions.connect()
-  const subscription = subscribe(connection, progress.reached, streamPrefixes)
+  const watch = (left: AbortSignal) => watchLag(store.subscriptions, streamPrefixes, progress, left)
+  const intake = openIntake({ ...store.subscriptions, prefixes: streamPrefixes, buffer, progress, watch, signal })
   const confirmed = () => options.connected?.(true)
-  subscription.once('confirmation', confirmed)
-  const left = new AbortController()
-  const aborted = () => buffer.end(new Error('stopping'))
-  signal.addEventListener('abort', aborted)
-  if (signal.aborted) aborted()
-  const taking = take(subscription, { decode: store.subscriptions.decode, buffer, progress }).catch(buffer.end)
+  intake.subscription.once('confirmation', confirmed)
   const behind = watchBehind(store, streamPrefixes, maxBatch, progress, buffer)
   const pass = createPassing(store.subscriptions, streamPrefixes, progress, buffer)
-  options.awaited?.addEventListener('awaited', pass, { signal: left.signal })
-  // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
-  void watchLag(store.subscriptions, streamPrefixes, progress, left.signal).catch(buffer.end)
+  options.awaited?.addEventListener('awaited', pass, { signal: intake.left })
   try {
     for (;;) {
       const batch = await buffer.take()
@@ -98,13 +88,9 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
       progressed()
     }
   } finally {
-    signal.removeEventListener('abort', aborted)
-    subscription.off('confirmation', confirmed)
+    intake.subscription.off('confirmation', confirmed)
     options.connected?.(false)
-    left.abort()
-    buffer.end(new Error('The subscription was left'))
-    await leave(connection, subscription)
-    await taking
+    await intake.leave()
   }
 }
 
@@ -123,73 +109,4 @@ async function refuseShorterLog(
     throw new Error(
       `The log ends at ${head?.commit ?? 'its beginning'}, before the checkpoint ${reached.commit}: it is not the log that was handled`,
     )
-}
-
-export function subscribe(
-  { client }: Connection,
-  from: LogPosition | undefined,
-  prefixes: readonly string[],
-): AllStreamSubscription {
-  const subscription = client.subscribeToAll({
-    fromPosition: from ?? START,
-    filter: streamNameFilter({
-      prefixes: [...prefixes],
-      // It comes after the events before it but would overtake those that are not read yet: so it takes its place in line.
-      checkpointReached(_, position) {
-        const checkpoint: Checkpoint = { checkpoint: position }
-        subscription.push(checkpoint)
-      },
-    }),
-  })
-  return subscription
-}
-
-export type Intake = Pick<Codec, 'decode'> & {
-  readonly buffer: BatchBuffer
-  readonly progress: Progress
-  /** Nothing beyond this is wanted. */
-  readonly until?: LogPosition
-}
-
-/**
- * Moves what comes into the buffer, no faster than it is taken from there.
- * @returns when something beyond `until` came
- * @throws UnreadableEventError, or why nothing comes any more
- */
-export async function take(subscription: AllStreamSubscription, intake: Intake): Promise<void> {
-  const { decode, buffer, progress, until } = intake
-  const arrivals = arrivalsOf(subscription)
-  for (;;) {
-    const item = arrivals.next()
-    if (item === null) {
-      await arrivals.more()
-      continue
-    }
-    const position = 'checkpoint' in item ? item.checkpoint : item.event?.position
-    // Some servers send 2^64-1 as a checkpoint before anything matched.
-    if (position === undefined || position.commit > endOfAnyLog.commit) continue
-    if (until !== undefined && isAfter(position, until)) {
-      progress.waiting = false
-      buffer.checkpoint(until)
-      return
-    }
-    if ('checkpoint' in item) {
-      // A checkpoint that says less than the event before it would take a durable position back.
-      if (progress.reached !== undefined && !isAfter(position, progress.reached)) continue
-      buffer.checkpoint(position)
-    } else if (item.event) {
-      const room = buffer.push(decode(item.event, position))
-      progress.waiting = room === undefined
-      if (room) await room
-      progress.waiting = true
-    }
-    progress.reached = position
-  }
-}
-
-export async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
-  // Leaving a `for await` does not cancel the call on the wire. There may not be one yet, when no server answers.
-  await withTimeout(subscription.unsubscribe(), leaveTimeoutMs, 'Unsubscribing').catch(() => {})
-  subscription.destroy()
-  await connection.close()
 }

@@ -7,8 +7,7 @@ import { type Assembly, addChunk, beginAssembly, deadlineOf } from './assembly.t
 import type { Channel } from './batchChannel.ts'
 import { batchReply, type Failure } from './batchReply.ts'
 import type { HeldBytes } from './heldBytes.ts'
-import { expectAny, type Outcome } from './proposal.ts'
-import { neverAnswered } from './unanswered.ts'
+import { expectAny, neverAnswered, type Outcome } from './proposal.ts'
 import type { Writer } from './writer.ts'
 
 const maxAssemblies = 10_000

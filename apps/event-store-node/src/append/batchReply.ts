@@ -7,6 +7,7 @@ import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js'
+import { placedAt } from '../protocol/position.ts'
 import { expectAny, expectNoStream, expectStreamExists, type Outcome } from './proposal.ts'
 
 export type Failure =
@@ -47,10 +48,7 @@ function success(revision: bigint, position: bigint | undefined): BatchAppendRes
   if (revision < 0n) message.setNoStream(new emptyPb.Empty())
   else message.setCurrentRevision(String(revision))
   if (position === undefined) return message.setNoPosition(new emptyPb.Empty())
-  const at = new shared.AllStreamPosition()
-  at.setCommitPosition(String(position))
-  at.setPreparePosition(String(position))
-  return message.setPosition(at)
+  return message.setPosition(placedAt(new shared.AllStreamPosition(), position))
 }
 
 function failure(stream: StreamIdentifier, expected: bigint, result: Failure) {

@@ -33,3 +33,8 @@ export type Outcome =
   | { readonly kind: 'timeout' }
   /** Nothing was written and the caller is told nothing: the real server fails on its own answer here and gives none. */
   | { readonly kind: 'unanswered' }
+
+/** Stays open until the client gives up; nothing else refers to the promise, so that it costs nothing. */
+export function neverAnswered(): Promise<never> {
+  return new Promise(() => undefined)
+}

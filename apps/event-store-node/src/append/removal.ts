@@ -3,33 +3,32 @@ import type { DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@events
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
-import { type Refusal, unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
+import { placedAt } from '../protocol/position.ts'
+import { unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
 import { type Call, expectedOf, refusalOf, refuse, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer }
 
 /** Streams/Delete: the stream's events are hidden, and it may come back. */
-export function createDelete(deps: Deps): handleUnaryCall<DeleteReq, DeleteResp> {
+export function createDelete({ writer }: Deps): handleUnaryCall<DeleteReq, DeleteResp> {
+  const { DeleteResp } = streams
   return (call, callback) => {
-    remove(deps.writer, call, 'delete', call.request.getOptions()).then((position) => {
-      const at = new streams.DeleteResp.Position()
-      at.setCommitPosition(String(position))
-      at.setPreparePosition(String(position))
-      callback(null, new streams.DeleteResp().setPosition(at))
-    }, failed(callback))
+    remove(writer, call, 'delete', call.request.getOptions()).then(
+      (position) => callback(null, new DeleteResp().setPosition(placedAt(new DeleteResp.Position(), position))),
+      (error) => callback(refusalOf(error)),
+    )
   }
 }
 
 /** Streams/Tombstone: the stream is gone for good. */
-export function createTombstone(deps: Deps): handleUnaryCall<TombstoneReq, TombstoneResp> {
+export function createTombstone({ writer }: Deps): handleUnaryCall<TombstoneReq, TombstoneResp> {
+  const { TombstoneResp } = streams
   return (call, callback) => {
-    remove(deps.writer, call, 'tombstone', call.request.getOptions()).then((position) => {
-      const at = new streams.TombstoneResp.Position()
-      at.setCommitPosition(String(position))
-      at.setPreparePosition(String(position))
-      callback(null, new streams.TombstoneResp().setPosition(at))
-    }, failed(callback))
+    remove(writer, call, 'tombstone', call.request.getOptions()).then(
+      (position) => callback(null, new TombstoneResp().setPosition(placedAt(new TombstoneResp.Position(), position))),
+      (error) => callback(refusalOf(error)),
+    )
   }
 }
 
@@ -51,8 +50,4 @@ async function remove(
     default:
       return refuse(stream, outcome)
   }
-}
-
-function failed(callback: (error: Refusal) => void): (error: unknown) => void {
-  return (error) => callback(refusalOf(error))
 }

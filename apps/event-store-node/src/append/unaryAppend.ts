@@ -4,6 +4,7 @@ import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/stre
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
+import { placedAt } from '../protocol/position.ts'
 import { maximumAppendSizeExceeded, tooMuchHeld, unknown } from '../protocol/refusal.ts'
 import { createHeldBytes, type HeldBytes } from './heldBytes.ts'
 import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
@@ -133,12 +134,7 @@ function appended(revision: bigint, position: bigint | undefined): AppendResp {
   if (revision < 0n) success.setNoStream(new shared.Empty())
   else success.setCurrentRevision(String(revision))
   if (position === undefined) success.setNoPosition(new shared.Empty())
-  else {
-    const at = new streams.AppendResp.Position()
-    at.setCommitPosition(String(position))
-    at.setPreparePosition(String(position))
-    success.setPosition(at)
-  }
+  else success.setPosition(placedAt(new streams.AppendResp.Position(), position))
   return new streams.AppendResp().setSuccess(success)
 }
 

@@ -10,9 +10,15 @@ import {
   unavailable,
   unknown,
 } from '../protocol/refusal.ts'
-import { expectAny, expectNoStream, expectStreamExists, type Outcome, type Proposal } from './proposal.ts'
+import {
+  expectAny,
+  expectNoStream,
+  expectStreamExists,
+  neverAnswered,
+  type Outcome,
+  type Proposal,
+} from './proposal.ts'
 import { MissingMetadataError } from './proposedMessage.ts'
-import { neverAnswered } from './unanswered.ts'
 import type { Writer } from './writer.ts'
 
 export type Call = { readonly cancelled: boolean; getDeadline(): Date | number }

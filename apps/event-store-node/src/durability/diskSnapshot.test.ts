@@ -1,18 +1,17 @@
 // The power fails: of what the node acknowledged everything is on the disk itself, not just in the system's memory.
 // Killing processes cannot show that, because the system keeps what they wrote. Only root can mount the disk of this test.
-import { randomInt } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
 import { connect } from '../testing/nodeUnderTest.ts'
+import { seed } from './asked.ts'
 import { createDisk, type Disk } from './diskImage.ts'
 import type { Attempt } from './journal.ts'
 import { readInto, startLoadedNode } from './loadedNode.ts'
 import { createLogCheck } from './logCheck.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
 
-const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
 const failures = 3
 const script = new URL('../main.ts', import.meta.url)
 const asked = process.env.PAYLOG_TEST_DISK_SNAPSHOT === '1'

@@ -1,12 +1,11 @@
 // kill -9 around the commit: before it reaches the database, as it does, when it is done and nobody knows, and while clients are told.
-import { randomInt } from 'node:crypto'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
+import { cyclesAsked, seed } from './asked.ts'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
 import { runKillCycles, soon } from './killCycles.ts'
 
-const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 4)
+const cycles = cyclesAsked(4)
 const stages: readonly CommitStage[] = ['held', 'sent', 'done', 'answered']
 
 t.test(

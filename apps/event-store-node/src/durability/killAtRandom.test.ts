@@ -1,11 +1,10 @@
 // kill -9 at random moments under load: nothing acknowledged is lost, nothing is doubled, nothing is half there.
-import { randomInt } from 'node:crypto'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
+import { cyclesAsked, seed } from './asked.ts'
 import { runKillCycles, soon } from './killCycles.ts'
 
-const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
+const cycles = cyclesAsked(3)
 
 t.test(
   `${cycles} kills at random moments, and each time everything acknowledged is there once and in order`,

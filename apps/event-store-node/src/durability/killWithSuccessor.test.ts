@@ -1,13 +1,12 @@
 // kill -9 while the next node already waits for its turn: it takes over a log whose last commit may be under way.
-import { randomInt } from 'node:crypto'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t from 'tap'
+import { cyclesAsked, seed } from './asked.ts'
 import { runKillCycles, soon } from './killCycles.ts'
 
-const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const cycles = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
+const cycles = cyclesAsked(2)
 /** A successor gives up after three seconds. */
 const longestWaitMs = 250
 const startTimeoutMs = 20_000

@@ -4,13 +4,12 @@ import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { batchRequest, connectRaw } from '../testing/rawStreams.ts'
+import { cyclesAsked, seed } from './asked.ts'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
 import { type LoadedNode, startLoadedNode } from './loadedNode.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
 import { queryOnce } from './queryOnce.ts'
 
-const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
-const askedCycles = process.env.PAYLOG_TEST_CYCLES
 const stages: readonly CommitStage[] = ['held', 'sent', 'done']
 const crew = { owners: 12, sharers: 3, racers: 3 }
 const recoveryTimeoutMs = 30_000
@@ -63,7 +62,7 @@ t.test(
     const { databaseUrl } = await createTestDatabase(t)
     const proxy = await startDatabaseProxy(t, databaseUrl)
     const loaded = await startLoadedNode(t, { seed, crew, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
-    for (let round = 0; round < Number(askedCycles ?? stages.length); round += 1) {
+    for (let round = 0; round < cyclesAsked(stages.length); round += 1) {
       const stage = stages[round % stages.length] ?? 'done'
       // The session of the writer alone, or those of the readers too.
       const victims = round % 2 === 0 ? 'event-store-node writer' : 'event-store-node%'
@@ -86,7 +85,7 @@ t.test('Postgres crashes under load and comes back, and nothing acknowledged is 
   const { databaseUrl } = postgres
   const loaded = await startLoadedNode(t, { seed, crew, databaseUrl, nodeDatabaseUrl: databaseUrl })
   const writerBackend = `select pid from pg_stat_activity where application_name = 'event-store-node writer'`
-  for (let round = 0; round < Number(askedCycles ?? 2); round += 1) {
+  for (let round = 0; round < cyclesAsked(2); round += 1) {
     await assertRecovers(t, loaded, async () => {
       const struck = Promise.withResolvers<void>()
       loaded.journal.afterAcknowledged(loaded.random.between(1, 100), struck.resolve)

@@ -1,5 +1,4 @@
 // One writer only: a second node is refused, and one that was replaced while it slept writes nothing any more.
-import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANY, jsonEvent } from '@eventstore/db-client'
 import { createTestDatabase } from '@paylog/testing/postgres'
@@ -7,6 +6,7 @@ import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { connect } from '../testing/nodeUnderTest.ts'
+import { seed } from './asked.ts'
 import { createJournal } from './journal.ts'
 import { readInto } from './loadedNode.ts'
 import { createLogCheck } from './logCheck.ts'
@@ -15,7 +15,6 @@ import { createRandom } from './seededRandom.ts'
 import { startWriters } from './writers.ts'
 
 const script = new URL('../main.ts', import.meta.url)
-const seed = Number(process.env.PAYLOG_TEST_SEED ?? randomInt(2 ** 31))
 const askEveryMs = 50
 
 async function environment(databaseUrl: string) {

@@ -4,6 +4,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import { streamIdentifier } from '../protocol/identifiers.ts'
+import { placedAt } from '../protocol/position.ts'
 import type { StoredEvent } from '../storage/storedEvent.ts'
 import type { Form, Log } from './log.ts'
 
@@ -94,10 +95,7 @@ export function caughtUpMessage(): Buffer {
 }
 
 export function checkpointMessage(position: bigint): Buffer {
-  const checkpoint = new streams.ReadResp.Checkpoint()
-  checkpoint.setCommitPosition(String(position))
-  checkpoint.setPreparePosition(String(position))
-  return encoded((response) => response.setCheckpoint(checkpoint))
+  return encoded((response) => response.setCheckpoint(placedAt(new streams.ReadResp.Checkpoint(), position)))
 }
 
 export function streamNotFoundMessage(stream: string): Buffer {

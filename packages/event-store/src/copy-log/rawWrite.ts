@@ -4,6 +4,7 @@ import streams, { type AppendReq } from '@eventstore/db-client/generated/streams
 import { LogUnusableError, type RawClient } from '../raw/rawClient.ts'
 import { describe, type RawEvent } from '../raw/rawEvent.ts'
 import { readMetadata } from '../raw/rawRead.ts'
+import { identifierOf } from '../raw/readRequest.ts'
 
 /**
  * Appends events of one stream at exactly their revisions. Repeated without harm: the server knows the ids at these revisions.
@@ -63,12 +64,6 @@ export async function tombstoneRaw(client: RawClient, stream: string): Promise<v
         })
       }),
   )
-}
-
-function identifierOf(stream: string) {
-  const identifier = new shared.StreamIdentifier()
-  identifier.setStreamName(Buffer.from(stream))
-  return identifier
 }
 
 function appendOptions({ stream, revision }: RawEvent): AppendReq {

@@ -6,7 +6,7 @@ import { Metadata } from '@grpc/grpc-js'
 import { isAfter, type LogPosition } from '../codec.ts'
 import { type CallArguments, LogUnusableError, type RawClient } from './rawClient.ts'
 import { metastreamOf, type RawEvent } from './rawEvent.ts'
-import { allFrom, allFromEnd, readOptions, streamsWith, typesWith } from './readRequest.ts'
+import { allFrom, allFromEnd, identifierOf, readOptions, streamsWith, typesWith } from './readRequest.ts'
 import { rawEvent } from './recordedEvent.ts'
 
 const pageEvents = 2_000
@@ -99,10 +99,8 @@ export function readStreamPage(
   from: bigint,
   count: number,
 ): Promise<Page | 'closed'> {
-  const identifier = new shared.StreamIdentifier()
-  identifier.setStreamName(Buffer.from(stream))
   const one = new streams.ReadReq.Options.StreamOptions()
-  one.setStreamIdentifier(identifier)
+  one.setStreamIdentifier(identifierOf(stream))
   one.setRevision(String(from))
   const options = readOptions(count, 'forwards')
   options.setStream(one)
@@ -122,10 +120,8 @@ function saysClosed(error: unknown): boolean {
 
 /** The last metadata of a stream. */
 export async function readMetadata(client: RawClient, stream: string): Promise<RawEvent | undefined> {
-  const identifier = new shared.StreamIdentifier()
-  identifier.setStreamName(Buffer.from(metastreamOf(stream)))
   const one = new streams.ReadReq.Options.StreamOptions()
-  one.setStreamIdentifier(identifier)
+  one.setStreamIdentifier(identifierOf(metastreamOf(stream)))
   one.setEnd(new shared.Empty())
   const options = readOptions(1, 'backwards')
   options.setStream(one)

@@ -1,5 +1,5 @@
-// What every read asks of a server, whatever it reads.
-import shared from '@eventstore/db-client/generated/shared_pb.js'
+// What every read asks of a server, whatever it reads, and how a stream is named.
+import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogPosition } from '../codec.ts'
 
@@ -18,6 +18,12 @@ export function readOptions(count: number, direction: 'forwards' | 'backwards'):
   options.setNoFilter(new shared.Empty())
   options.setUuidOption(new Options.UUIDOption().setString(new shared.Empty()))
   return options
+}
+
+export function identifierOf(stream: string): StreamIdentifier {
+  const identifier = new shared.StreamIdentifier()
+  identifier.setStreamName(Buffer.from(stream))
+  return identifier
 }
 
 /** The log from a position; from its start without one. */

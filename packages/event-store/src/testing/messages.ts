@@ -9,6 +9,7 @@ import streams, {
 } from '@eventstore/db-client/generated/streams_pb.js'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import type { LogPosition } from '../codec.ts'
+import { identifierOf } from '../raw/readRequest.ts'
 
 /** An event of the log that a test makes up; its number is its position, too. */
 export type ScriptedEvent = {
@@ -21,7 +22,7 @@ export type ScriptedEvent = {
 export function eventMessage({ stream, number, bytes = 0, type = 'GuestTokenSeen' }: ScriptedEvent): ReadResp {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
   recorded.setId(uuidMessage(randomUUID()))
-  recorded.setStreamIdentifier(identifier(stream))
+  recorded.setStreamIdentifier(identifierOf(stream))
   recorded.setStreamRevision(String(number))
   recorded.setCommitPosition(String(number))
   recorded.setPreparePosition(String(number))
@@ -88,14 +89,8 @@ export function strayReply(request: BatchAppendReq): BatchAppendResp {
 function replyTo(request: BatchAppendReq): BatchAppendResp {
   const reply = new streams.BatchAppendResp()
   reply.setCorrelationId(request.getCorrelationId())
-  reply.setStreamIdentifier(request.getOptions()?.getStreamIdentifier() ?? identifier(''))
+  reply.setStreamIdentifier(request.getOptions()?.getStreamIdentifier() ?? identifierOf(''))
   return reply
-}
-
-function identifier(stream: string) {
-  const message = new shared.StreamIdentifier()
-  message.setStreamName(Buffer.from(stream))
-  return message
 }
 
 function uuidMessage(text: string) {
