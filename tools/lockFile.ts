@@ -27,8 +27,10 @@ export function missingOptionals({ packages }: LockFile): Map<string, LockedPack
 
 /** What these packages say of themselves, read off their names, so that other machines do not install them. */
 function platformOf(name: string): { os?: string[]; cpu?: string[]; libc?: string[] } {
-  const os = ['android', 'darwin', 'linux', 'win32'].find((each) => name.includes(each))
-  const cpu = ['arm64', 'x64', 'arm', 'ia32'].find((each) => name.includes(`-${each}`))
+  const os = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'].find((each) => name.includes(each))
+  const cpu = ['arm64', 'x64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'wasm32'].find((each) =>
+    name.includes(`-${each}`),
+  )
   return {
     ...(cpu === undefined ? {} : { cpu: [cpu] }),
     ...(os === undefined ? {} : { os: [os] }),

@@ -1,12 +1,11 @@
 // The route of synchronising as a test sees it: an administrator's requests, and what is on record afterwards.
 import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest'
 import type { Test } from 'tap'
-import type { Answer, Headers } from './commandApiUnderTest.ts'
+import type { Headers } from './commandApiUnderTest.ts'
 import { admin } from './people.ts'
 import { mug, productsUnderTest } from './productsUnderTest.ts'
 
 export const syncUrl = '/admin/sync/products'
-export type SyncAnswer = Answer<SyncReport>
 
 export async function syncRoutesUnderTest(t: Test, options: Parameters<typeof productsUnderTest>[1] = {}) {
   const products = await productsUnderTest(t, options)

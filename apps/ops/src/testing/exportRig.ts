@@ -117,8 +117,6 @@ export async function startExportRig(t: Test) {
   }
 }
 
-export type ExportRig = Awaited<ReturnType<typeof startExportRig>>
-
 export const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').slice(0, -1)
 
 export const writeLines = (path: string, lines: readonly string[]) =>
