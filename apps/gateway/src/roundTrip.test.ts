@@ -1,13 +1,10 @@
-import { createEndpoint } from '@paylog/testing/endpoint'
-import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
+import { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { client, nodes, signingSecret } from './testing/roundTrip.ts'
+import { client, killAndStart, signingSecret, startTold, survives, type Told } from './testing/roundTrip.ts'
 
-async function tellsEverybody(t: Test, env: Record<string, string>) {
-  const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
-  const system = await startSystem(t, { ...nodes(canonical.url, both.url), ...env })
+async function tellsEverybody(t: Test, { system, canonical, both }: Told) {
   const api = client(system)
   const { id, provider_intent_id } = await api.open()
   t.match(
@@ -47,13 +44,14 @@ async function tellsEverybody(t: Test, env: Record<string, string>) {
   ])
   const ids = [...canonical.received, ...both.received].map(({ id }) => id)
   t.equal(new Set(ids).size, 5, 'every message has an id of its own')
-  return system
 }
 
+const told = await startTold(t)
+
 t.test('a payment goes from the request to the log, the read model and the endpoints', async (t) => {
-  const { baseUrl } = await tellsEverybody(t, {})
+  await tellsEverybody(t, told)
   const page = async (path: string) => {
-    const response = await fetch(`${baseUrl}${path}`)
+    const response = await fetch(`${told.system.baseUrl}${path}`)
     t.equal(response.status, 200, path)
     return response.text()
   }
@@ -65,9 +63,42 @@ t.test('a payment goes from the request to the log, the read model and the endpo
   t.match(await page('/metrics'), /http_request_duration_seconds_count\{method="POST",route="\/payments\/intents"/)
 })
 
+for (const part of ['projector', 'event-store-node'] as const)
+  t.test(`kill -9 of the ${part} under load loses and doubles nothing`, (t) =>
+    survives(t, told, { exactlyOnce: true, dreadful: killAndStart(part) }),
+  )
+
+// Once only: whoever asks again for a payment that the dead gateway had under way has to wait until it counts as dead.
+t.test('kill -9 of the gateway under load loses and doubles nothing', (t) =>
+  survives(t, told, {
+    exactlyOnce: true,
+    async dreadful(system, n) {
+      if (n === 0) await killAndStart('gateway')(system)
+    },
+  }),
+)
+
+// What it was sending when it died it sends again, under the same id.
+t.test('kill -9 of the worker under load loses no webhook and makes none up', (t) =>
+  survives(t, told, { dreadful: killAndStart('worker') }),
+)
+
 const redisUrl = process.env.REDIS_TEST_URL
 if (redisUrl === undefined) t.comment('NOT TESTED: there is no redis-server, so the Redis queue is left out')
 else
-  t.test('the same with Redis as the queue', async (t) => {
-    await tellsEverybody(t, { REDIS_URL: redisUrl })
+  t.test('with Redis as the queue', async (t) => {
+    // Other files test on the same server at the same time, and do not want to be emptied.
+    const ownDatabase = new URL('/1', redisUrl).href
+    const told = await startTold(t, { REDIS_URL: ownDatabase })
+    t.test('a payment goes all the way as well', (t) => tellsEverybody(t, told))
+    t.test('an emptied Redis and a killed worker lose no webhook and make none up', (t) =>
+      survives(t, told, {
+        async dreadful(system, n) {
+          const redis = new Redis(ownDatabase)
+          await redis.flushdb()
+          redis.disconnect()
+          if (n === 1) await killAndStart('worker')(system)
+        },
+      }),
+    )
   })

@@ -2,7 +2,7 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
 import { startSystem, type TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -55,6 +55,14 @@ export function client({ baseUrl, sandboxSecret }: TestSystem) {
       return persistently('the receiver', () => call('/webhooks/sandbox', { method: 'POST', headers, body }))
     },
     list: (query = '') => call(`/payments?limit=50${query}`, { headers: { 'x-session-id': 'demo-session' } }),
+    /** The last fifty that succeeded, the newest first, and how many there are. */
+    async settled(): Promise<{ ids: string[]; total: number }> {
+      const { meta, data } = (await this.list('&status=succeeded')).body as {
+        meta: { total: number }
+        data: { id: string }[]
+      }
+      return { ids: data.map(({ id }) => id), total: meta.total }
+    },
     get: (id: string) => call(`/payments/${id}`, { headers: { 'x-session-id': 'demo-session' } }),
   }
 }
@@ -68,21 +76,28 @@ export const nodes = (canonicalUrl: string, bothUrl: string) => ({
   WEBHOOK_2_EVENT_MODE: 'both',
 })
 
+export type Told = { readonly system: TestSystem; readonly canonical: Endpoint; readonly both: Endpoint }
+
+/** The system with two nodes, one of which takes both kinds of messages. */
+export async function startTold(t: Test, env: Readonly<Record<string, string>> = {}): Promise<Told> {
+  const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
+  return { system: await startSystem(t, { ...nodes(canonical.url, both.url), ...env }), canonical, both }
+}
+
 /**
- * Makes payments and settles them while something dreadful happens, then looks whether all of it is there once.
+ * Makes payments and settles them while something dreadful happens, then looks whether all of it is there once. Everything
+ * from before has to be told by then.
  * @param options `exactlyOnce` when the worker lives on: then no message has a reason to be sent twice
  */
 export async function survives(
   t: Test,
-  options: {
-    readonly env?: Readonly<Record<string, string>>
-    readonly dreadful: (system: TestSystem, n: number) => Promise<void>
-    readonly exactlyOnce?: boolean
-  },
+  { system, ...endpoints }: Told,
+  options: { readonly dreadful: (system: TestSystem, n: number) => Promise<void>; readonly exactlyOnce?: boolean },
 ) {
-  const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
-  const system = await startSystem(t, { ...nodes(canonical.url, both.url), ...options.env })
   const api = client(system)
+  const seen = { canonical: endpoints.canonical.received.length, both: endpoints.both.received.length }
+  const told = (node: keyof typeof seen) => endpoints[node].received.slice(seen[node])
+  const settledBefore = (await api.settled()).total
   const total = 24
   const made: string[] = []
   const work = async () => {
@@ -107,24 +122,24 @@ export async function survives(
   }
   const listed = await waitFor(
     async () => {
-      const { body } = await api.list('&status=succeeded')
-      const { meta, data } = body as { meta: { total: number }; data: { id: string }[] }
-      return meta.total === made.length && data
+      const { ids, total } = await api.settled()
+      return total === settledBefore + made.length && ids
     },
     { what: 'every payment in the list, settled', timeoutMs: 30_000 },
   )
-  t.same(new Set(listed.map(({ id }) => id)), new Set(made))
-  const told = (received: typeof canonical.received) =>
-    new Set(received.map(({ body, id }) => `${JSON.parse(body).event} ${id}`))
-  await waitFor(() => told(canonical.received).size >= 2 * made.length && told(both.received).size >= 3 * made.length, {
+  // The newest come first.
+  t.same(new Set(listed.slice(0, made.length)), new Set(made))
+  const messages = (node: keyof typeof seen) =>
+    new Set(told(node).map(({ body, id }) => `${JSON.parse(body).event} ${id}`)).size
+  await waitFor(() => messages('canonical') >= 2 * made.length && messages('both') >= 3 * made.length, {
     what: 'every webhook',
     timeoutMs: 60_000,
   })
-  t.equal(told(canonical.received).size, 2 * made.length, 'no webhook too many at the canonical node')
-  t.equal(told(both.received).size, 3 * made.length, 'no webhook too many at the node that takes both')
+  t.equal(messages('canonical'), 2 * made.length, 'no webhook too many at the canonical node')
+  t.equal(messages('both'), 3 * made.length, 'no webhook too many at the node that takes both')
   if (!options.exactlyOnce) return
-  t.equal(canonical.received.length, 2 * made.length, 'each message once at the canonical node')
-  t.equal(both.received.length, 3 * made.length, 'each message once at the node that takes both')
+  t.equal(told('canonical').length, 2 * made.length, 'each message once at the canonical node')
+  t.equal(told('both').length, 3 * made.length, 'each message once at the node that takes both')
 }
 
 export const killAndStart = (part: keyof TestSystem['parts']) => async (system: TestSystem) => {
