@@ -89,6 +89,19 @@ export async function tellLag(db: Pick<Pool, 'query'>, projection: string, lag: 
   })
 }
 
+/**
+ * Asks for the figures on behalf of several who ask at the same moment, such as the checks of one page, once for all of them.
+ */
+export function sharedFigures(db: Pick<Pool, 'query'>): () => Promise<ProjectionFigures[]> {
+  let asking: Promise<ProjectionFigures[]> | undefined
+  return () => {
+    asking ??= projectionFigures(db).finally(() => {
+      asking = undefined
+    })
+    return asking
+  }
+}
+
 /** All projections, in the order of their names. */
 export async function projectionFigures(db: Pick<Pool, 'query'>): Promise<ProjectionFigures[]> {
   const { rows } = await db.query<Row>({

@@ -1,6 +1,6 @@
 // The projector's health page: whether the read models keep up with the log, for orchestrators and for Prometheus.
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { type ProjectionFigures, projectionFigures, projectionMetrics } from '@paylog/projections/lag'
+import { type ProjectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
 import { type CheckDetails, createHealth } from '@paylog/runtime/health'
 import { createHttp } from '@paylog/runtime/http'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
@@ -37,14 +37,15 @@ export async function startHealthPage(options: {
     await store.head()
     return {}
   })
+  const look = sharedFigures(pool)
   for (const { projection, state } of runners) {
     health.check(`projection ${projection.name}`, async () => {
-      const figures = (await projectionFigures(pool)).find((row) => row.projection === projection.name)
+      const figures = (await look()).find((row) => row.projection === projection.name)
       return readiness(state, figures)
     })
   }
   metrics.gauges({
-    look: () => projectionFigures(pool),
+    look,
     labelName: 'projection',
     labelOf: ({ projection }) => projection,
     figures: projectionMetrics,

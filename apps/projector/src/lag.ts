@@ -37,11 +37,13 @@ export async function watchLags(options: {
       // The projections themselves say it more loudly, and whoever reads the figures sees that they are old.
       if (!signal.aborted) log.debug({ err: error }, 'the lag of the projections could not be measured')
     }
-    const pauseMs = (performance.now() - begun) / shareOfTime
-    await sleep(Math.min(Math.max(pauseMs, shortestPauseMs), longestPauseMs), undefined, { signal }).catch(
-      () => undefined,
-    )
+    await sleep(pauseAfter(performance.now() - begun), undefined, { signal }).catch(() => undefined)
   }
+}
+
+/** How long not to measure, in ms, after a measurement that took so many. */
+export function pauseAfter(tookMs: number): number {
+  return Math.min(Math.max(tookMs / shareOfTime, shortestPauseMs), longestPauseMs)
 }
 
 /** One after the other: together they would take all the time that there is. */

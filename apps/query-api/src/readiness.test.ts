@@ -1,6 +1,6 @@
 import { noteStopped } from '@paylog/projections/checkpoints'
-import { tellLag } from '@paylog/projections/lag'
-import { readModelDatabase } from '@paylog/projections/testDatabase'
+import { sharedFigures, tellLag } from '@paylog/projections/lag'
+import { readModelDatabase, watched } from '@paylog/projections/testDatabase'
 import { createHealth } from '@paylog/runtime/health'
 import { createHttp } from '@paylog/runtime/http'
 import { createLog } from '@paylog/runtime/log'
@@ -63,6 +63,17 @@ t.test('what was told by a projector that runs no more is not taken for the trut
   const page = await metrics()
   t.notMatch(page, 'projection_lag_events{')
   t.match(page, 'projection_told_seconds_ago{projection="payments"} 40')
+})
+
+t.test('the checks of all projections ask the database once, and each page anew', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const { db, asked } = watched(pool)
+  const look = sharedFigures(db)
+  const [first, second] = await Promise.all([look(), look()])
+  t.equal(first, second)
+  t.equal(asked.length, 1)
+  await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  t.equal((await look()).find(({ projection }) => projection === 'payments')?.lag?.events, 3)
 })
 
 t.test('a projection that has stopped makes the page say so, without the reason', async (t) => {

@@ -1,5 +1,5 @@
 // Whether the read side can be relied on, for `/health/ready` and `/metrics`.
-import { type ProjectionFigures, projectionFigures, projectionMetrics } from '@paylog/projections/lag'
+import { type ProjectionFigures, projectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
 import type { Queryable } from '@paylog/projections/namedQuery'
 import { projections } from '@paylog/projections/registry'
 import type { Health } from '@paylog/runtime/health'
@@ -17,9 +17,10 @@ export function checkReadSide(health: Health, db: Queryable): void {
     await db.query('select 1')
     return {}
   })
+  const look = sharedFigures(db)
   for (const { name } of projections) {
     health.check(`projection ${name}`, async () => {
-      const figures = (await projectionFigures(db)).find(({ projection }) => projection === name)
+      const figures = (await look()).find(({ projection }) => projection === name)
       const isStopped = figures?.stopped_because != null
       return isStopped ? { ok: false as const, stopped: true, ...shown(figures) } : shown(figures)
     })
