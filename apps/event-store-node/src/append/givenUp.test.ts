@@ -1,20 +1,18 @@
 // Calls that are over: what they held is free again, and nobody remembers them.
+import { EventEmitter } from 'node:events'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import streams, { type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import streams, { type AppendResp, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServiceError } from '@grpc/grpc-js'
 import t from 'tap'
 import { streamIdentifier } from '../protocol/identifiers.ts'
 import { heapMegabytes } from '../testing/heap.ts'
 import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
-import { sendAppend } from '../testing/rawCalls.ts'
 import { unaryMessage } from '../testing/rawMessages.ts'
 import { batchRequest, type Chunk, connectRaw, wordFor } from '../testing/rawStreams.ts'
-
-/** Metadata does not count towards the maximum append size. */
-const large = { metadata: Buffer.alloc(15 << 20, 'm') }
-/** Together more than all calls may hold at a time, which is 256 MiB. */
-const largeCalls = 20
+import { startWriter } from '../testing/writerUnderTest.ts'
+import { createHeldBytes } from './heldBytes.ts'
+import { createAppend } from './unaryAppend.ts'
 
 /** Sends chunks, gives the call up at the first reply, and tells that reply or how the call failed. */
 function begun(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
@@ -29,15 +27,26 @@ function begun(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
   })
 }
 
-t.test('an Append that was answered holds nothing', async (t) => {
-  const { node } = await startNodeUnderTest(t)
-  const raw = connectRaw(t, node.port)
+t.test('an Append that was answered, or whose caller is gone, holds nothing', async (t) => {
+  const { writer } = await startWriter(t)
+  t.teardown(writer.stop)
+  const held = createHeldBytes(10_000)
+  const append = createAppend({ writer, maxAppendBytes: 1 << 20, held })
   const options = new streams.AppendReq.Options().setStreamIdentifier(streamIdentifier('s'))
-  const refused = new streams.AppendReq().setOptions(options.setStreamExists(new shared.Empty()))
-  const event = new streams.AppendReq().setProposedMessage(unaryMessage(large))
-  for (let count = 0; count < largeCalls; count += 1) {
-    const answered = await sendAppend(raw, [refused, event])
-    t.ok('response' in answered && answered.response.hasWrongExpectedVersion())
+  const begun = new streams.AppendReq().setOptions(options.setStreamExists(new shared.Empty()))
+  const event = new streams.AppendReq().setProposedMessage(unaryMessage({ metadata: Buffer.alloc(6_000, 'm') }))
+  for (const end of ['end', 'cancelled', 'end']) {
+    const call = Object.assign(new EventEmitter(), { cancelled: false, getDeadline: () => Number.POSITIVE_INFINITY })
+    const answer = new Promise<AppendResp | null | undefined>((resolve) =>
+      append(call, (_, response) => resolve(response)),
+    )
+    call.emit('data', begun)
+    call.emit('data', event)
+    t.notOk(held.take(5_000), 'it holds what came')
+    call.emit(end)
+    if (end === 'end') t.ok((await answer)?.hasWrongExpectedVersion())
+    t.ok(held.take(10_000), end)
+    held.release(10_000)
   }
 })
 

@@ -2,7 +2,7 @@
 import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
+import type { sendUnaryData } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
 import { placedAt } from '../protocol/position.ts'
 import { maximumAppendSizeExceeded, tooMuchHeld, unknown } from '../protocol/refusal.ts'
@@ -12,17 +12,27 @@ import { countedBytesOf, heldBytesOf, proposedEventOf, requiredMetadataOf } from
 import { type Call, expectedOf, refusalOf, refuse, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
-type Deps = { readonly writer: Writer; readonly maxAppendBytes: number }
+type Deps = {
+  readonly writer: Writer
+  readonly maxAppendBytes: number
+  /** What appends that are not answered yet may hold, all calls together. */
+  readonly held?: HeldBytes
+}
 
-/** Of appends that are not answered yet: one call's, and all calls' together. */
+/** A call as far as it is needed here. */
+type AppendCall = Call & {
+  on(event: 'data', listener: (request: AppendReq) => void): unknown
+  on(event: 'cancelled' | 'end', listener: () => void): unknown
+}
+
+/** Of one call's append that is not answered yet. */
 const maxHeldBytesPerCall = 64 << 20
 const maxHeldBytes = 256 << 20
 
-export function createAppend(deps: Deps) {
-  const held = createHeldBytes(maxHeldBytes)
-  return (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>): void => {
+export function createAppend({ writer, maxAppendBytes, held = createHeldBytes(maxHeldBytes) }: Deps) {
+  return (call: AppendCall, callback: sendUnaryData<AppendResp>): void => {
     // Given away when it is complete: a call that is never answered may stay open for long.
-    let collection: Collection | undefined = createCollection(deps.maxAppendBytes, held)
+    let collection: Collection | undefined = createCollection(maxAppendBytes, held)
     const drop = () => {
       collection?.release()
       collection = undefined
@@ -32,7 +42,7 @@ export function createAppend(deps: Deps) {
       callback(refusalOf(error))
     }
     call.on('cancelled', drop)
-    call.on('data', (request: AppendReq) => {
+    call.on('data', (request) => {
       try {
         collection?.add(request)
       } catch (error) {
@@ -43,7 +53,7 @@ export function createAppend(deps: Deps) {
       if (collection === undefined) return
       const complete = collection
       collection = undefined
-      answerAppend(deps.writer, call, complete).then((response) => callback(null, response), fail)
+      answerAppend(writer, call, complete).then((response) => callback(null, response), fail)
     })
   }
 }

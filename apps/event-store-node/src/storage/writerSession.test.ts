@@ -19,6 +19,12 @@ t.test('commits wait for the disk, whatever the database does by default', async
   t.same((await db.query('show synchronous_commit')).rows, [{ synchronous_commit: 'on' }])
 })
 
+t.test('a plan that was made while the log was short never reads all of it', async (t) => {
+  const { writer, db } = await startWriter(t)
+  t.teardown(writer.stop)
+  t.same((await db.query('show enable_seqscan')).rows, [{ enable_seqscan: 'off' }])
+})
+
 t.test('only one has the lock, and it is free again with its session', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const lock = () => lockWriter({ databaseUrl, patienceMs: 0, ownEpoch: undefined, signal, log })
