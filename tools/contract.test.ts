@@ -59,6 +59,7 @@ t.test('titles are found as they are written, and composed ones with any part', 
   for (const title of [
     'plai',
     'not plain',
+    'plain too',
     'plain > other',
     ': is written out (so)',
     'x: is written out so',
