@@ -94,6 +94,7 @@ t.test('a patch of a column without a merge rule is a mistake that shows', async
     table: payments.table,
     columns: { alias: { type: 'text' } },
     idOf: () => 'x',
+    events: { Changed: true },
     on: { Changed: () => ({ patch: { alias: 'y' } }) },
   })
   t.throws(() => foldBatch(wrong, [{ type: 'Changed', data: {}, revision: 1n }]), /wrong patches alias/)

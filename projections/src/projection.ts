@@ -55,8 +55,8 @@ export type Projection = {
 }
 
 /**
- * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns; the keys of `on` are the events that
- * it takes. Handlers are pure and never throw: a recorded fact cannot be refused.
+ * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Of the `events` that it takes, those
+ * without a handler in `on` change the revision alone. Handlers are pure and never throw: a recorded fact cannot be refused.
  *
  * @param definition `idOf` tells the row of an event; one stream must feed one row, since revisions guard the row
  */
@@ -67,7 +67,8 @@ export function defineProjection<Event extends DomainEvent, Row extends Values>(
   readonly table: TableSql
   readonly columns: { readonly [Name in keyof Row]: Column }
   readonly idOf: (event: Event) => string
-  readonly on: { readonly [Type in Event['type']]: (event: Extract<Event, { type: Type }>) => Change<Row> }
+  readonly events: { readonly [Type in Event['type']]: unknown }
+  readonly on: { readonly [Type in Event['type']]?: (event: Extract<Event, { type: Type }>) => Change<Row> }
 }): Projection {
   const { name, streamPrefixes, table, columns, idOf } = definition
   const handlers = new Map(Object.entries(definition.on))
@@ -82,7 +83,8 @@ export function defineProjection<Event extends DomainEvent, Row extends Values>(
       // cannot follow a name from one to the other.
       const event = recorded as DomainEvent as Event
       const handle = handlers.get(event.type) as ((event: Event) => Change<Row>) | undefined
-      return handle && { id: idOf(event), change: handle(event) }
+      if (!Object.hasOwn(definition.events, event.type)) return undefined
+      return { id: idOf(event), change: handle?.(event) ?? { patch: {} } }
     },
   }
 }

@@ -1,5 +1,11 @@
 // Addresses as rows: what each event of an address changes.
-import { type AddressAdded, type AddressContent, type AddressEvent, contentOf } from '@paylog/domain/addresses/events'
+import {
+  type AddressAdded,
+  type AddressContent,
+  type AddressEvent,
+  addressEvents,
+  contentOf,
+} from '@paylog/domain/addresses/events'
 import { recordedOwner } from '@paylog/domain/owner'
 import { defineProjection, latest } from '../projection.ts'
 import { addressesTable } from './table.ts'
@@ -49,6 +55,7 @@ export const addresses = defineProjection<AddressEvent, AddressRow>({
     updated_at: { type: 'timestamptz', merge: latest },
   },
   idOf: ({ data }) => data.address_id,
+  events: addressEvents,
   on: {
     AddressAdded: (event) => ({ insert: added(event) }),
     AddressChanged: ({ data }) => ({

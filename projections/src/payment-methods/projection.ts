@@ -1,10 +1,11 @@
 // Saved payment methods as rows: what each event of a method changes.
 import { recordedOwner } from '@paylog/domain/owner'
-import type {
-  BillingDetails,
-  MethodDetails,
-  PaymentMethodAdded,
-  PaymentMethodEvent,
+import {
+  type BillingDetails,
+  type MethodDetails,
+  type PaymentMethodAdded,
+  type PaymentMethodEvent,
+  paymentMethodEvents,
 } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import { defineProjection, latest } from '../projection.ts'
@@ -57,6 +58,7 @@ export const paymentMethods = defineProjection<PaymentMethodEvent, PaymentMethod
     updated_at: { type: 'timestamptz', merge: latest },
   },
   idOf: ({ data }) => data.payment_method_id,
+  events: paymentMethodEvents,
   on: {
     // Also of a method that was removed: it begins anew, over the row of its past.
     PaymentMethodAdded: (event) => ({ insert: added(event) }),

@@ -1,7 +1,7 @@
 // Payments as rows: what each event of a payment changes.
 
 import { guestOwner, userOwner } from '@paylog/domain/owner'
-import type { PaymentEvent, PaymentInitiated } from '@paylog/domain/payments/events'
+import { type PaymentEvent, type PaymentInitiated, paymentEvents } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
 import { foldCase } from '../foldCase.ts'
 import { type Change, defineProjection, first, latest } from '../projection.ts'
@@ -48,9 +48,6 @@ const evidence =
     },
   })
 
-/** What is only kept on record still raises the revision. */
-const noted = (): Change<PaymentRow> => ({ patch: {} })
-
 export const payments = defineProjection<PaymentEvent, PaymentRow>({
   name: 'payments',
   definition: 1,
@@ -83,6 +80,8 @@ export const payments = defineProjection<PaymentEvent, PaymentRow>({
     completed_at: { type: 'timestamptz', merge: first },
   },
   idOf: ({ data }) => data.payment_id,
+  // What is only kept on record still raises the revision.
+  events: paymentEvents,
   on: {
     PaymentInitiated: (event) => ({ insert: initiated(event) }),
     ProviderIntentCreated: ({ data }) => ({
@@ -92,18 +91,12 @@ export const payments = defineProjection<PaymentEvent, PaymentRow>({
         updated_at: data.occurred_at,
       },
     }),
-    ProviderOutcomeUnknown: noted,
     PaymentAttemptStarted: ({ data }) => ({ patch: { status: 'pending', updated_at: data.occurred_at } }),
     PaymentActionRequired: evidence('pending'),
     PaymentProcessingStarted: evidence('processing'),
     PaymentSucceeded: evidence('succeeded'),
     PaymentAttemptFailed: evidence('failed'),
     PaymentCanceled: evidence('canceled'),
-    PaymentAmountMismatch: noted,
-    PaymentConflictDetected: noted,
-    ProviderEventIgnored: noted,
-    PaymentRefundRecorded: noted,
-    PaymentDisputeRecorded: noted,
   },
 })
 

@@ -1,7 +1,13 @@
 // Products as rows: what each event of a product changes.
-import { contentOf, type ProductAdded, type ProductContent, type ProductEvent } from '@paylog/domain/products/events'
+import {
+  contentOf,
+  type ProductAdded,
+  type ProductContent,
+  type ProductEvent,
+  productEvents,
+} from '@paylog/domain/products/events'
 import { foldCase } from '../foldCase.ts'
-import { type Change, defineProjection, latest } from '../projection.ts'
+import { defineProjection, latest } from '../projection.ts'
 import { productsTable } from './table.ts'
 
 type ProductRow = ProductContent & {
@@ -11,9 +17,6 @@ type ProductRow = ProductContent & {
   readonly created_at: string
   readonly updated_at: string
 }
-
-/** A sync changes nothing that a product shows, but every event raises the revision. */
-const noted = (): Change<ProductRow> => ({ patch: {} })
 
 export const products = defineProjection<ProductEvent, ProductRow>({
   name: 'products',
@@ -40,6 +43,8 @@ export const products = defineProjection<ProductEvent, ProductRow>({
     updated_at: { type: 'timestamptz', merge: latest },
   },
   idOf: ({ data }) => data.product_id,
+  // A sync changes nothing that a product shows, but every event raises the revision.
+  events: productEvents,
   on: {
     ProductAdded: (event) => ({ insert: added(event) }),
     ProductChanged: ({ data: { changes, occurred_at } }) => ({
@@ -47,9 +52,6 @@ export const products = defineProjection<ProductEvent, ProductRow>({
     }),
     ProductDeactivated: ({ data }) => ({ patch: { is_active: false, updated_at: data.occurred_at } }),
     ProductReactivated: ({ data }) => ({ patch: { is_active: true, updated_at: data.occurred_at } }),
-    ProductSyncStarted: noted,
-    ProductSynced: noted,
-    ProductSyncFailed: noted,
   },
 })
 

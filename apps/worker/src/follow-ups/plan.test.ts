@@ -1,3 +1,4 @@
+import type { Notice } from '@paylog/domain/payments/notices'
 import t from 'tap'
 import { recordedEvent, samples } from '../testing/paymentEvents.ts'
 import { type FollowedEvent, type Plan, planOf } from './plan.ts'
@@ -18,7 +19,9 @@ const watched = { ask: null, watch: after(hour) }
 type EventType = FollowedEvent['type']
 
 t.test('every event sets and clears the times that it decides, and no others', async (t) => {
-  const table: Readonly<Record<EventType, Plan | null>> = {
+  const table: Readonly<
+    Record<Exclude<EventType, Notice['type']>, Plan | null> & Partial<Record<EventType, null | Plan>>
+  > = {
     PaymentInitiated: { finish: after(30_000) },
     PaymentAttemptStarted: { finish: after(30_000) },
     ProviderOutcomeUnknown: { finish: after(10_000) },

@@ -1,5 +1,6 @@
 // What an event means for the worker's list: when somebody has to look at its payment or its notification.
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
+import { isNotice, type Notice } from '@paylog/domain/payments/notices'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/provider-events/events'
 import type { Recorded } from '@paylog/event-store/codec'
 import type { Provider } from '@paylog/providers/provider'
@@ -45,6 +46,7 @@ function isFollowed(event: Recorded): event is Recorded<FollowedEvent> {
 }
 
 function planOfFollowed(event: FollowedEvent, rules: PlanRules): Plan | null {
+  if (isNotice(event)) return planOfNotice(event, rules)
   switch (event.type) {
     case 'PaymentInitiated':
     case 'PaymentAttemptStarted':
@@ -63,23 +65,22 @@ function planOfFollowed(event: FollowedEvent, rules: PlanRules): Plan | null {
       return heard(event.data, rules)
     case 'PaymentAttemptFailed':
       return event.data.refusal === null ? heard(event.data, rules) : nothingLeft
-    case 'PaymentAmountMismatch':
-      return canBeAsked(event.data, rules) ? { watch: after(event.data, rules.reconcileAfterMs) } : null
-    case 'ProviderEventIgnored': {
-      const isUndecided = event.data.reason === 'tie' || event.data.reason === 'regression'
-      return isUndecided && canBeAsked(event.data, rules) ? { ask: after(event.data, 0) } : null
-    }
     case 'PaymentSucceeded':
     case 'PaymentCanceled':
     case 'ProviderEventApplied':
     case 'ProviderEventAppliedToMethod':
     case 'ProviderEventUnmatched':
       return nothingLeft
-    case 'PaymentConflictDetected':
-    case 'PaymentRefundRecorded':
-    case 'PaymentDisputeRecorded':
-      return null
   }
+}
+
+/** What is only noted leaves nothing to do, but for two that leave something to decide. */
+function planOfNotice(event: Notice, rules: PlanRules): Plan | null {
+  if (!canBeAsked(event.data, rules)) return null
+  if (event.type === 'PaymentAmountMismatch') return { watch: after(event.data, rules.reconcileAfterMs) }
+  const isUndecided =
+    event.type === 'ProviderEventIgnored' && (event.data.reason === 'tie' || event.data.reason === 'regression')
+  return isUndecided ? { ask: after(event.data, 0) } : null
 }
 
 type Said = { readonly provider_id: string; readonly occurred_at: string }

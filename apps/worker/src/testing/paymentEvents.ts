@@ -1,5 +1,6 @@
 // Events of payments and notifications as the log would hand them out.
 import { randomUUID } from 'node:crypto'
+import type { Notice } from '@paylog/domain/payments/notices'
 import type { Recorded } from '@paylog/event-store/codec'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import type { FollowedEvent } from '../follow-ups/plan.ts'
@@ -25,9 +26,12 @@ const notice = {
 const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
 
 type DataOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>['data']
-type Samples = { readonly [Type in FollowedEvent['type']]: DataOf<Type> }
+type FollowedType = FollowedEvent['type']
+type Samples = { readonly [Type in Exclude<FollowedType, Notice['type']>]: DataOf<Type> } & {
+  readonly [Type in Notice['type']]?: DataOf<Type>
+}
 
-/** One of every type of event that there is, about one payment or one notification of the provider `tills`. */
+/** One of every type of event but for some that are only noted, about one payment or notification of the provider `tills`. */
 export const samples: Samples = {
   PaymentInitiated: {
     ...plainOrder,
@@ -70,9 +74,11 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
 ): Recorded {
   position++
   const at = options.at?.toISOString() ?? occurred_at
-  const ourTime = 'received_at' in samples[type] ? 'received_at' : 'occurred_at'
+  const sample = samples[type]
+  if (sample === undefined) throw new Error(`There is no sample of ${type}`)
+  const ourTime = 'received_at' in sample ? 'received_at' : 'occurred_at'
   // The type's own data was just put beside it; the compiler cannot connect the two.
-  const event = { type, data: { ...samples[type], [ourTime]: at, ...options.data } } as FollowedEvent
+  const event = { type, data: { ...sample, [ourTime]: at, ...options.data } } as FollowedEvent
   return {
     ...event,
     id: randomUUID(),

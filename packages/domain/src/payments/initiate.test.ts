@@ -65,8 +65,10 @@ t.test('what the provider calls the method, and its customer, is on record for e
 t.test('a project named in the metadata belongs to the payment', async (t) => {
   const [event] = initiatePayment({ ...opening, metadata: { project_id: 'blue' } }, noPayment)
   t.match(event, { data: { project_id: 'blue' } })
-  const [without] = initiatePayment({ ...opening, metadata: { project_id: 7 } }, noPayment)
-  t.match(without, { data: { project_id: null } })
+  for (const project_id of [7, '']) {
+    const [without] = initiatePayment({ ...opening, metadata: { project_id } }, noPayment)
+    t.match(without, { data: { project_id: null } })
+  }
 })
 
 t.test('the answer to the create call is recorded once', async (t) => {

@@ -1,5 +1,6 @@
 // What is on record about a payment beside its status, so that the same thing is not recorded for ever.
 import { type Chain, isInChain } from '../chain.ts'
+import type { DomainEvent } from '../messages.ts'
 import type { PaymentEvent } from './events.ts'
 
 const noticeTypes = [
@@ -23,7 +24,7 @@ export function isOnRecord(event: PaymentEvent, { noticed }: { readonly noticed:
   return isNotice(event) && isInChain(noticeOf(event), noticed)
 }
 
-export function isNotice(event: PaymentEvent): event is Notice {
+export function isNotice(event: DomainEvent): event is Notice {
   return noticeTypes.some((type) => type === event.type)
 }
 

@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
 import type { Amounts } from '../money.ts'
 import type { IntentRefusal, Payer, PaymentEvent, PaymentInitiated } from './events.ts'
-import { type Notice, noticeOf } from './notices.ts'
+import { isNotice, type Notice, noticeOf } from './notices.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 export type NoPayment = { readonly status: 'none' }
@@ -114,13 +114,14 @@ function laterOf(known: string | null, other: string): string {
   return known !== null && Date.parse(known) > Date.parse(other) ? known : other
 }
 
-/** Evidence that is kept on record and changes neither the status nor what the status rests on. */
-function noted(payment: Payment, event: Notice): Payment {
-  return {
+/** Evidence that is kept on record beside the status. */
+function withNotice(payment: Payment, event: Notice): Payment {
+  const noted = {
     ...payment,
     seen_provider_events: seen(payment, event.data.provider_event_id),
     noticed: { last: noticeOf(event), before: payment.noticed },
   }
+  return event.type === 'ProviderEventIgnored' ? withIgnored(noted, event) : noted
 }
 
 const seen = ({ seen_provider_events: before }: Payment, eventId: string | null): Chain<string> =>
@@ -152,6 +153,7 @@ function withApproval(payment: Payment, { provider_event_id, provider_payment_id
 
 /** The status that each event of evidence leads to; the decider only records what the status machine allows. */
 function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentInitiated>): Payment {
+  if (isNotice(event)) return withNotice(payment, event)
   switch (event.type) {
     case 'ProviderIntentCreated':
       return {
@@ -188,13 +190,6 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       // The time of our own call is by our clock, and is not compared with the provider's.
       return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'refused', refusal, message } }
     }
-    case 'ProviderEventIgnored':
-      return withIgnored(noted(payment, event), event)
-    case 'PaymentAmountMismatch':
-    case 'PaymentConflictDetected':
-    case 'PaymentRefundRecorded':
-    case 'PaymentDisputeRecorded':
-      return noted(payment, event)
   }
 }
 

@@ -110,6 +110,14 @@ t.test('a payment of the first version is folded as it was then', async (t) => {
   t.equal(lengthOf(payment.noticed), 6)
 })
 
+t.test('a success that is on record twice was one, at the time of the first', async (t) => {
+  const succeeded = ['13', '14'].map((second) => ({ type: 'PaymentSucceeded' as const, data: said(second, null) }))
+  const payment = existing(
+    [...written.slice(0, 2), ...succeeded].reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState),
+  )
+  t.match(payment, { status: 'succeeded', completed_at: at('13'), updated_at: at('14') })
+})
+
 t.test('statuses over time are what they were', async (t) => {
   const statuses = written.map((_, index) => {
     const history = written.slice(0, index + 1)
