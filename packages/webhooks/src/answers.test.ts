@@ -1,7 +1,8 @@
 // Which answers mean that a message has arrived, and how long the others ask to wait.
 import t from 'tap'
-import { type EndpointAnswer, isDelivered, retryAfterMs } from './answers.ts'
+import { isDelivered, retryAfterMs } from './answers.ts'
 import type { WebhookFormat } from './chat/chatServices.ts'
+import type { EndpointAnswer } from './endpointAnswer.ts'
 
 const now = new Date('2026-01-02T03:04:05.000Z')
 const answer = (httpStatus: number, body = '', retryAfter?: string | string[]): EndpointAnswer => ({

@@ -17,7 +17,7 @@ export type FailureClass =
   | 'rejected'
   | 'unexpected_status'
 
-const byCode: Readonly<Record<string, FailureClass>> = {
+const codes: Readonly<Record<string, FailureClass>> = {
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
   ECONNABORTED: 'connection_reset',
@@ -41,6 +41,7 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UND_ERR_HEADERS_OVERFLOW: 'invalid_response',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid_response',
 }
+const byCode: ReadonlyMap<string, FailureClass> = new Map(Object.entries(codes))
 
 const byPrefix: readonly (readonly [string, FailureClass])[] = [
   ['EAI_', 'dns'],
@@ -72,8 +73,7 @@ export function requestFailure(error: unknown): FailureClass {
   // undici gives some of its parser's errors no code.
   if (error.name === 'HTTPParserError' || invalidAnswers.includes(error.message)) return 'invalid_response'
   const code = failureCode(error) ?? ''
-  const prefixed = byPrefix.find(([prefix]) => code.startsWith(prefix))?.[1]
-  return (Object.hasOwn(byCode, code) ? byCode[code] : prefixed) ?? 'network'
+  return byCode.get(code) ?? byPrefix.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'network'
 }
 
 /** The code of an error; unlike its message it holds nothing of the address. */

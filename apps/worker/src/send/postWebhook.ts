@@ -1,5 +1,6 @@
 // One HTTP request to an endpoint: bounded in time and size, and never redirected.
-import { type EndpointAnswer, isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/answers'
+import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/answers'
+import type { EndpointAnswer } from '@paylog/webhooks/endpointAnswer'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { type Dispatcher, request } from 'undici'
 import type { EndpointAgent } from './endpointAgent.ts'

@@ -1,10 +1,25 @@
 // Discord: one embed.
+import type { Chat } from './chat.ts'
 import { type ChatMessage, factsOf } from './chatMessage.ts'
 
 const colors = { good: 0x2ecc71, bad: 0xe74c3c, neutral: 0x95a5a6 } as const
 
+export const discord: Chat = {
+  addresses: [
+    {
+      hosts: ['discord.com', 'discordapp.com'].flatMap((host) => [host, `ptb.${host}`, `canary.${host}`]),
+      // What follows the token asks for the layout of another service.
+      path: /^\/api(\/v\d+)?\/webhooks\/\d+\/[^/]+\/?$/,
+    },
+  ],
+  message: embedOf,
+  // 200 when the URL asks for the message with `wait=true`.
+  isDelivered: ({ httpStatus }) => httpStatus === 204 || httpStatus === 200,
+  retryAfter: ['retry_after'],
+}
+
 /** Limits are 256 characters of a title, 1024 of a field's value, 6000 of all (docs.discord.com, embed limits). */
-export function discordMessage(message: ChatMessage): object {
+function embedOf(message: ChatMessage): object {
   const { title, tone, time } = message
   return {
     embeds: [

@@ -1,9 +1,16 @@
 // Google Chat: a card.
+import type { Chat } from './chat.ts'
 import { type ChatMessage, factsOf } from './chatMessage.ts'
 import { escapeMarkup } from './escapeMarkup.ts'
 
+export const googleChat: Chat = {
+  addresses: [{ hosts: ['chat.googleapis.com'], path: /^\/v1\/spaces\/[^/]+\/messages\/?$/ }],
+  message: cardOf,
+  isDelivered: ({ httpStatus }) => httpStatus === 200,
+}
+
 /** A message has at most 32 000 bytes. */
-export function googleChatMessage(message: ChatMessage): object {
+function cardOf(message: ChatMessage): object {
   const widgets = factsOf(message).map(({ name, text }) => ({
     decoratedText: { topLabel: name, text: escapeHtml(text), wrapText: true },
   }))

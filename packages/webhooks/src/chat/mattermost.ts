@@ -1,11 +1,19 @@
 // Mattermost, and Rocket.Chat, which takes the same: a text with one attachment.
+import type { Chat } from './chat.ts'
 import { type ChatMessage, factsOf } from './chatMessage.ts'
 
 const colors = { good: '#2ecc71', bad: '#e74c3c', neutral: '#95a5a6' } as const
 const zeroWidthSpace = '\u200b'
 
+export const mattermost: Chat = {
+  // It runs on any host, and has to be named by the operator.
+  addresses: [],
+  message: attachmentOf,
+  isDelivered: ({ httpStatus }) => httpStatus === 200,
+}
+
 /** A post has at most 16 383 characters. */
-export function mattermostMessage(message: ChatMessage): object {
+function attachmentOf(message: ChatMessage): object {
   const { title, tone, amount } = message
   const fields = factsOf(message).map(({ name, text }) => ({ title: name, value: escapeMattermost(text), short: true }))
   const fallback = amount === undefined ? title : `${title} ${amount}`

@@ -1,25 +1,33 @@
 // Slack: messages to incoming webhooks, and variables to workflows.
+import { type Chat, isHostOf } from './chat.ts'
 import { type ChatMessage, factsOf, timeText } from './chatMessage.ts'
 import { escapeMarkup } from './escapeMarkup.ts'
 
-/** The hosts that Slack itself answers on. */
-export const slackHosts: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com']
+/** Those that Slack itself answers on. */
+const hosts = ['hooks.slack.com', 'hooks.slack-gov.com']
 
-export function isSlackHost({ hostname }: URL): boolean {
-  return slackHosts.includes(hostname)
+export const slack: Chat = {
+  addresses: [{ hosts, path: /^\/(services|workflows|triggers)\/./ }],
+  message: (message, url) => (isWorkflow(url) ? workflowVariables(message) : blocksOf(message)),
+  // Others take Slack's messages too, and say with 200 what they like.
+  isDelivered: ({ httpStatus, body }, url) => httpStatus === 200 && (!isHostOf(hosts, url) || isConsent(body, url)),
+}
+
+/** An incoming webhook says "ok"; a workflow nothing, and a trigger {"ok":true}. */
+function isConsent(body: string, url: URL): boolean {
+  return isWorkflow(url) ? !/^\s*\{\s*"ok"\s*:\s*false\b/.test(body) : body.trim() === 'ok'
 }
 
 /** Whether the address starts a workflow instead of posting a message. */
-export function isSlackWorkflow({ pathname }: URL): boolean {
+function isWorkflow({ pathname }: URL): boolean {
   return /^\/(workflows|triggers)\//.test(pathname)
 }
 
 /**
- * Blocks of plain text, in which nothing is markup but `<!channel>` and its like: mrkdwn has no way to write a literal `*`. Limits are 150
- * characters of a header, 2000 of a field (docs.slack.dev, Block Kit).
+ * Blocks of plain text, in which nothing is markup but `<!channel>` and its like: mrkdwn has no way to write a literal `*`.
+ * Limits are 150 characters of a header, 2000 of a field (docs.slack.dev, Block Kit).
  */
-export function slackMessage(message: ChatMessage, url: URL): object {
-  if (isSlackWorkflow(url)) return workflowVariables(message)
+function blocksOf(message: ChatMessage): object {
   const { title, amount } = message
   const fields = factsOf(message).map(({ name, text }) => plainText(`${name}: ${escapeMarkup(text)}`))
   return {

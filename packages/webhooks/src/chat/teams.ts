@@ -1,15 +1,32 @@
 // Microsoft Teams: adaptive cards, for workflows and for the older connectors.
+import { type Chat, isHostOf } from './chat.ts'
 import { type ChatMessage, type Fact, factsOf } from './chatMessage.ts'
 
 const colors = { good: 'Good', bad: 'Attention', neutral: 'Default' } as const
 
-/** Whether the address belongs to a connector, which answers otherwise than a workflow. */
-export function isTeamsConnector({ hostname }: URL): boolean {
-  return hostname.endsWith('.webhook.office.com') || ['outlook.office.com', 'outlook.office365.com'].includes(hostname)
+/** They answer otherwise than a workflow. */
+const connectors = [
+  { hosts: ['.webhook.office.com'], path: /^\/webhookb2\/./ },
+  { hosts: ['outlook.office.com', 'outlook.office365.com'], path: /^\/webhook\/./ },
+]
+const connectorHosts = connectors.flatMap(({ hosts }) => hosts)
+
+export const teams: Chat = {
+  addresses: [
+    { hosts: ['.environment.api.powerplatform.com'], path: /^\/powerautomate\/./ },
+    { hosts: ['.logic.azure.com'], path: /^\/workflows\/./ },
+    ...connectors,
+  ],
+  message: cardOf,
+  // A workflow takes a request on with 202; a connector answers "1", or the text of an error, both with 200.
+  isDelivered: ({ httpStatus, body }, url) =>
+    isHostOf(connectorHosts, url)
+      ? httpStatus === 200 && body.trim() === '1'
+      : httpStatus === 202 || httpStatus === 200,
 }
 
 /** A message has at most 28 KB. */
-export function teamsMessage(message: ChatMessage): object {
+function cardOf(message: ChatMessage): object {
   const { title, tone } = message
   const heading = { type: 'TextBlock', text: title, weight: 'Bolder', size: 'Medium', color: colors[tone], wrap: true }
   const content = {

@@ -1,9 +1,18 @@
 // Telegram: a bot's message in HTML.
+import type { Chat } from './chat.ts'
 import { type ChatMessage, factsOf } from './chatMessage.ts'
 import { escapeMarkup } from './escapeMarkup.ts'
 
+export const telegram: Chat = {
+  addresses: [{ hosts: ['api.telegram.org'], path: /^\/bot[^/]+\/sendMessage\/?$/i }],
+  message: textOf,
+  // Only the start: the answer repeats the message, and may be cut.
+  isDelivered: ({ httpStatus, body }) => httpStatus === 200 && /^\s*\{\s*"ok"\s*:\s*true\b/.test(body),
+  retryAfter: ['parameters', 'retry_after'],
+}
+
 /** A message has at most 4096 characters, tags not counted. @param url its query names the chat */
-export function telegramMessage(message: ChatMessage, url: URL): object {
+function textOf(message: ChatMessage, url: URL): object {
   const chatId = url.searchParams.get('chat_id')
   // In code Telegram finds no mentions, links or commands.
   const facts = factsOf(message).map(({ name, text }) => `${name}: <code>${escapeMarkup(text)}</code>`)
