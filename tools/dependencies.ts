@@ -1,0 +1,112 @@
+// What the project depends on, read from its package.json files and its lock.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readLockFile } from './lockFile.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const own = '@paylog/'
+
+type Manifest = {
+  readonly name: string
+  readonly license?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+type Installed = Readonly<Record<string, LockedPackage>>
+type LockedPackage = {
+  readonly license?: string
+  readonly link?: boolean
+  readonly resolved?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+const namesIn = (asked: Readonly<Record<string, string>> = {}) => Object.keys(asked)
+const isForeign = (name: string) => !name.startsWith(own)
+
+/** Where the workspaces are, from the root of the project. */
+async function workspacePaths(): Promise<string[]> {
+  const within = async (folder: string) =>
+    (await readdir(join(root, folder), { withFileTypes: true }))
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${folder}/${name}`)
+  return [...(await within('apps')), ...(await within('packages')), 'projections', 'deploy', '']
+}
+
+async function readManifest(path: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(root, path, 'package.json'), 'utf8'))
+}
+
+/** @returns names and licences of what our own code asks for: the apps with all that they are made of, and the rest */
+export async function directDependencies(): Promise<{
+  readonly production: ReadonlyMap<string, string>
+  readonly development: ReadonlyMap<string, string>
+}> {
+  const paths = await workspacePaths()
+  const manifests = await Promise.all(paths.map(readManifest))
+  const byName = new Map(manifests.map((manifest) => [manifest.name, manifest]))
+  const asked = new Set<string>()
+  const visit = (name: string) => {
+    for (const needed of namesIn(byName.get(name)?.dependencies)) {
+      if (asked.has(needed)) continue
+      asked.add(needed)
+      visit(needed)
+    }
+  }
+  for (const [index, { name }] of manifests.entries()) if (paths[index]?.startsWith('apps/')) visit(name)
+  const all = manifests.flatMap(({ dependencies, devDependencies }) => [
+    ...namesIn(dependencies),
+    ...namesIn(devDependencies),
+  ])
+  const licenceOf = async (name: string) => {
+    const [path = ''] = paths.filter((_, index) => {
+      const { dependencies, devDependencies } = manifests[index] ?? {}
+      return name in { ...dependencies, ...devDependencies }
+    })
+    const nested = await readManifest(join(path, 'node_modules', name)).catch(() => undefined)
+    return (nested ?? (await readManifest(join('node_modules', name)))).license ?? 'unknown'
+  }
+  const withLicences = async (names: readonly string[]) =>
+    new Map(await Promise.all([...new Set(names)].sort().map(async (name) => [name, await licenceOf(name)] as const)))
+  return {
+    production: await withLicences([...asked].filter(isForeign)),
+    development: await withLicences(all.filter((name) => isForeign(name) && !asked.has(name))),
+  }
+}
+
+/** @returns for each licence the packages that run in production under it, those of other platforms left out */
+export async function productionLicences(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const packages: Installed = (await readLockFile()).packages
+  const found = new Set<string>()
+  const visit = (path: string) => {
+    const { dependencies, optionalDependencies } = packages[path] ?? {}
+    for (const name of [...namesIn(dependencies), ...namesIn(optionalDependencies)]) {
+      const place = resolve(packages, path, name)
+      if (place === undefined || found.has(place)) continue
+      found.add(place)
+      visit(place)
+    }
+  }
+  for (const path of await workspacePaths()) if (path.startsWith('apps/')) visit(path)
+  const byLicence = new Map<string, Set<string>>()
+  for (const place of found) {
+    const name = place.split('node_modules/').at(-1) ?? ''
+    if (!place.includes('node_modules/')) continue
+    // What is for another platform is not here, and says nothing of itself.
+    const licence = packages[place]?.license
+    if (licence === undefined) continue
+    byLicence.set(licence, (byLicence.get(licence) ?? new Set()).add(name))
+  }
+  return new Map([...byLicence].sort().map(([licence, names]) => [licence, [...names].sort()]))
+}
+
+/** Where Node finds a package from a place of the lock; the workspaces are where their links lead. */
+function resolve(packages: Installed, from: string, name: string): string | undefined {
+  for (let place = from; ; place = place.slice(0, Math.max(place.lastIndexOf('/'), 0))) {
+    const path = `${place === '' ? '' : `${place}/`}node_modules/${name}`
+    const known = packages[path]
+    if (known !== undefined) return known.link ? known.resolved : path
+    if (place === '') return undefined
+  }
+}
