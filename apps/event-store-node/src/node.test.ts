@@ -10,6 +10,8 @@ import { createTestDatabase } from '@paylog/testing/postgres'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { startNode } from './node.ts'
+import { holdCommits } from './testing/heldCommits.ts'
 import { connect } from './testing/nodeUnderTest.ts'
 
 const log = createLog({ app: 'event-store-node', level: 'silent' })
@@ -73,6 +75,19 @@ t.test('SIGTERM ends the node at once and without a failure, with subscriptions 
   t.ok(performance.now() - before < 3_000)
   t.match(await ended, { type: 'unavailable' })
   t.equal((await node.exited).code, 0)
+})
+
+t.test('an append that waits for its commit when the node is stopped is still written and answered', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const fail = (error: unknown) => t.fail('the node gave up', { error })
+  const node = await startNode({ host: '127.0.0.1', port: 0, databaseUrl, log, fail })
+  const commits = await holdCommits(databaseUrl)
+  const appending = connect(t, node.port).appendToStream('waiting', jsonEvent({ type: 'Waiting', data: {} }))
+  await commits.untilOneWaits()
+  const stopping = node.stop()
+  await commits.letGo()
+  t.ok((await appending).success)
+  await stopping
 })
 
 t.test('when Postgres goes away appends and reads fail, and go on by themselves when it is back', async (t) => {

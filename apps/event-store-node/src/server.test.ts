@@ -1,4 +1,6 @@
 // What a client may do to the server without anyone else noticing.
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
@@ -44,6 +46,13 @@ t.test('the methods of Streams are advertised, and no persistent subscriptions',
   const names = methods.getMethodsList().map((method) => `${method.getServiceName()}/${method.getMethodName()}`)
   t.ok(names.includes('event_store.client.streams.streams/batchappend'))
   t.notOk(names.some((name) => name.includes('persistent')))
+})
+
+t.test('a client is told how many calls a connection takes', async (t) => {
+  const session = connectHttp2(`http://127.0.0.1:${node.port}`)
+  t.teardown(() => session.destroy())
+  const [settings] = await once(session, 'remoteSettings')
+  t.equal(settings.maxConcurrentStreams, 1_000)
 })
 
 t.test('a client with several addresses finds the node by gossip', async (t) => {

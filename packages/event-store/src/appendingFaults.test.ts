@@ -5,6 +5,8 @@ import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { appendUntilAnswered } from './appending.ts'
+import { connect } from './connection.ts'
 import { connectTo, withoutKeepalive } from './testing/connectTo.ts'
 import { appendFirst, guestTokenSeen, metadata } from './testing/guestTokens.ts'
 import { failureReply, strayReply, successReply } from './testing/messages.ts'
@@ -15,6 +17,7 @@ import {
   startMisbehavingServer,
   supportedMethods,
 } from './testing/misbehavingServer.ts'
+import { defaultTiming } from './timing.ts'
 
 const quick = { appendTimeoutMs: 300, appendPatienceMs: 5_000 }
 
@@ -157,6 +160,24 @@ t.test('the broken connection of one store makes another store repeat, and no mo
   await appendFirst(connectTo(t, breaking), 's')
   await appending
   assertOneAppend(t, healthy, 2)
+})
+
+t.test('a stream that breaks is opened again on the connection that it was on', async (t) => {
+  const server = await startMisbehavingServer(t, {
+    append: (call, request, nth) =>
+      nth === 1 ? call.emit('error', refusal(status.UNAVAILABLE)) : call.write(successReply(request, 0)),
+  })
+  const { client, close } = connect(server.connectionString)
+  t.teardown(close)
+  const replace = () => t.fail('the connection was given up')
+  const connection = { current: () => client, replace, close }
+  const { signal: closing } = new AbortController()
+  const events = [jsonEvent({ type: 'T', data: {} })]
+  await appendUntilAnswered(
+    { connection, timing: defaultTiming, closing },
+    { stream: 's', expected: 'no_stream', events },
+  )
+  assertOneAppend(t, server, 2)
 })
 
 t.test('a stream that fails while it is full takes nothing with it', async (t) => {

@@ -4,6 +4,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { type Progress, watchLag } from './lagWatch.ts'
 import { connectTo, withoutKeepalive } from './testing/connectTo.ts'
 import { append } from './testing/guestTokens.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from './testing/messages.ts'
@@ -16,6 +17,21 @@ const others = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => ({ stream: 'payment-1', number: from + n }))
 const lagCheckMs = 100
 const timing = { lagCheckMs, readTimeoutMs: 500 }
+
+t.test('a subscription that has come to what was missing, and misses something later, is not silent', async (t) => {
+  const left = new AbortController()
+  const progress: Progress = { reached: undefined, waiting: true }
+  let looks = 0
+  const due = async () => {
+    // What the last look found has come since.
+    progress.reached = { commit: BigInt(looks), prepare: 0n }
+    looks += 1
+    if (looks === 4) left.abort()
+    return { commit: BigInt(looks), prepare: 0n }
+  }
+  await t.rejects(watchLag({ due, lagCheckMs: 1 }, [prefix], progress, left.signal), { name: 'AbortError' })
+  t.equal(looks, 4)
+})
 
 t.test('a subscription that is accepted and then gets nothing is begun again', async (t) => {
   const server = await startMisbehavingServer(t, {
