@@ -138,6 +138,9 @@ t.test('what is no version of any event has an unknown type', async (t) => {
   const types = ['GuestTokenLost', 'GuestTokenLost.v2', 'GuestTokenSeen.v1', 'GuestTokenSeen.v03', 'GuestTokenSeen.v']
   for (const type of [...types, 'GuestTokenSeen.v2.v9', '.v2', '__proto__', 'constructor', ''])
     t.throws(() => third.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
+  const type = 'GuestTokenSeen.v1'
+  const unchanged = programWith({})
+  t.throws(() => unchanged.decode(stored(type, seen.data), position), unreadable(`${where(type)} has an unknown type`))
 })
 
 t.test('what is not JSON, or has no word on its cause beside it, is unreadable in every shape', async (t) => {

@@ -109,6 +109,18 @@ async function readable({ client }: Log, stream: string): Promise<unknown> {
   }
 }
 
+t.test('events of one stream are written together, but not too many at once', async (t) => {
+  const { source, target } = await startLogs(t)
+  const events = Array.from({ length: 600 }, (_, revision) => raw('long-1', revision))
+  await appendRaw(source.raw, events)
+  await copy(source, target)
+  await inDatabase(target, async (database) => {
+    const text = `select count(*)::integer as events from event_store.events where stream = 'long-1'
+      group by xmin::text order by 1`
+    t.same((await database.query(text)).rows, [{ events: 100 }, { events: 500 }])
+  })
+})
+
 t.test('a stream that the source brought back a moment late is copied nevertheless', async (t) => {
   const { source, target } = await startLogs(t)
   await source.client.appendToStream('late-1', json(0))
