@@ -2,31 +2,17 @@
 import type { Chain } from '../chain.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
-import type { Amounts } from '../money.ts'
-import type { IntentRefusal, Payer, PaymentEvent, PaymentInitiated } from './events.ts'
+import type { IntentRefusal, PaymentEvent, PaymentInitiated } from './events.ts'
 import { isNotice, type Notice, noticeOf } from './notices.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 export type NoPayment = { readonly status: 'none' }
 
-export type Payment = Amounts & {
+/** Of what it began with, all but what is told otherwise below and what only the event is to keep. */
+type Beginning = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
+
+export type Payment = Beginning & {
   readonly status: PaymentStatus
-  readonly payment_id: string
-  readonly provider_id: string
-  readonly currency: string
-  readonly payer: Payer
-  readonly project_id: string | null
-  readonly concept: string | null
-  readonly description: string | null
-  readonly reference_code: string | null
-  readonly category: string | null
-  readonly tags: string | null
-  readonly payment_method_id: string | null
-  readonly provider_method?: PaymentInitiated['data']['provider_method']
-  readonly is_guest_payment: boolean
-  readonly guest_email: string | null
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly request_fingerprint: string | null
   readonly provider_intent_id: string | null
   readonly provider_payment_id: string | null
   readonly client_secret: string | null
