@@ -91,7 +91,9 @@ function titleWords(event: string): string {
     .trim()
     .toLowerCase()
   const cut = cutTo(words, maxTitleLength, '').trimEnd()
-  return cut === '' ? 'Event' : `${cut.charAt(0).toUpperCase()}${cut.slice(1)}`
+  // Some letters have marks of their own in the other case.
+  const title = `${cut.charAt(0).toUpperCase()}${cut.slice(1)}`.replace(/\p{M}/gu, '')
+  return title === '' ? 'Event' : title
 }
 
 /** `22.00 USD`; without a currency the provider's account has but one, whose minor unit is a hundredth. */
