@@ -1,13 +1,11 @@
 // POST /webhooks/test and POST /webhooks/external/simulate: trying endpoints out (interface, sections 4.9 and 4.10).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Session } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { markAnswer } from '../answers.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
+import { metadataOf, sessionOf, type Writing } from '../writing.ts'
 import { type RecordedTest, recordTest } from './recordTest.ts'
 import { simulateSchema, testSchema } from './routeSchemas.ts'
 import { askedName, simulationFacts, simulatorOf } from './simulation.ts'
@@ -47,11 +45,6 @@ export const webhookTestRoutes =
       return answer(reply, await recordTest(workflow, { type: 'WebhookSimulationRequested', facts, ...asked }))
     })
   }
-
-function sessionOf({ actor }: FastifyRequest): Session {
-  if (actor.kind === 'session') return actor
-  throw new DomainError('forbidden', 'This is for sessions only')
-}
 
 function answer(reply: FastifyReply, { id, canonical_events, deliveries, position, replayed }: RecordedTest) {
   reply.code(202)

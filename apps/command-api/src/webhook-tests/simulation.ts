@@ -2,10 +2,9 @@
 import { DomainError } from '@paylog/domain/errors'
 import { Code } from '@paylog/providers/fields'
 import { type Simulator, simulators } from '@paylog/providers/simulation'
-import { canonicalName } from '@paylog/webhooks/canonicalNames'
+import { canonicalName, genericFor } from '@paylog/webhooks/canonicalNames'
 import { Check } from 'typebox/value'
 import { type AskedFacts, badField, canonicalFacts, notificationFacts, readingField } from './facts.ts'
-import { genericFor } from './genericFor.ts'
 
 export type AskedSimulation = {
   readonly event: string

@@ -2,9 +2,8 @@
 import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/providers/genericEvent'
 import { madeUpId } from '@paylog/providers/notificationForm'
 import type { SimulatedNotification } from '@paylog/providers/simulation'
-import { type CanonicalName, canonicalName, canonicalNames } from '@paylog/webhooks/canonicalNames'
+import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
 import { type AskedFacts, badField, canonicalFacts, notificationFacts, readingField } from './facts.ts'
-import { genericFor } from './genericFor.ts'
 import { simulatorOf } from './simulation.ts'
 
 /** The provider that tests are of. */

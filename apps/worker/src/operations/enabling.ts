@@ -24,7 +24,7 @@ const enableSql = `
 with due as materialized (
   select d.id from webhooks.deliveries d
   where d.node = $1 and d.status = 'pending'
-    and (d.attempts > d.series_start or d.sweep_at > $2 or d.next_attempt_at is null)
+    and (d.attempts > d.series_start or d.sweep_at > $2)
     and exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
   order by d.id for update
 ), found as (
