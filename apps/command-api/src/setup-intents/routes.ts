@@ -1,6 +1,5 @@
 // POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/openApiParts'
 import { createSetupIntent } from '@paylog/workflows/createSetupIntent'
@@ -10,7 +9,7 @@ import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
+import { metadataOf, sessionOf, type Writing } from '../writing.ts'
 
 const route = '/payment-methods/setup-intent'
 
@@ -59,8 +58,8 @@ export const setupIntentRoutes =
         },
       },
       async (request, reply) => {
-        const { actor, body } = request
-        if (actor.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
+        const { body } = request
+        const actor = sessionOf(request)
         const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
         const { setup_intent, position, replayed } = await createSetupIntent(workflow, {
           setup_intent_id: identity.id,
