@@ -5,15 +5,15 @@ import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v7 as uuidv7 } from 'uuid'
-import { type Append, appendUntilAnswered, type Revision } from './appending.ts'
-import { inAppendSpan } from './appendSpan.ts'
+import { appendUntilAnswered, type Revision } from './appending.ts'
+import { type AppendEnd, inAppendSpan } from './appendSpan.ts'
 import type { Batch } from './batches.ts'
 import { type Codec, domainCodec, type LogPosition, type Recorded } from './codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection.ts'
 import { type Lag, type LagLimits, measureLag } from './lag.ts'
 import { type ReadRange, readBefore, readDue, readHead, readPassed, readStream } from './reading.ts'
 import { type BatchRange, type LogRange, readBatches, readLog } from './readLog.ts'
-import type { StreamName } from './streamName.ts'
+import { categoryOf, type StreamName } from './streamName.ts'
 import { defaultTiming, type EventStoreTiming } from './timing.ts'
 
 export type Loaded<State> = {
@@ -107,16 +107,6 @@ export type SubscriptionSource = {
   readonly closing: AbortSignal
 }
 
-export type AppendEnd = {
-  /** Of the stream: `payment`. */
-  readonly category: string
-  /** `recorded`, `conflict` (another writer was faster; the decision is made again), or `failed`, also when nobody knows. */
-  readonly outcome: 'recorded' | 'conflict' | 'failed'
-  /** How many events it was about. */
-  readonly events: number
-  readonly seconds: number
-}
-
 /** After conflicts for this long in a row, others are writing faster than one can decide. */
 const conflictPatienceMs = 10_000
 /** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
@@ -177,13 +167,11 @@ export function createEventStore(options: {
         const events = decide(loaded.state, loaded.revision)
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events }
-        const answer = await inAppendSpan(
-          { category: categoryOf(stream), events: events.length, metadata },
-          async (traced) => {
-            const encoded = events.map((event) => codec.encode(event, uuidv7(), traced))
-            return await append(appends, { stream, expected: loaded.revision, events: encoded }, observe)
-          },
-        )
+        const appending = { category: categoryOf(stream), events: events.length, metadata, observe }
+        const answer = await inAppendSpan(appending, async (traced) => {
+          const encoded = events.map((event) => codec.encode(event, uuidv7(), traced))
+          return await appendUntilAnswered(appends, { stream, expected: loaded.revision, events: encoded })
+        })
         if (answer === 'conflict') {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
           continue
@@ -205,26 +193,4 @@ export function createEventStore(options: {
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
   }
-}
-
-async function append(
-  line: Parameters<typeof appendUntilAnswered>[0],
-  given: Append,
-  observe: ((end: AppendEnd) => void) | undefined,
-) {
-  const start = performance.now()
-  let outcome: AppendEnd['outcome'] = 'failed'
-  try {
-    const answer = await appendUntilAnswered(line, given)
-    outcome = answer === 'conflict' ? 'conflict' : 'recorded'
-    return answer
-  } finally {
-    const seconds = (performance.now() - start) / 1_000
-    observe?.({ category: categoryOf(given.stream), outcome, events: given.events.length, seconds })
-  }
-}
-
-function categoryOf(stream: StreamName): string {
-  const [category = ''] = stream.split('-', 1)
-  return category
 }

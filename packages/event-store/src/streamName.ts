@@ -24,6 +24,12 @@ export type StreamName = string
 
 const streamName = (category: Category, id: string): StreamName => `${category}-${id}`
 
+/** The category in a stream's name. */
+export function categoryOf(stream: StreamName): string {
+  const [category = ''] = stream.split('-', 1)
+  return category
+}
+
 export const paymentStream = (paymentId: string) => streamName('payment', paymentId)
 
 export const paymentMethodStream = (paymentMethodId: string) => streamName('paymentMethod', paymentMethodId)

@@ -1,5 +1,5 @@
 // The figures of what the workflows do: what they record in the log, and what they ask of the providers.
-import type { AppendEnd } from '@paylog/event-store/eventStore'
+import type { AppendEnd } from '@paylog/event-store/appendSpan'
 import type { Metrics } from '@paylog/runtime/metrics'
 import type { ObserveProviderCall } from './observedProvider.ts'
 
