@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { type Asked, prepare } from './namedQuery.ts'
-import { readModels } from './readModels.ts'
+import { views } from './payments/views.ts'
 import { readModelDatabase, watched } from './testDatabase.ts'
 
 type Values = { readonly first: string; readonly second: string | undefined }
@@ -12,9 +12,7 @@ function capitals({ first, second }: Asked<Values>, { doubled }: Shape) {
   const capital = first.through((text) => text.toUpperCase())
   const last = second === undefined ? sql`'nothing'` : sql`${second}::text`
   return sql<{ said: string }>`
-    select concat_ws(' ', ${last}, ${capital}::text${doubled ? sql`, ${capital}::text` : sql``}) as said`.compile(
-    readModels,
-  )
+    select concat_ws(' ', ${last}, ${capital}::text${doubled ? sql`, ${capital}::text` : sql``}) as said`
 }
 
 t.test(
@@ -44,17 +42,16 @@ t.test('a query that leaves out a given value, or brings one of its own, is refu
   const { pool } = await readModelDatabase(t)
   const values = { owner: 'user:alice', id: '00000000-0000-7000-8000-000000000000' }
   const forgetful = prepare(({ id }: Asked<typeof values>) =>
-    readModels.selectFrom('payments').select('id').where('id', '=', id).compile(),
+    views.selectFrom('payments').select('id').where('id', '=', id),
   )
   await t.rejects(forgetful(pool, values, {}), { message: /^Nothing is done with owner in: select/ })
   const stubborn = prepare(({ owner, id }: Asked<typeof values>) =>
-    readModels
+    views
       .selectFrom('payments')
       .select('id')
       .where('id', '=', id)
       .where('owner', '=', owner)
-      .where('currency', '=', 'EUR')
-      .compile(),
+      .where('currency', '=', 'EUR'),
   )
   await t.rejects(stubborn(pool, values, {}), { message: /^A constant would be sent as a parameter of: select/ })
 })

@@ -1,9 +1,10 @@
 // Queries are composed once for everything that can be asked, without the values, and run as named statements, which a
 // connection parses only once; those that have to be planned for their values, without a name.
 import { createHash } from 'node:crypto'
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { columnTypes } from './columnTypes.ts'
+import { composer } from './composer.ts'
 
 /** What reading needs of a pool. */
 export type Queryable = Pick<Pool, 'query'>
@@ -18,6 +19,10 @@ export type Placeholder<Value> = RawBuilder<Value> & {
 export type Asked<Values> = {
   readonly [Name in keyof Values]: Placeholder<Exclude<Values[Name], undefined>> | Extract<Values[Name], undefined>
 }
+
+/** A query as it was composed, of whatever parts. */
+type Composed<Row> = { compile(compiler: QueryExecutorProvider): CompiledQuery<Row> }
+const compiler = composer<never>('public')
 
 /** What may have any number of values is a value, and no part of a shape: every shape is a statement of its own. */
 type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name] ? never : Shape[Name] }
@@ -37,7 +42,7 @@ export function prepare<
   Shape extends Readonly<Record<string, string | boolean>>,
   Row extends object,
 >(
-  compose: (asked: Asked<Values>, shape: Shape) => CompiledQuery<Row>,
+  compose: (asked: Asked<Values>, shape: Shape) => Composed<Row>,
   { plannedAnew = false }: { readonly plannedAnew?: boolean } = {},
 ): (db: Queryable, values: Values, shape: Shape & Finite<Shape>) => Promise<Row[]> {
   const statements = new Map<string, Statement<Values>>()
@@ -63,7 +68,7 @@ type Statement<Values> = { readonly name: string; readonly text: string; readonl
 
 function statementOf<Values extends object>(
   names: readonly (keyof Values)[],
-  compose: (asked: Asked<Values>) => CompiledQuery,
+  compose: (asked: Asked<Values>) => Composed<object>,
 ): Statement<Values> {
   const made: Slot<Values>[] = []
   const placeholder = <Value>(slot: Slot<Values, Value>): Placeholder<Value> => {
@@ -74,7 +79,7 @@ function statementOf<Values extends object>(
     })
   }
   const asked = Object.fromEntries(names.map((name) => [name, placeholder({ name, read: (values) => values[name] })]))
-  const { sql: text, parameters } = compose(asked as Asked<Values>)
+  const { sql: text, parameters } = compose(asked as Asked<Values>).compile(compiler)
   const slots = parameters.map((parameter) => made.find((slot) => slot === parameter))
   if (!slots.every((slot) => slot !== undefined)) throw new Error(`A constant would be sent as a parameter of: ${text}`)
   const unused = names.filter((name) => !slots.some((slot) => slot.name === name))

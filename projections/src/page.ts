@@ -1,7 +1,6 @@
 // How every list is read: one page and the number of all that match, by one statement.
-import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Asked } from './namedQuery.ts'
-import { type ReadModels, readModels } from './readModels.ts'
 
 /** The id has the last word on the order. */
 export type Order<Column extends string = 'created_at'> = {
@@ -42,21 +41,21 @@ type Paged<Row> = { readonly total: number } & (Row | { readonly id: null })
  * @param matching all that match, with the columns of a row
  * @param related joined to the rows of the page alone, however many match
  */
-export function pageOf<View extends keyof ReadModels, Row extends { readonly id: string }>(
-  matching: SelectQueryBuilder<ReadModels, View, Row>,
+export function pageOf<Views, View extends keyof Views, Row extends { readonly id: string }>(
+  matching: SelectQueryBuilder<Views, View, Row>,
   { page, limit }: Asked<Paging>,
   order: Order<string>,
   related?: Related,
-): CompiledQuery<Paged<Row>> {
+): RawBuilder<Paged<Row>> {
   const paged = inOrder(matching, order).limit(limit).offset(sql<bigint>`(${page}::bigint - 1) * ${limit}`)
   return withTotal(matching, paged, order, related)
 }
 
 /** Puts rows into an order, in which each has its one place. */
-export function inOrder<View extends keyof ReadModels, Row>(
-  matching: SelectQueryBuilder<ReadModels, View, Row>,
+export function inOrder<Views, View extends keyof Views, Row>(
+  matching: SelectQueryBuilder<Views, View, Row>,
   { orderBy, orderDir }: Order<string>,
-): SelectQueryBuilder<ReadModels, View, Row> {
+): SelectQueryBuilder<Views, View, Row> {
   return matching.orderBy(sql.ref(orderBy), orderDir).orderBy(sql.ref('id'), orderDir)
 }
 
@@ -65,19 +64,19 @@ export function inOrder<View extends keyof ReadModels, Row>(
  * @param matching all that match
  * @param paged those of the page, with the column that they are in the order of
  */
-export function withTotal<View extends keyof ReadModels, Row extends { readonly id: string }>(
-  matching: SelectQueryBuilder<ReadModels, View, unknown>,
-  paged: SelectQueryBuilder<ReadModels, View, Row>,
+export function withTotal<Views, View extends keyof Views, Row extends { readonly id: string }>(
+  matching: SelectQueryBuilder<Views, View, unknown>,
+  paged: SelectQueryBuilder<Views, View, Row>,
   { orderBy, orderDir }: Order<string>,
   related?: Related,
-): CompiledQuery<Paged<Row>> {
+): RawBuilder<Paged<Row>> {
   const total = matching.clearSelect().select(sql<number>`count(*)`.as('total'))
   const direction = sql.raw(orderDir)
   // The count is one row, so that a page past the end still tells the total.
   return sql<Paged<Row>>`
     select counted.total, paged.*${related ? sql`, ${related.column}` : sql``}
     from ${total} as counted left join ${paged} as paged on true ${related ? related.join : sql``}
-    order by ${sql.ref(`paged.${orderBy}`)} ${direction}, paged.id ${direction}`.compile(readModels)
+    order by ${sql.ref(`paged.${orderBy}`)} ${direction}, paged.id ${direction}`
 }
 
 /** @param itemOf makes of a row what clients see */

@@ -10,6 +10,8 @@ import { createReadAfter } from './readAfter.ts'
 import type { Reading } from './reading.ts'
 import { webhookLogRoutes } from './webhook-logs/routes.ts'
 
+const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRoutes, webhookLogRoutes]
+
 /**
  * Lists and gets. It must be registered on an instance of `createHttp`, which validates, and answers errors.
  *
@@ -19,10 +21,6 @@ export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly act
   return async (http) => {
     const { sessionOrGuest, session, administrator } = createCallers(actorOf)
     const reading: Reading = { db, sessionOrGuest, session, administrator, readAfter: createReadAfter(db) }
-    await http.register(paymentRoutes(reading))
-    await http.register(paymentMethodRoutes(reading))
-    await http.register(addressRoutes(reading))
-    await http.register(productRoutes(reading))
-    await http.register(webhookLogRoutes(reading))
+    for (const routes of resources) await http.register(routes(reading))
   }
 }

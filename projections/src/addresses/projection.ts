@@ -10,7 +10,7 @@ import { recordedOwner } from '@paylog/domain/owner'
 import { defineProjection, latest } from '../projection.ts'
 import { addressesTable } from './table.ts'
 
-type AddressRow = AddressContent & {
+export type AddressRow = AddressContent & {
   readonly owner: string | null
   readonly user_id: string | null
   readonly guest_email: string | null

@@ -4,8 +4,7 @@ import type { AddressResource } from '@paylog/domain/addresses/resource'
 import { guestEmailIs } from '../guestEmail.ts'
 import { type Asked, type Placeholder, prepare, type Queryable } from '../namedQuery.ts'
 import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
-import { readModels } from '../readModels.ts'
-import { addressColumns, addressOf } from './views.ts'
+import { addressColumns, addressOf, views } from './views.ts'
 
 type Values = Paging & {
   /** Whose addresses; see `ownerOf`. */
@@ -32,7 +31,7 @@ export async function listAddresses(
 }
 
 const oneAddress = prepare(({ id, owner }: Asked<SingleQuestion>) =>
-  kept(owner).select(addressColumns).select('revision').where('id', '=', id).compile(),
+  kept(owner).select(addressColumns).select('revision').where('id', '=', id),
 )
 
 /** Nothing when there is none, or it was removed, or it is someone else's. */
@@ -43,7 +42,7 @@ export async function getAddress(db: Queryable, question: SingleQuestion): Promi
 
 /** `not is_removed` in these words: were it compared with a parameter, a prepared plan could not use the partial index. */
 function kept(owner: Placeholder<string>) {
-  return readModels
+  return views
     .selectFrom('addresses')
     .where('owner', '=', owner)
     .where(({ not, ref }) => not(ref('is_removed')))

@@ -1,21 +1,19 @@
 // From a row of the view `addresses` to the address that its owner sees, field by field: what is not named here cannot
 // leave the service.
-import { type AddressContent, contentOf } from '@paylog/domain/addresses/events'
+import { contentOf } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
+import { composer } from '../composer.ts'
+import type { AddressRow } from './projection.ts'
 
 /** A row of the view `addresses`. */
-export type AddressRecord = Readonly<AddressContent> & {
+export type AddressRecord = Omit<AddressRow, 'default_choice'> & {
   readonly id: string
   readonly revision: number
-  readonly owner: string | null
-  readonly user_id: string | null
-  readonly guest_email: string | null
   /** Only of the one of its type that was chosen last, whatever the addresses' own events say. */
   readonly is_default: boolean
-  readonly is_removed: boolean
-  readonly created_at: string
-  readonly updated_at: string
 }
+
+export const views = composer<{ readonly addresses: AddressRecord }>('read_models')
 
 /** What a list reads of each address; a single one needs its revision too, for the ETag. */
 export const addressColumns = [

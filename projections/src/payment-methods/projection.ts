@@ -11,7 +11,7 @@ import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import { defineProjection, latest } from '../projection.ts'
 import { paymentMethodsTable } from './table.ts'
 
-type PaymentMethodRow = MethodDetails & {
+export type PaymentMethodRow = MethodDetails & {
   readonly owner: string | null
   readonly user_id: string | null
   readonly guest_email: string | null

@@ -3,8 +3,7 @@ import type { PaymentMethodResource } from '@paylog/domain/payment-methods/resou
 import { guestEmailIs } from '../guestEmail.ts'
 import { type Asked, type Placeholder, prepare, type Queryable } from '../namedQuery.ts'
 import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
-import { readModels } from '../readModels.ts'
-import { methodColumns, paymentMethodOf } from './views.ts'
+import { methodColumns, paymentMethodOf, views } from './views.ts'
 
 type Values = Paging & {
   /** Whose methods; see `ownerOf`. */
@@ -29,7 +28,7 @@ export async function listPaymentMethods(
 }
 
 const oneMethod = prepare(({ id, owner }: Asked<SingleQuestion>) =>
-  kept(owner).select(methodColumns).select('revision').where('id', '=', id).compile(),
+  kept(owner).select(methodColumns).select('revision').where('id', '=', id),
 )
 
 /** Nothing when there is none, or it was removed, or it is someone else's. */
@@ -43,7 +42,7 @@ export async function getPaymentMethod(
 
 /** `not is_removed` in these words: were it compared with a parameter, a prepared plan could not use the partial index. */
 function kept(owner: Placeholder<string>) {
-  return readModels
+  return views
     .selectFrom('payment_methods')
     .where('owner', '=', owner)
     .where(({ not, ref }) => not(ref('is_removed')))

@@ -1,37 +1,22 @@
 // From a row of the view `payment_methods` to the method that its owner sees, field by field: what is not named here
 // cannot leave the service.
-import type { BillingDetails } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentMethodResource, PaymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { sql } from 'kysely'
+import { composer } from '../composer.ts'
 import type { Placeholder } from '../namedQuery.ts'
 import type { Related } from '../page.ts'
+import type { PaymentMethodRow } from './projection.ts'
 
 /** A row of the view `payment_methods`. */
-export type PaymentMethodRecord = {
+export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id' | 'default_choice'> & {
   readonly id: string
   readonly revision: number
-  readonly owner: string | null
-  readonly guest_email: string | null
-  readonly provider_id: string
-  readonly provider_customer_id: string | null
-  readonly payment_type: string | null
-  readonly wallet_type: string | null
-  readonly card_brand: string | null
-  readonly last_four: string | null
-  readonly expiry_month: string | null
-  readonly expiry_year: string | null
-  readonly type: string | null
-  readonly alias: string | null
-  readonly organization_id: string | null
-  readonly billing_address_id: string | null
-  readonly billing_details: BillingDetails | null
   /** Only of the one that was chosen last, whatever the methods' own events say. */
   readonly is_default: boolean
-  readonly is_removed: boolean
-  readonly created_at: string
-  readonly updated_at: string
 }
+
+export const views = composer<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
 
 /** What a list reads of each method; a single one needs its revision too, for the ETag. */
 export const methodColumns = [

@@ -1,5 +1,4 @@
 // Payments as rows: what each event of a payment changes.
-
 import { guestOwner, userOwner } from '@paylog/domain/owner'
 import { type PaymentEvent, type PaymentInitiated, paymentEvents } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
@@ -7,7 +6,7 @@ import { foldCase } from '../foldCase.ts'
 import { type Change, defineProjection, first, latest } from '../projection.ts'
 import { paymentsTable } from './table.ts'
 
-type PaymentRow = {
+export type PaymentRow = {
   readonly owner: string | null
   readonly search_text: string
   readonly subtotal_cents: number

@@ -7,8 +7,7 @@ import { guestEmailIs } from '../guestEmail.ts'
 import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
 import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
 import { methodSummary } from '../payment-methods/views.ts'
-import { readModels } from '../readModels.ts'
-import { listedColumns, listedPayment, type SingleRecord, singleColumns, singlePayment } from './views.ts'
+import { listedColumns, listedPayment, type SingleRecord, singleColumns, singlePayment, views } from './views.ts'
 
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'
 
@@ -44,13 +43,9 @@ export async function listPayments(
 }
 
 const onePayment = prepare(({ id, owner }: Asked<SingleQuestion>) => {
-  const payment = readModels
-    .selectFrom('payments')
-    .select(singleColumns)
-    .where('id', '=', id)
-    .where('owner', '=', owner)
+  const payment = views.selectFrom('payments').select(singleColumns).where('id', '=', id).where('owner', '=', owner)
   const { column, join } = methodSummary(owner, 'payment.payment_method_id')
-  return sql<SingleRecord>`select payment.*, ${column} from ${payment} as payment ${join}`.compile(readModels)
+  return sql<SingleRecord>`select payment.*, ${column} from ${payment} as payment ${join}`
 })
 
 /** Nothing when there is none or it is someone else's. */
@@ -63,7 +58,7 @@ export async function getPayment(db: Queryable, question: SingleQuestion): Promi
 const createdAt = sql<Date>`created_at`
 
 function matchingPayments({ owner, status, search, guest_email, created_after, created_before }: Asked<Values>) {
-  let query = readModels.selectFrom('payments').select(listedColumns).where('owner', '=', owner)
+  let query = views.selectFrom('payments').select(listedColumns).where('owner', '=', owner)
   if (status !== undefined) query = query.where('status', '=', status)
   if (created_after !== undefined) query = query.where(createdAt, '>', created_after)
   if (created_before !== undefined) query = query.where(createdAt, '<', created_before)

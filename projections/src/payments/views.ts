@@ -1,39 +1,18 @@
 // From a row of the view `payments` to the payment that clients see, field by field: what is not
 // named here cannot leave the service.
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
-import type { PaymentStatus } from '@paylog/domain/payments/status'
+import { composer } from '../composer.ts'
 import type { WithSummary } from '../payment-methods/views.ts'
+import type { PaymentRow } from './projection.ts'
 
 /** A row of the view `payments`. */
-export type PaymentRecord = {
+export type PaymentRecord = PaymentRow & {
   readonly id: string
   readonly revision: number
-  readonly owner: string | null
-  readonly search_text: string
-  readonly subtotal_cents: number
-  readonly tax_cents: number
-  readonly discount_cents: number
-  readonly total_cents: number
   readonly amount_cents: number
-  readonly currency: string
-  readonly status: PaymentStatus
-  readonly description: string | null
-  readonly concept: string | null
-  readonly reference_code: string | null
-  readonly category: string | null
-  readonly tags: string | null
-  readonly provider_id: string
-  readonly provider_payment_id: string | null
-  readonly provider_intent_id: string | null
-  readonly client_secret: string | null
-  readonly payment_method_id: string | null
-  readonly is_guest_payment: boolean
-  readonly guest_email: string | null
-  readonly metadata: Record<string, unknown>
-  readonly created_at: string
-  readonly updated_at: string
-  readonly completed_at: string | null
 }
+
+export const views = composer<{ readonly payments: PaymentRecord }>('read_models')
 
 /** What a list reads of each payment. */
 export const listedColumns = [

@@ -10,8 +10,9 @@ import { foldCase } from '../foldCase.ts'
 import { defineProjection, latest } from '../projection.ts'
 import { productsTable } from './table.ts'
 
-type ProductRow = ProductContent & {
+export type ProductRow = ProductContent & {
   readonly is_active: boolean
+  /** In lower case: names are in the order of these. */
   readonly folded_name: string
   readonly folded_description: string | null
   readonly created_at: string

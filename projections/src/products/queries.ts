@@ -4,8 +4,7 @@ import type { ProductResource } from '@paylog/domain/products/resource'
 import { containing } from '../foldCase.ts'
 import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
 import { type Found, inOrder, type Order, type Page, readPage, type Slice, withTotal } from '../page.ts'
-import { readModels } from '../readModels.ts'
-import { productColumns, productOf } from './views.ts'
+import { productColumns, productOf, views } from './views.ts'
 
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'
 
@@ -26,7 +25,7 @@ const sliceOfProducts = prepare(
     const matching = matchingProducts(asked)
     // The ids first: an index alone tells them, and nothing else is read of the rows that are skipped.
     const ids = inOrder(matching.select('id'), order).limit(asked.limit).offset(asked.offset)
-    const paged = readModels.selectFrom('products').select(productColumns).select('folded_name').where('id', 'in', ids)
+    const paged = views.selectFrom('products').select(productColumns).select('folded_name').where('id', 'in', ids)
     return withTotal(matching, paged, order)
   },
   { plannedAnew: true },
@@ -40,7 +39,7 @@ export async function listProducts(
 }
 
 const oneProduct = prepare(({ id }: Asked<{ readonly id: string }>) =>
-  readModels.selectFrom('products').select(productColumns).select('revision').where('id', '=', id).compile(),
+  views.selectFrom('products').select(productColumns).select('revision').where('id', '=', id),
 )
 
 /** Nothing when there is none. */
@@ -53,7 +52,7 @@ export async function getProduct(
 }
 
 function matchingProducts({ category_id, product_type, is_recurring, is_active, search }: Asked<Values>) {
-  let query = readModels.selectFrom('products')
+  let query = views.selectFrom('products')
   if (category_id !== undefined) query = query.where('category_id', '=', category_id)
   if (product_type !== undefined) query = query.where('product_type', '=', product_type)
   if (is_recurring !== undefined) query = query.where('is_recurring', '=', is_recurring)

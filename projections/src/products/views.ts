@@ -1,20 +1,19 @@
 // From a row of the view `products` to the product that administrators see, field by field: what is not named here cannot
 // leave the service.
-import { contentOf, type ProductContent } from '@paylog/domain/products/events'
+import { contentOf } from '@paylog/domain/products/events'
 import type { ProductResource } from '@paylog/domain/products/resource'
+import { composer } from '../composer.ts'
+import type { ProductRow } from './projection.ts'
 
 /** A row of the view `products`. */
-export type ProductRecord = Readonly<ProductContent> & {
+export type ProductRecord = Omit<ProductRow, 'folded_description'> & {
   readonly id: string
   readonly revision: number
-  readonly is_active: boolean
-  /** In lower case: names are in the order of these. */
-  readonly folded_name: string
   /** Name and description in lower case, with U+001F between them. */
   readonly search_text: string
-  readonly created_at: string
-  readonly updated_at: string
 }
+
+export const views = composer<{ readonly products: ProductRecord }>('read_models')
 
 /** What a list reads of each product; a single one needs its revision too, for the ETag. */
 export const productColumns = [

@@ -47,7 +47,7 @@ const sliceOfLog = prepare(
     )}) as found order by created_at desc, id desc limit ${limit} offset ${offset}`
     return sql<EntryRecord>`
       select ${entryOf(inList)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${triedOf(inList)}
-      order by paged.created_at desc, paged.id desc`.compile(webhookLogs)
+      order by paged.created_at desc, paged.id desc`
   },
   // Nearly every entry can be of one event, or hardly any.
   { plannedAnew: true },
@@ -66,7 +66,7 @@ type Single = Whose & { readonly id: string }
 const oneOfLog = prepare(({ id, user_id }: Asked<Single>) => {
   const own = user_id === undefined ? sql`` : sql`and log.user_id = ${user_id}`
   return sql<EntryRecord>`
-    select ${entryOf(alone)} from webhooks.log, ${triedOf(alone)} where log.id = ${id} ${own}`.compile(webhookLogs)
+    select ${entryOf(alone)} from webhooks.log, ${triedOf(alone)} where log.id = ${id} ${own}`
 })
 
 /** Nothing when there is none, it is someone else's, or it was not attempted yet. Its revision is the number of attempts. */
