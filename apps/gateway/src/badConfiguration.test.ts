@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { compileCache } from '@paylog/testing/compileCache'
+import { listen } from '@paylog/testing/httpServer'
 import t, { type Test } from 'tap'
 
 /** Runs an app that will not start. */
@@ -77,6 +79,17 @@ for (const [app, { bad, missing }] of Object.entries(apps)) {
     },
   )
 }
+
+t.test('a port that is in use is told by the variable that names it', async (t) => {
+  const port = Number(new URL(await listen(t, createServer())).port)
+  const env = {
+    HEALTH_PORT: String(port),
+    DATABASE_URL: 'postgres://127.0.0.1:1/x',
+    EVENTSTORE_URL: 'esdb://127.0.0.1:1',
+  }
+  const { code, stderr } = await refusal(t, 'projector', env)
+  t.same([code, stderr], [1, `projector: port ${port} on 127.0.0.1 is in use; set HEALTH_PORT to another one\n`])
+})
 
 t.test('LOG_LEVEL and STOP_TIMEOUT are read before everything else', async (t) => {
   const { code, stderr } = await refusal(t, 'projector', { LOG_LEVEL: hidden, STOP_TIMEOUT: hidden })

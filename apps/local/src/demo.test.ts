@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@paylog/ops/isAlive'
 import { type Runtime, readRuntime } from '@paylog/ops/runtimeFile'
+import { compileCache } from '@paylog/testing/compileCache'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 
@@ -17,7 +18,7 @@ function startDemo(t: Test, env: Record<string, string> = {}) {
   const directory = join(outer, 'tmp')
   mkdirSync(directory)
   const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env.PATH, TMPDIR: directory, ...env },
+    env: { PATH: process.env.PATH, ...compileCache, TMPDIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.teardown(() => {

@@ -1,4 +1,5 @@
 // What an operator is told of an error.
+import { databaseAdvice } from '@paylog/runtime/databaseFailure'
 
 /** Its message; of a mistake of ours also where it was made. */
 export function messageOf(error: unknown): string {
@@ -7,5 +8,5 @@ export function messageOf(error: unknown): string {
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   // A mistake of ours is one of the language's own errors, and its stack helps; the rest comes from outside.
   const isMistake = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
-  return isMistake ? (reason.stack ?? reason.message) : reason.message
+  return isMistake ? (reason.stack ?? reason.message) : (databaseAdvice(reason) ?? reason.message)
 }

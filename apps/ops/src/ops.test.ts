@@ -76,7 +76,7 @@ t.test('what is not set and not found beside is named in one line', async (t) =>
       'if one runs elsewhere, set DATA_DIR as it has it)\n',
   })
   const unreachable = await runOps(['migrate'], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/none' })
-  t.match(unreachable, { code: 1, stderr: 'connect ECONNREFUSED 127.0.0.1:1\n' })
+  t.match(unreachable, { code: 1, stderr: 'Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n' })
 })
 
 t.test('a running system says what the operator has not set; a system that was killed says nothing', (t) => {

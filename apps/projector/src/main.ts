@@ -23,7 +23,7 @@ const Config = Type.Object({
 /** For each projection its transaction, and three when it is rebuilt; some for notes, the lag and the health page. */
 const maxConnections = 3 * projections.length + 3
 
-runApp('projector', async ({ log, lifecycle }) => {
+runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })

@@ -30,7 +30,7 @@ const maxConnections = 6
 /** Longer than a statement may take: it is for a Postgres that is cut off without a word. */
 const answerTimeoutMs = 20_000
 
-runApp('worker', async ({ log, lifecycle }) => {
+runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadWorkerConfig(process.env)
   for (const warning of config.warnings) log.warn(`Doubtful configuration: ${warning}`)
   const { nodes, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = config

@@ -20,3 +20,14 @@ export function isDatabaseAway(error: unknown): boolean {
   if ('code' in error && typeof error.code === 'string') return awayCodes.test(error.code)
   return awayMessages.some((message) => error.message.startsWith(message))
 }
+
+/** Of a table, a column or a schema that is not there. */
+const missingParts = ['42P01', '42703', '3F000']
+
+/** What an operator can do about an error that comes from the database as it is; nothing when there is nothing to add. */
+export function databaseAdvice(error: Error): string | undefined {
+  const { code, syscall } = { code: undefined, syscall: undefined, ...error }
+  if (syscall === 'connect') return `Postgres cannot be reached: ${error.message}`
+  if (!missingParts.includes(String(code))) return undefined
+  return `the tables of this database are not of this version: run \`npm run -s ops -- migrate\` first (${error.message})`
+}

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from '@paylog/testing/compileCache'
 import t, { type Test } from 'tap'
 import { stopTimeoutMs } from './lifecycle.ts'
 
@@ -13,7 +14,7 @@ type App = { child: ChildProcess; ended: Promise<Ended>; message: () => Promise<
 
 function start(t: Test, env: Record<string, string> = {}): App {
   const child = spawn(process.execPath, [script], {
-    env: { REQUIRED: 'x', ...env },
+    env: { ...compileCache, REQUIRED: 'x', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -146,6 +147,13 @@ t.test('says which port is in use', async (t) => {
   t.match(await start(t, { PORT: String(port) }).ended, {
     code: 1,
     stderr: `fixture: port ${port} on 127.0.0.1 is in use; set PORT to another one\n`,
+  })
+})
+
+t.test('says which address is not of this machine', async (t) => {
+  t.match(await start(t, { HOST: '192.0.2.1' }).ended, {
+    code: 1,
+    stderr: 'fixture: 192.0.2.1 is not an address of this machine; set HOST to one that is\n',
   })
 })
 

@@ -1,6 +1,7 @@
 // Starts an app, and stops it in the reverse order in which it was built.
 import { type StaticDecode, Type } from 'typebox'
 import { ConfigError, durationMs, loadConfig, oneOf } from './config.ts'
+import { databaseAdvice } from './databaseFailure.ts'
 import { createLog, type Logger, withoutUrlSecrets } from './log.ts'
 import { startTracing } from './tracing.ts'
 
@@ -52,12 +53,15 @@ const maxNamed = 20
  * that has not ended after STOP_TIMEOUT exits 1 and names in the log what was left.
  * A throw at start is one line on standard error and exit 1. When `start` resolves and a supervisor is there, it is told
  * `{ type: 'ready', ...detail }` with whatever `start` returned.
+ * @param about the app's name; `portVariable` names the port that it listens on, where that is not PORT
  */
 export function runApp(
-  app: string,
+  about: string | { readonly app: string; readonly portVariable: string },
   start: (context: { log: Logger; lifecycle: Lifecycle }) => Promise<object | undefined>,
 ): void {
-  const config = processConfig(app)
+  const { app, portVariable } = typeof about === 'string' ? { app: about, portVariable: 'PORT' } : about
+  const explain = (error: unknown) => `${app}: ${startFailure(error, portVariable)}\n`
+  const config = processConfig(explain)
   const log = createLog({ app, level: config.LOG_LEVEL })
   const lifecycle = createLifecycle(log, config.STOP_TIMEOUT)
   process.on('SIGTERM', () => lifecycle.signalled('SIGTERM'))
@@ -66,12 +70,11 @@ export function runApp(
   process.on('disconnect', () => lifecycle.disconnected())
   process.on('uncaughtException', (error) => lifecycle.fail(error))
   process.on('unhandledRejection', (reason) => lifecycle.fail(reason))
-  run(app, start, log, lifecycle).catch((error: unknown) => lifecycle.fail(error))
+  run({ app, start, explain }, log, lifecycle).catch((error: unknown) => lifecycle.fail(error))
 }
 
 async function run(
-  app: string,
-  start: Parameters<typeof runApp>[1],
+  { app, start, explain }: { app: string; start: Parameters<typeof runApp>[1]; explain: (error: unknown) => string },
   log: Logger,
   lifecycle: ReturnType<typeof createLifecycle>,
 ): Promise<void> {
@@ -87,7 +90,7 @@ async function run(
   } catch (error) {
     // A stop that was asked for during the start makes whatever was starting fail; that is no failure of the app.
     if (lifecycle.stopping.aborted) return
-    process.stderr.write(`${app}: ${startFailure(error)}\n`)
+    process.stderr.write(explain(error))
     await lifecycle.stop(1)
   }
 }
@@ -162,25 +165,29 @@ function left(stops: readonly Stop[]): object[] {
 }
 
 // The log is there before the app's own variables are read.
-function processConfig(app: string): StaticDecode<typeof ProcessConfig> {
+function processConfig(explain: (error: unknown) => string): StaticDecode<typeof ProcessConfig> {
   try {
     return loadConfig(ProcessConfig)
   } catch (error) {
-    process.stderr.write(`${app}: ${startFailure(error)}\n`)
+    process.stderr.write(explain(error))
     process.exit(1)
   }
 }
 
-function startFailure(error: unknown): string {
+function startFailure(error: unknown, portVariable: string): string {
   if (error instanceof ConfigError) return error.message
   if (!(error instanceof Error)) return `could not start: ${String(error)}`
   if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error && 'address' in error) {
-    return `port ${error.port} on ${error.address} is in use; set PORT to another one`
+    return `port ${error.port} on ${error.address} is in use; set ${portVariable} to another one`
+  }
+  if ('code' in error && error.code === 'EADDRNOTAVAIL' && 'address' in error) {
+    return `${error.address} is not an address of this machine; set HOST to one that is`
   }
   if ('code' in error && error.code === 'EACCES' && 'port' in error) {
-    return `not allowed to listen on port ${error.port}; set PORT to one above 1023`
+    return `not allowed to listen on port ${error.port}; set ${portVariable} to one above 1023`
   }
   // An AggregateError (every address of a host refused) has an empty message of its own.
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
-  return `could not start: ${withoutUrlSecrets(reason.message || reason.name).replaceAll(/\s*\n\s*/g, ' ')}`
+  const words = databaseAdvice(reason) ?? (reason.message || reason.name)
+  return `could not start: ${withoutUrlSecrets(words).replaceAll(/\s*\n\s*/g, ' ')}`
 }

@@ -1,7 +1,6 @@
 // Apps as real processes: started, known to be ready, stopped or killed.
 import { spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
+import { findFreePort } from '@paylog/runtime/ports'
 import type { Test } from 'tap'
 import { compileCache } from './compileCache.ts'
 
@@ -12,11 +11,6 @@ const stopTimeoutMs = 15_000
  * that runs on it.
  */
 const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0' }
-// Below the ports that Linux gives to outgoing connections: one of those could take the port of a killed process before it
-// is started again.
-const firstPort = 20_000
-const lastPort = 32_000
-const portAttempts = 50
 const handedOut = new Set<number>()
 
 export type TestProcess = {
@@ -81,20 +75,4 @@ export async function startProcess(
 }
 
 /** A port that is free now, another one each time. */
-export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < portAttempts; attempt++) {
-    const port = randomInt(firstPort, lastPort)
-    if (handedOut.has(port) || !(await canListen(port))) continue
-    handedOut.add(port)
-    return port
-  }
-  throw new Error(`No free port was found between ${firstPort} and ${lastPort}`)
-}
-
-function canListen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)))
-  })
-}
+export const freePort = () => findFreePort(handedOut)

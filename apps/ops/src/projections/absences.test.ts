@@ -49,7 +49,7 @@ t.test('without a database, or with one that is not of this version', async (t) 
     t.match(await rig.run(args, { DATABASE_URL }), {
       code: 1,
       stdout: '',
-      stderr: 'connect ECONNREFUSED 127.0.0.1:1\n',
+      stderr: 'Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n',
     })
   const other = { DATABASE_URL: (await createTestDatabase(t)).databaseUrl }
   const migrate = 'The read models of this database are not of this version: run `npm run -s ops -- migrate` first\n'

@@ -1,5 +1,7 @@
 // What `webhooks list` shows.
+import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
+import { runOps } from '../testing/runOps.ts'
 import { startWebhooksRig } from '../testing/webhooksRig.ts'
 
 const rig = await startWebhooksRig(t)
@@ -139,4 +141,13 @@ t.test('a node that never was there, and words that mean nothing', async (t) => 
   })
   t.match(await rig.run(['list', '--status', 'lost']), { code: 2, stderr: '--status must be one of pending, held' })
   t.match(await rig.run(['list', '--limit', '10001']), { code: 2, stderr: '--limit must be at most 10000' })
+})
+
+t.test('a database without the tables is told, with what to do', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  for (const args of [['list'], ['enable', '1']])
+    t.match(await runOps(['webhooks', ...args], { DATABASE_URL: databaseUrl, DATA_DIR: t.testdir() }), {
+      code: 1,
+      stderr: /^the tables of this database are not of this version: run `npm run -s ops -- migrate` first \(relation /,
+    })
 })
