@@ -46,7 +46,7 @@ for (const kind of queueKinds) {
       const rig = await createRig(t, kind, node(endpoint.url, { WEBHOOK_1_SECRET: secret }))
       await rig.dispatcher.start()
       await rig.work()
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < 3; round++) {
         await rig.dispatcher.handle(batchOf(1, BigInt(round * 10 + 1)))
         // Nothing sweeps here, so what wakes the worker is the job itself.
         await waitFor(() => endpoint.received.length > round, { what: 'the webhook', timeoutMs: 60_000 })
@@ -112,8 +112,8 @@ for (const kind of queueKinds) {
       await rig.dispatcher.start()
       await rig.work()
       await rig.work()
-      await rig.dispatcher.handle(batchOf(100))
-      await rig.dispatcher.handle(batchOf(100, 101n))
+      await rig.dispatcher.handle(batchOf(60))
+      await rig.dispatcher.handle(batchOf(60, 61n))
       await waitFor(
         async () => {
           const { rows } = await rig.pool.query<{ left: number }>(
@@ -123,7 +123,7 @@ for (const kind of queueKinds) {
         },
         { what: 'all deliveries', timeoutMs: 20_000 },
       )
-      await onlyOnce(t, endpoint, 200)
+      await onlyOnce(t, endpoint, 120)
     })
 
     t.test('a slow endpoint does not delay another', async (t) => {

@@ -4,7 +4,7 @@ import { batchOf, createRig } from '../testing/rig.ts'
 import { enableNode } from './enabling.ts'
 import { redeliver } from './redelivery.ts'
 
-const rounds = 40
+const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 10)
 const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 const failed = { ms: 1, httpStatus: 500, error: 'http', responseBody: null, status: 'pending' } as const
 const gone = { ...failed, httpStatus: 410, error: 'gone' }

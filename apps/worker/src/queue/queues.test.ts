@@ -64,19 +64,6 @@ for (const kind of queueKinds) {
       t.equal(await rig.queues.waiting('1'), 110)
     })
 
-    t.test('a job that is done before it could be made ready is no failure', async (t) => {
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
-      const delayed = await delayedCounter(t, rig)
-      const attempts = (delayMs: number, count: number) =>
-        Array.from({ length: count }, () => ({ deliveryId: randomUUID(), attempt: 2, delayMs }))
-      await rig.work()
-      await rig.queues.enqueue('1', attempts(hour, 1))
-      // Nobody knows of these deliveries, so that a job of theirs ends as soon as it is taken.
-      t.equal(await rig.queues.enqueue('1', attempts(0, 100)), 100)
-      await waitFor(async () => (await rig.queues.waiting('1')) === 0, { what: 'the end of the jobs' })
-      t.equal(await delayed(), 1)
-    })
-
     t.test('first attempts share jobs, and what is in one is put into no other', async (t) => {
       const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
       const ids = Array.from({ length: 60 }, () => randomUUID())
