@@ -1,0 +1,154 @@
+// An export as a whole: how much of the log it covers, of which log it is, and when nothing can be said of it.
+import { createHash } from 'node:crypto'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { matchList } from '@paylog/testing/matchList'
+import t from 'tap'
+import { editManifest, linesOf, readManifestOf, writeLines } from '../testing/exportRig.ts'
+import { runOps } from '../testing/runOps.ts'
+import { startSampleExport } from '../testing/sampleExport.ts'
+import { manifestOf } from './exportManifest.ts'
+
+const rig = await startSampleExport(t)
+const { append, exportTo, newPath, verify, sql, environment, original, changed } = rig
+
+t.test('an export that was emptied together with its manifest is not equal to a log that has events', async (t) => {
+  const path = newPath()
+  await exportTo(path)
+  writeLines(path, [])
+  const sha256 = createHash('sha256').digest('hex')
+  const nothing = { head: null, first_position: null, last_position: null, count: 0, bytes: 0, sha256 }
+  editManifest(path, nothing)
+  const { code, differences, logEnd } = await verify(path)
+  t.same([code, differences], [3, [{ kind: 'nothing_covered', end: logEnd }]])
+  const { filters } = readManifestOf(path)
+  editManifest(path, { filters: { ...filters, until: new Date().toISOString() } })
+  matchList(t, (await verify(path)).differences, [{ kind: 'cut_short', head: null }])
+})
+
+t.test(
+  'of an export without until it is said that the log has gone on, so that one that was cut with its head is noticed',
+  async (t) => {
+    const path = newPath()
+    const { head } = await exportTo(path)
+    const show = async () => (await runOps(['streams', 'verify-export', path], environment)).stdout
+    t.notMatch(await show(), 'has gone on')
+    t.equal((await verify(path)).logEnd, head)
+    await append('late-1', {})
+    const { code, logEnd } = await verify(path)
+    t.equal(code, 0)
+    t.ok(BigInt(logEnd ?? 0) > BigInt(head ?? 0))
+    t.match(
+      await show(),
+      `The log has gone on since, up to position ${logEnd}: what stands behind position ${head} was`,
+    )
+    await exportTo(path, '--force', '--until', '30m')
+    t.notMatch(await show(), 'has gone on', 'an until says how far it goes')
+  },
+)
+
+t.test(
+  'an export that is cut together with its manifest is found by its until, and its filters are told',
+  async (t) => {
+    const path = newPath()
+    await exportTo(path, '--until', '30m', '--category', 'payment')
+    const whole = await runOps(['streams', 'verify-export', path], environment)
+    t.match(whole.stdout, /It holds all events of the category payment that were recorded before \d{4}-/)
+    const kept = linesOf(path).slice(0, 10)
+    writeLines(path, kept)
+    const content = readFileSync(path)
+    const head: string = JSON.parse(kept.at(-1) ?? '').position
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    editManifest(path, { head, last_position: head, count: kept.length, bytes: content.length, sha256 })
+    const { code, differences } = await verify(path)
+    t.equal(code, 3)
+    matchList(t, differences, [{ kind: 'cut_short', head }])
+    const { stdout } = await runOps(['streams', 'verify-export', path], environment)
+    t.match(
+      stdout,
+      /cut off there, or the manifest was changed; or an event was recorded after the export, at a time before/,
+    )
+  },
+)
+
+t.test('what cannot be checked is no verdict', async (t) => {
+  const path = changed((all) => all)
+  t.match(await verify(manifestOf(path)), {
+    code: 1,
+    message: `${manifestOf(path)} is the manifest of an export: name the export itself, ${path}`,
+  })
+  rmSync(path)
+  t.match(await verify(path), { code: 1, message: new RegExp(`^${path} cannot be read: ENOENT`) })
+  rmSync(manifestOf(path))
+  t.match(await verify(path), { code: 1, message: new RegExp(`^${path} cannot be read: ENOENT`) })
+  writeFileSync(path, '')
+  t.match(await verify(path), { code: 1, message: /^The manifest cannot be read: ENOENT/ })
+  writeFileSync(manifestOf(path), '{')
+  t.match(await verify(path), { code: 1, message: /manifest\.json is not JSON$/ })
+  writeFileSync(manifestOf(path), '{"format":2}')
+  t.match(await verify(path), { code: 1, message: /has format 2, and this program knows format 1 only$/ })
+  writeFileSync(manifestOf(path), '{"format":1}')
+  t.match(await verify(path), { code: 1, message: /is no manifest of an export: / })
+  const unreachable = { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' }
+  t.match(await runOps(['streams', 'verify-export', original], unreachable), { code: 1, stderr: /cannot be reached/ })
+})
+
+t.test('after a hundred differences they are only counted', async (t) => {
+  const path = changed((all) => all)
+  appendFileSync(path, 'noise\n'.repeat(1_500))
+  const { code, count, differences, message } = await verify(path)
+  t.same([code, count, differences.length], [3, 1_503, 100])
+  t.match(message, /: 1503 differences\.$/)
+  const { stdout, code: exitCode } = await runOps(['streams', 'verify-export', path], environment)
+  t.match(stdout, /^(line \d+: This is no event\n){100}… and 1403 more\.\nThe file is not the one that its manifest/)
+  t.equal(exitCode, 3)
+})
+
+t.test('the export of another log is known for it', async (t) => {
+  const path = changed((all) => all.map((line, at) => line.replace(/"id":"[^"]*"/, `"id":"other-${at}"`)))
+  writeLines(
+    path,
+    linesOf(path).map((line) => line.replace(/"position":"(\d+)"/, '"position":"9$1"')),
+  )
+  const { stdout, code } = await runOps(['streams', 'verify-export', path], environment)
+  t.equal(code, 3)
+  t.match(stdout, 'None of its events is in this log: it was most likely made from another one.')
+})
+
+t.test('lines that the log has, but not for these filters, are not those of another log', async (t) => {
+  const path = changed((all) => all)
+  const { filters } = readManifestOf(path)
+  for (const stream of ['none-1', 'payment-0']) {
+    const withOthers = stream === 'none-1' ? path : changed((all) => all.slice(2))
+    editManifest(withOthers, { filters: { ...filters, stream } })
+    const { stdout } = await runOps(['streams', 'verify-export', withOthers], environment)
+    t.match(stdout, 'does not belong into an export with the filters of the manifest')
+    t.notMatch(stdout, 'None of its events is in this log')
+  }
+  const emptied = await runOps(['streams', 'verify-export', changed(() => [])], environment)
+  t.notMatch(emptied.stdout, 'None of its events is in this log', 'it has none')
+})
+
+t.test(
+  'what a scavenge took of deleted streams is no longer in the log, and is not called tampered with',
+  async (t) => {
+    await append('gone-1', {})
+    await append('gone-2', {})
+    await append('kept-1', {})
+    const path = newPath()
+    await exportTo(path)
+    await rig.softDelete('gone-1')
+    await rig.closeForGood('gone-2')
+    t.match(await verify(path), { code: 0 }, 'a log keeps them until then')
+    // What a server's scavenge does; the last one is what it would never do.
+    await sql(`delete from event_store.events where stream in ('gone-1', 'gone-2', 'kept-1') and revision = 0`)
+    const { stdout } = await runOps(['streams', 'verify-export', path], environment)
+    t.match(stdout, 'The file is the one that its manifest describes: it is the log that is not what it was then')
+    const { code, differences } = await verify(path)
+    t.equal(code, 3)
+    matchList(t, differences, [
+      { kind: 'no_longer_in_log', event: { stream: 'gone-1' }, reason: 'its stream was deleted' },
+      { kind: 'no_longer_in_log', event: { stream: 'gone-2' }, reason: 'its stream was closed for good' },
+      { kind: 'extra', event: { stream: 'kept-1' }, reason: 'is not in the log' },
+    ])
+  },
+)
