@@ -1,10 +1,13 @@
+import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import t from 'tap'
 import { foldBatch } from './batch.ts'
+import { paymentMethods } from './payment-methods/projection.ts'
 import { payments } from './payments/projection.ts'
 import { makeTable } from './tables.ts'
 import { readModelDatabase } from './testDatabase.ts'
 import { createTestLog, open } from './testEvents.ts'
 import { awkwardTexts } from './testHistories.ts'
+import { saveMethod } from './testResources.ts'
 import { differenceOf, foldedRows, tableRows } from './testRows.ts'
 import { inTransaction } from './transaction.ts'
 import { copyRows, upsertRows } from './writers.ts'
@@ -31,6 +34,23 @@ t.test('every text is copied as it is, wherever it stands, and as it would be in
     `select t::text from read_models.payments_v${version} as t except select t::text from read_models.payments_v1 as t`,
   )
   t.same(rows, [])
+})
+
+t.test('what begins anew is not copied beside the row of its past', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  const payment_method_id = saveMethod(log)
+  log.record(paymentMethodFold, payment_method_id, (state) =>
+    removePaymentMethod({ occurred_at: '2026-03-02T10:00:00.000Z', by: 'owner' }, state),
+  )
+  saveMethod(log, { payment_method_id, alias: 'again' })
+  const write = copyRows(paymentMethods, await makeTable(pool, paymentMethods, 'building'))
+  for (const events of [log.events.slice(0, 2), log.events.slice(2)])
+    await inTransaction(pool, (client) => write(client, foldBatch(paymentMethods, events)))
+  const { rows } = await pool.query(
+    'select id, alias, revision::integer, is_removed from read_models.payment_methods_v2',
+  )
+  t.same(rows, [{ id: payment_method_id, alias: 'again', revision: 2, is_removed: false }])
 })
 
 t.test('large rows are copied as a whole', async (t) => {

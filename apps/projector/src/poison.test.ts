@@ -6,7 +6,7 @@ import { recordedEvents } from '@paylog/domain/recordedEvents'
 import { createCodec } from '@paylog/event-store/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { liveCheckpoint } from '@paylog/projections/checkpoints'
+import { liveCheckpoint, noteStopped } from '@paylog/projections/checkpoints'
 import { payments } from '@paylog/projections/payments/projection'
 import { createLog } from '@paylog/runtime/log'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -49,10 +49,12 @@ t.test(
     )
     t.same(await tableStates(pool, payments), ['live'])
     t.match(await verifyOne(house, payments), { differing: 0, position: stoppedAt }, 'what is there can be verified')
+    const before = 'what the present program said'
+    await noteStopped(pool, 'payments@1', before)
     const later = await house.startLater()
     await waitFor(() => later.output().includes('the projection stops'), { what: 'a later program to stop as loudly' })
     await waitFor(async () => (await tableStates(pool, payments)).length === 1, { what: 'its table to be dropped' })
-    t.match(await liveCheckpoint(pool, 'payments'), { definition: 1, position: stoppedAt, stopped_because: said })
+    t.match(await liveCheckpoint(pool, 'payments'), { definition: 1, position: stoppedAt, stopped_because: before })
 
     const store = createEventStore({ connectionString, codec: wiser })
     const stopping = new AbortController()

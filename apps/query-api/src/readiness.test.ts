@@ -63,6 +63,13 @@ t.test('what was told by a projector that runs no more is not taken for the trut
   const page = await metrics()
   t.notMatch(page, 'projection_lag_events{')
   t.match(page, 'projection_told_seconds_ago{projection="payments"} 40')
+  for (const [seconds, lag] of [
+    [16, null],
+    [10, 0],
+  ]) {
+    await pool.query(`update read_models.lag set told_at = now() - interval '${seconds} s'`)
+    t.match((await ready()).checks['projection payments'], { lag_events: lag }, `told ${seconds} s ago`)
+  }
 })
 
 t.test('the checks of all projections ask the database once, and each page anew', async (t) => {

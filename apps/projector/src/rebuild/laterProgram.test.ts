@@ -39,4 +39,12 @@ t.test('later programs rebuild what they define anew, once, and take over from t
   await t.rejects(rebuildOne(house, payments), { name: 'OtherDefinitionError' }, 'nobody goes back by mistake')
   await t.rejects(verifyOne(house, payments), { name: 'OtherDefinitionError' })
   t.same(await tableStates(pool, payments), ['retired', 'live'])
+
+  const waiting = await house.startProjector()
+  const says = (what: string) => waiting.output().match(new RegExp(`"projection":"products".*${what}`)) !== null
+  await waitFor(() => says('another process holds the lock'), { what: 'another one to wait for its turn' })
+  await pool.query("update read_models.tables set definition = definition + 1 where projection = 'products'")
+  await again.kill('SIGKILL')
+  await waitFor(() => says('projection runs') || says(standsBy), { what: 'its turn' })
+  t.notOk(says('projection runs'), 'who waited looks again at what there is to run')
 })

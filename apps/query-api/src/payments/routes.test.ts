@@ -237,6 +237,7 @@ t.test('every parameter reaches the query', async (t) => {
   }
   t.match((await get('/payments?limit=2')).json().meta, { total: 3, hasMore: true, page: 1, limit: 2 })
   t.match((await get('/payments?limit=2&page=2')).json().meta, { total: 3, hasMore: false, page: 2 })
+  t.match((await get('/payments?limit=3')).json().meta, { total: 3, hasMore: false }, 'a page may end with the list')
   t.match((await get('/payments?limit=2&page=9')).json().meta, { total: 3, hasMore: false, page: 9 })
 })
 
