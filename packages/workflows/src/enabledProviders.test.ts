@@ -51,6 +51,9 @@ t.test('half of the credentials is a mistake, and every missing one is named', a
   const several = { STRIPE_SECRET_KEY: 'x', PAYPAL_CLIENT_ID: 'x', SANDBOX_PROVIDER: 'true' }
   t.equal(credentialProblems(config(several)).length, 4)
   t.same(credentialProblems(config({ ...stripe, ...paypal })), [])
+  t.match(credentialProblems(config({ ...stripe, STRIPE_WEBHOOK_SECRET: ' , ' })), [
+    /^STRIPE_WEBHOOK_SECRET is required/,
+  ])
 })
 
 t.test('the time for one call has bounds, and addresses are origins', async (t) => {

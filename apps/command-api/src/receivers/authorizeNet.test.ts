@@ -65,10 +65,10 @@ t.test('what it has not signed like this is refused, and nothing is kept of it',
   t.same(await send(header(signature.toLowerCase())), ok, 'the case of the digits says nothing')
 })
 
-t.test('the same notification a hundred times at once counts once, and years later still', async (t) => {
+t.test('the same notification two dozen times at once counts once, and years later still', async (t) => {
   const payment = await open()
   const { told } = pay(payment)
-  const answers = await Promise.all(Array.from({ length: 100 }, () => send(fake.signed(told))))
+  const answers = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(told))))
   t.same([...new Set(answers.map(([status]) => status))], [200])
   gateway.time.now = () => new Date(Date.now() + 5 * 365 * 24 * 60 * 60 * 1000)
   await tell(told)

@@ -67,10 +67,10 @@ t.test('while PayPal cannot tell, the notification is asked for again', async (t
   t.same(await send(signed), ok)
 })
 
-t.test('the same notification a hundred times at once counts once', async (t) => {
+t.test('the same notification two dozen times at once counts once', async (t) => {
   const { id, intent } = await open()
   const approved = fake.approve(intent)
-  const answers = await Promise.all(Array.from({ length: 100 }, () => send(fake.signed(approved))))
+  const answers = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(approved))))
   t.same([...new Set(answers.map(String))], [String(ok)])
   t.same(await historyOf(id), ['PaymentProcessingStarted'])
   t.equal((await inboxOf(approved.id)).length, 2)
@@ -81,7 +81,7 @@ t.test('what anybody posts does not keep anybody from paying', async (t) => {
   const before = fake.callsTo(/verify-webhook-signature/).length
   const asked = () => fake.callsTo(/verify-webhook-signature/).length - before
   fake.verificationFaults.always({ kind: 'hang', commits: false })
-  const posts = Array.from({ length: 200 }, () => send(signed))
+  const posts = Array.from({ length: 80 }, () => send(signed))
   await waitFor(() => asked() === 16, { what: 'the questions that may be asked at once' })
   t.match(await open(), { intent: /./ })
   t.same([...new Set((await Promise.all(posts)).map(String))], ['502,provider_unavailable'])

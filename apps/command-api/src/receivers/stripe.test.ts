@@ -84,10 +84,10 @@ function signedText(body: string) {
   return { headers: { 'stripe-signature': `t=${now()},v1=${mac}` }, body }
 }
 
-t.test('the same notification a hundred times at once counts once', async (t) => {
+t.test('the same notification two dozen times at once counts once', async (t) => {
   const { id, intent } = await open()
   const event = pay(intent, 'failed')
-  const answers = await Promise.all(Array.from({ length: 100 }, () => send(signed(event))))
+  const answers = await Promise.all(Array.from({ length: 24 }, () => send(signed(event))))
   t.same([...new Set(answers.map(([status]) => status))], [200])
   t.same(await historyOf(id), ['PaymentAttemptFailed'])
   t.same(
