@@ -1,5 +1,6 @@
 // The variables of the write side.
-import { bool, commaList, durationMs, loadConfig, readVariableFiles, text, url } from '@paylog/runtime/config'
+import { identityVariables } from '@paylog/identity/configured'
+import { bool, durationMs, loadConfig, readVariableFiles, url } from '@paylog/runtime/config'
 import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
@@ -8,9 +9,7 @@ import { type StaticDecode, type TObject, Type } from 'typebox'
 /** Beside these the write side reads those of the webhook nodes, which have no fixed list. */
 export const commandVariables = {
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
-  AUTH_URL: url(['http', 'https']),
-  AUTH_SERVICE: text('payments'),
-  ADMIN_USER_TYPES: commaList(['admin']),
+  ...identityVariables,
   GUEST_TOKEN_HISTORY_FALLBACK: bool(true),
   GUEST_TOKEN_HISTORY_MAX_AGE: durationMs('24h'),
   ...providerVariables,

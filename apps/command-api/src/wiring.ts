@@ -1,6 +1,6 @@
 // Builds the write side from its configuration; used by its own main and by the gateway.
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createIdentity } from '@paylog/identity/identity'
+import { configuredIdentity } from '@paylog/identity/configured'
 import { createCallers } from '@paylog/runtime/callers'
 import type { Health } from '@paylog/runtime/health'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
@@ -11,8 +11,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { commandApi } from './commandApi.ts'
 import type { CommandConfig } from './config.ts'
 import { rememberedGuest } from './guest-tokens/rememberedGuest.ts'
-
-const identityTimeoutMs = 2_000
 
 /** The write side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
 export async function wireCommandApi(
@@ -28,15 +26,8 @@ export async function wireCommandApi(
     const head = await store.head()
     return { head: head?.commit.toString() ?? null }
   })
-  // No check of the identity backend: without it sessions get 503, but no other replica would be better off, while guests'
-  // payments and providers' notifications go on. Nor of the providers: each is one of several, and the payer's choice.
-  const identity = createIdentity({
-    authUrl: config.AUTH_URL,
-    service: config.AUTH_SERVICE,
-    adminUserTypes: config.ADMIN_USER_TYPES,
-    timeoutMs: identityTimeoutMs,
-  })
-  lifecycle.add('identity', () => identity.close())
+  // No check of the providers: each is one of several, and the payer's choice.
+  const identity = configuredIdentity(config, lifecycle)
   const now = () => new Date()
   const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf

@@ -1,5 +1,5 @@
 // Builds the read side from its configuration; used by its own main and by the gateway.
-import { createIdentity } from '@paylog/identity/identity'
+import { configuredIdentity } from '@paylog/identity/configured'
 import type { Health } from '@paylog/runtime/health'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'
 import type { Logger } from '@paylog/runtime/log'
@@ -10,7 +10,6 @@ import type { QueryConfig } from './config.ts'
 import { queryApi } from './queryApi.ts'
 import { checkReadSide, measureReadSide } from './readiness.ts'
 
-const identityTimeoutMs = 2_000
 const maxConnections = 16
 /** A client waits no longer than this for a database that is silent. */
 const answerTimeoutMs = 5_000
@@ -28,14 +27,7 @@ export function wireQueryApi(
   const { DATABASE_URL: databaseUrl } = config
   const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs, log })
   lifecycle.add('postgres', () => db.end())
-  // Not part of readiness: taking every replica out of service would help nobody whose session cannot be checked.
-  const identity = createIdentity({
-    authUrl: config.AUTH_URL,
-    service: config.AUTH_SERVICE,
-    adminUserTypes: config.ADMIN_USER_TYPES,
-    timeoutMs: identityTimeoutMs,
-  })
-  lifecycle.add('identity', () => identity.close())
+  const identity = configuredIdentity(config, lifecycle)
   checkReadSide(health, db)
   measureReadSide(metrics, db, log)
   return queryApi({ db, actorOf: identity.actorOf })
