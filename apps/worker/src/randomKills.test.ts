@@ -5,7 +5,7 @@ import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
-const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
+const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
 
 for (const kind of queueKinds)
   t.test(`kill -9 of the worker at random points loses nothing and makes nothing up, on ${kind}`, onQueue(kind), (t) =>

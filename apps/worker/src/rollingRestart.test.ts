@@ -7,7 +7,7 @@ import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
-const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
+const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 1)
 const perRound = 50
 
 for (const kind of queueKinds) {
