@@ -1,13 +1,15 @@
 import { paymentStream } from '@paylog/event-store/streamName'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
 import { createTills, fails, passes } from '../testing/tills.ts'
 
 const second = 1_000
-const log = await startEventStore(t)
-const rig = await createFollowUpRig(t, log)
+const { connectionString, databaseUrl } = await startEventStoreInProcess(t)
+const way = await startTcpProxy(t, Number(new URL(connectionString).port))
+const rig = await createFollowUpRig(t, { connectionString: `esdb://127.0.0.1:${way.port}?tls=false`, databaseUrl })
 
 const entryOf = (id: string) => rig.entry(paymentStream(id))
 const statusOf = async (id: string) => (await rig.payment(id)).status
@@ -262,14 +264,14 @@ t.test('while the log is away nothing is decided, and afterwards everything', as
   await rig.startWorker(t, tills)
   const id = await rig.initiate(tills)
   await entryOf(id)
-  await log.kill()
+  await way.refuse()
   rig.forward(31 * second)
   await waitFor(() => rig.lines.some((line) => line.includes(id) && line.includes('broke off')), {
     what: 'a failure',
     timeoutMs: 30_000,
   })
   t.strictSame(tills.calls, [], 'what cannot be recorded is not begun')
-  await log.start()
+  await way.accept()
   rig.forward(60 * second)
   await waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', {
     what: 'the intent',
