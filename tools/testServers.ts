@@ -29,7 +29,8 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
   const log = createLog({ app: 'test', level: 'error' })
   await removeLeftovers(log)
   const directory = await mkdtemp(join(tmpdir(), `${directoryPrefix}${process.pid}-`))
-  const stops: (() => Promise<void>)[] = [() => rm(directory, { recursive: true, force: true })]
+  // Processes of a file that ran out of time may still write there.
+  const stops: (() => Promise<void>)[] = [() => rm(directory, { recursive: true, force: true, maxRetries: 5 })]
   const stop = async () => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last()
   }
@@ -40,6 +41,8 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
       const postgres = await startEmbeddedPostgres({
         directory: join(directory, 'postgres'),
         port: await freePort(),
+        // Dropping a database waits for the disk, which takes longer than most tests.
+        isDurable: false,
         log,
       })
       stops.push(postgres.stop)

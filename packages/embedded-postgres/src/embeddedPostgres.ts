@@ -25,7 +25,6 @@ const settings = {
   max_connections: '200',
   shared_buffers: '64MB',
   max_wal_size: '512MB',
-  fsync: 'on',
   synchronous_commit: 'on',
   // Nobody replicates from here, so the log holds no more than recovery needs.
   wal_level: 'minimal',
@@ -52,16 +51,19 @@ export type EmbeddedPostgres = {
  * Starts the Postgres of a directory on 127.0.0.1, making it first where the directory is new. A Postgres that a killed
  * process left running on the directory is stopped before.
  *
- * @param options `directory` holds the data, the password (readable by its owner only) and `postgres.log`
+ * @param options `directory` holds the data, the password (readable by its owner only) and `postgres.log`; what is not
+ *   durable outlives a killed Postgres, and no loss of power
  * @throws when the port is in use, or Postgres does not start; the message says why
  */
 export async function startEmbeddedPostgres({
   directory,
   port,
+  isDurable = true,
   log,
 }: {
   directory: string
   port: number
+  isDurable?: boolean
   log: Logger
 }): Promise<EmbeddedPostgres> {
   const cluster = join(directory, 'cluster')
@@ -70,7 +72,11 @@ export async function startEmbeddedPostgres({
   const program = await ownedProgram(cluster)
   const password = await ownPassword(directory, program.runAs)
   if (!(await exists(cluster))) await initialise(program, directory, cluster)
-  const child = await spawnPostgres(program, directory, cluster, port)
+  const child = await spawnPostgres(program, directory, cluster, {
+    ...settings,
+    port: String(port),
+    fsync: isDurable ? 'on' : 'off',
+  })
   const exited = once(child, 'exit')
   const stop = stopper(child, exited)
   const lost = new AbortController()
@@ -145,14 +151,14 @@ async function spawnPostgres(
   { postgres, runAs }: PostgresProgram,
   directory: string,
   cluster: string,
-  port: number,
+  ownSettings: Readonly<Record<string, string>>,
 ): Promise<ChildProcess> {
   const file = join(directory, 'postgres.log')
   const size = (await exists(file)) ? (await stat(file)).size : 0
   if (size > logLimitBytes) await rename(file, `${file}.old`)
   const output = await open(file, 'a', 0o600)
   try {
-    const flags = Object.entries({ ...settings, port: String(port) }).map(([name, value]) => `--${name}=${value}`)
+    const flags = Object.entries(ownSettings).map(([name, value]) => `--${name}=${value}`)
     const child = spawn(postgres, ['-D', dataDirectory(cluster), ...flags], {
       ...runAs,
       cwd: cluster,
