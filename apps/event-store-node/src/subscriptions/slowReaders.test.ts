@@ -114,9 +114,9 @@ t.test('thousands of subscriptions that came and went leave nothing behind', asy
       for (const read of reads) read.cancel()
     }
   }
-  await comeAndGo(500)
+  await comeAndGo(300)
   const before = heapMegabytes()
-  await comeAndGo(2_000)
+  await comeAndGo(1_000)
   const grown = heapMegabytes() - before
   t.ok(grown < 4, `${grown.toFixed(1)} MB`)
 })
