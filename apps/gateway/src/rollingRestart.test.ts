@@ -31,7 +31,7 @@ function startClients(url: string) {
   const until = async (act: () => Promise<void>) => {
     while (!isOver) {
       await act()
-      await pause(10)
+      await pause(30)
     }
   }
   const pay = (more: () => object) =>
