@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 
 export const maxTextLength = 255
-export const maxLongTextLength = 2000
+const maxLongTextLength = 2000
 
 export const Id = Type.String({ format: 'uuid' })
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

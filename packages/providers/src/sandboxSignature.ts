@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 
 /** A signature older than this may be a replay; one from further ahead could be replayed for longer. */
-export const signatureToleranceSeconds = 300
+const signatureToleranceSeconds = 300
 
 const mac = (secret: string, timestamp: string, body: Buffer | string) =>
   createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()

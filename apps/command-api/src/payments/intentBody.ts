@@ -3,7 +3,7 @@ import { ClientObject, Email, LongText, RequiredText, Text } from '@paylog/domai
 import { AmountCents, maxAmountCents } from '@paylog/domain/money'
 import { type Static, Type } from 'typebox'
 
-export const maxMetadataKeys = 50
+const maxMetadataKeys = 50
 export const maxMetadataBytes = 16 * 1024
 
 const Optional = Type.Optional

@@ -179,13 +179,14 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
   }
 }
 
-/** Folds one event into a payment. Events before PaymentInitiated cannot be (the first append expects no stream). */
-export function evolvePayment(state: PaymentState, event: PaymentEvent): PaymentState {
-  if (event.type === 'PaymentInitiated') return initiated(event)
-  return state.status === 'none' ? state : evolveExisting(state, event)
+/** Events before PaymentInitiated cannot be (the first append expects no stream). */
+export const paymentFold: Fold<PaymentState, PaymentEvent> = {
+  initialState: noPayment,
+  evolve(state, event) {
+    if (event.type === 'PaymentInitiated') return initiated(event)
+    return state.status === 'none' ? state : evolveExisting(state, event)
+  },
 }
-
-export const paymentFold: Fold<PaymentState, PaymentEvent> = { initialState: noPayment, evolve: evolvePayment }
 
 /** A payment that must be there. @throws DomainError `not_found` */
 export function existing(state: PaymentState): Payment {
