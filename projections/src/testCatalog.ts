@@ -11,11 +11,6 @@ const begin = Date.parse('2024-01-01T00:00:00.000Z')
 
 /** The question without any filter. */
 export const everything: ProductsQuestion = {
-  category_id: undefined,
-  product_type: undefined,
-  is_recurring: undefined,
-  is_active: undefined,
-  search: undefined,
   offset: 0,
   limit: 100,
   orderBy: 'created_at',

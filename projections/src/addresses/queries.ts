@@ -9,8 +9,8 @@ import { addressColumns, addressOf, views } from './views.ts'
 type Values = Paging & {
   /** Whose addresses; see `ownerOf`. */
   readonly owner: string
-  readonly address_type: AddressType | undefined
-  readonly guest_email: string | undefined
+  readonly address_type?: AddressType | undefined
+  readonly guest_email?: string | undefined
 }
 
 export type AddressesQuestion = Values & Order

@@ -8,7 +8,7 @@ import { methodColumns, paymentMethodOf, views } from './views.ts'
 type Values = Paging & {
   /** Whose methods; see `ownerOf`. */
   readonly owner: string
-  readonly guest_email: string | undefined
+  readonly guest_email?: string | undefined
 }
 
 export type PaymentMethodsQuestion = Values & Order

@@ -12,11 +12,6 @@ import { getPayment, listPayments, type PaymentsQuestion } from './queries.ts'
 const alice = userOwner('alice')
 const everything: PaymentsQuestion = {
   owner: alice,
-  status: undefined,
-  search: undefined,
-  guest_email: undefined,
-  created_after: undefined,
-  created_before: undefined,
   orderBy: 'created_at',
   orderDir: 'desc',
   page: 1,

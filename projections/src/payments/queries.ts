@@ -14,13 +14,13 @@ export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_a
 type Values = Paging & {
   /** Whose payments; see `ownerOf`. */
   readonly owner: string
-  readonly status: PaymentStatus | undefined
+  readonly status?: PaymentStatus | undefined
   /** Part of the id, an e-mail or the description, in any case. */
-  readonly search: string | undefined
-  readonly guest_email: string | undefined
+  readonly search?: string | undefined
+  readonly guest_email?: string | undefined
   /** Both bounds are exclusive. */
-  readonly created_after: Date | undefined
-  readonly created_before: Date | undefined
+  readonly created_after?: Date | undefined
+  readonly created_before?: Date | undefined
 }
 
 type Shape = Order<PaymentOrder> & {

@@ -20,11 +20,6 @@ import { getPayment, listPayments, type PaymentsQuestion } from './queries.ts'
 const occurred_at = '2026-03-01T10:00:00.000Z'
 const including: PaymentsQuestion = {
   owner: userOwner('u1'),
-  status: undefined,
-  search: undefined,
-  guest_email: undefined,
-  created_after: undefined,
-  created_before: undefined,
   page: 1,
   limit: 50,
   withMethod: true,

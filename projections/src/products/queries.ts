@@ -9,12 +9,12 @@ import { productColumns, productOf, views } from './views.ts'
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'
 
 type Values = Slice & {
-  readonly category_id: string | undefined
-  readonly product_type: ProductType | undefined
-  readonly is_recurring: boolean | undefined
-  readonly is_active: boolean | undefined
+  readonly category_id?: string | undefined
+  readonly product_type?: ProductType | undefined
+  readonly is_recurring?: boolean | undefined
+  readonly is_active?: boolean | undefined
   /** Part of the name or the description, in any case. */
-  readonly search: string | undefined
+  readonly search?: string | undefined
 }
 
 export type ProductsQuestion = Values & Order<ProductOrder>

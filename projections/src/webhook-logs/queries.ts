@@ -10,9 +10,9 @@ type Whose = { readonly user_id: string | undefined }
 
 type Values = Slice &
   Whose & {
-    readonly provider: string | undefined
+    readonly provider?: string | undefined
     /** The name on the wire. */
-    readonly event: string | undefined
+    readonly event?: string | undefined
   }
 
 type Shape = { readonly status: LogStatus | 'any' }

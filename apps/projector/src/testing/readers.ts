@@ -11,11 +11,6 @@ const owner = userOwner('u1')
 /** All payments of the user whom everything here is recorded for. */
 export const everyPayment = {
   owner,
-  status: undefined,
-  search: undefined,
-  guest_email: undefined,
-  created_after: undefined,
-  created_before: undefined,
   orderBy: 'created_at',
   orderDir: 'asc',
   page: 1,
