@@ -12,7 +12,7 @@ const gateway = createAuthorizeNet({
   transactionKey,
   signatureKeys: [signatureKey],
   apiBase,
-  timeoutMs: 5_000,
+  timeoutMs: 15_000,
 })
 t.teardown(() => gateway.close())
 

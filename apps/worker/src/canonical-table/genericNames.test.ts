@@ -10,7 +10,7 @@ import { body, occurred_at } from './genericBodies.ts'
 import { rows } from './genericRows.ts'
 import { createTableRig, now, type Signed } from './tableRig.ts'
 
-const timeoutMs = 5_000
+const timeoutMs = 15_000
 const rig = await createTableRig(t)
 const fakePaypal = await startFakePaypal(t)
 const fakeGateway = await startFakeAuthorizeNet(t)

@@ -14,7 +14,7 @@ import * as generic from './genericBodies.ts'
 import { createTableRig, now, ours, oursOnList, type Signed, theirsOnList } from './tableRig.ts'
 
 const rig = await createTableRig(t)
-const timeoutMs = 5_000
+const timeoutMs = 15_000
 
 const fakes = {
   stripe: await startFakeStripe(t, { now: () => now }),

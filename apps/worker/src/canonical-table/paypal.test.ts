@@ -8,7 +8,7 @@ import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './t
 
 const rig = await createTableRig(t)
 const fake = await startFakePaypal(t)
-const paypal = createPaypal({ ...fake, timeoutMs: 5_000 })
+const paypal = createPaypal({ ...fake, timeoutMs: 15_000 })
 t.teardown(() => paypal.close())
 
 type Row = {

@@ -8,7 +8,7 @@ import { createTableRig, type Message, noMoney, now, theirs, theirsOnList } from
 const rig = await createTableRig(t)
 const fake = await startFakeStripe(t, { now: () => now })
 const { secretKey, webhookSecret, origin: apiBase } = fake
-const stripe = createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs: 5_000 })
+const stripe = createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs: 15_000 })
 t.teardown(() => stripe.close())
 
 type Row = {
