@@ -11,7 +11,7 @@ export type NodeProcess = {
   readonly client: EventStoreDBClient
   /** What the process keeps in memory. */
   residentMegabytes(): Promise<number>
-  /** Lines of the log at the level of a warning or above. */
+  /** Lines of the log at the level of a warning or above, but for the one about the tests' Postgres, which does without fsync. */
   complaints(): readonly string[]
 }
 
@@ -35,6 +35,6 @@ export async function startNodeProcess(t: Test): Promise<NodeProcess> {
       node
         .output()
         .split('\n')
-        .filter((line) => line !== '' && !/^\{"level":"(?:trace|debug|info)"/.test(line)),
+        .filter((line) => line !== '' && !/^\{"level":"(?:trace|debug|info)"|Postgres runs with fsync off/.test(line)),
   }
 }
