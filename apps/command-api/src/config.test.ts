@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError } from '@paylog/runtime/config'
+import { ConfigError } from '@paylog/config/environment'
 import t from 'tap'
 import { Type } from 'typebox'
 import { commandVariables, loadWithNodes } from './config.ts'

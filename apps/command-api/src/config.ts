@@ -1,6 +1,8 @@
 // The variables of the write side.
+
+import { loadConfig, readVariableFiles } from '@paylog/config/environment'
+import { bool, durationMs, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
-import { bool, durationMs, loadConfig, readVariableFiles, url } from '@paylog/runtime/config'
 import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'

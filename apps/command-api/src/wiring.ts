@@ -27,7 +27,9 @@ export async function wireCommandApi(
     return { head: head?.commit.toString() ?? null }
   })
   // No check of the providers: each is one of several, and the payer's choice.
-  const identity = configuredIdentity(config, lifecycle)
+  // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
+  const identity = configuredIdentity(config)
+  lifecycle.add('identity', () => identity.close())
   const now = () => new Date()
   const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf

@@ -1,6 +1,7 @@
 // The command line, for running the node by hand: every flag stands for a variable of the environment.
 import { parseArgs } from 'node:util'
-import { bool, ConfigError, integer, loadConfig, port, readVariableFiles, text, url } from '@paylog/runtime/config'
+import { ConfigError, loadConfig, readVariableFiles } from '@paylog/config/environment'
+import { bool, integer, port, text, url } from '@paylog/config/kinds'
 import { logLevels } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'
 import { defaultMaxAppendBytes } from './node.ts'

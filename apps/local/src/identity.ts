@@ -1,8 +1,9 @@
 // The sandbox identity backend as a process: it knows the demo's people and nobody else.
 import { once } from 'node:events'
+import { loadConfig } from '@paylog/config/environment'
+import { port, text } from '@paylog/config/kinds'
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { loadConfig, port, text } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'
 

@@ -1,5 +1,5 @@
 // `npm start`: the whole system on this machine, until Ctrl-C.
-import { ConfigError } from '@paylog/runtime/config'
+import { ConfigError } from '@paylog/config/environment'
 import { banner } from './banner.ts'
 import { prepare } from './preparation.ts'
 import { defaultDataDirectory, loadSettings } from './settings.ts'

@@ -1,7 +1,8 @@
 // The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
 
+import { loadConfig } from '@paylog/config/environment'
+import { port, text } from '@paylog/config/kinds'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
-import { loadConfig, port, text } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'
 

@@ -1,8 +1,8 @@
 // What is settled before the first process starts.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { ConfigError } from '@paylog/config/environment'
 import { removeRuntime, writeRuntime } from '@paylog/ops/runtimeFile'
-import { ConfigError } from '@paylog/runtime/config'
 import t from 'tap'
 import { prepare } from './preparation.ts'
 import { loadSettings, withoutSettings } from './settings.ts'

@@ -1,18 +1,9 @@
 // What the person who starts the system may set, beyond what the apps themselves understand.
 import { commandVariables } from '@paylog/command-api/config'
+import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
+import { bool, commaList, port, text, url } from '@paylog/config/kinds'
 import { queryVariables } from '@paylog/query-api/config'
 import { apiVariables } from '@paylog/runtime/apiServer'
-import {
-  bool,
-  ConfigError,
-  commaList,
-  loadConfig,
-  port,
-  readVariableFiles,
-  text,
-  url,
-  variableOfFile,
-} from '@paylog/runtime/config'
 import { processVariables } from '@paylog/runtime/lifecycle'
 import { isWebhookVariable } from '@paylog/webhooks/nodes'
 import { loadWorkerConfig, workerVariables } from '@paylog/worker/config'

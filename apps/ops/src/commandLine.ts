@@ -1,6 +1,6 @@
 // Understands a command line, and calls the command that it names.
 import type { Readable, Writable } from 'node:stream'
-import { ConfigError } from '@paylog/runtime/config'
+import { ConfigError } from '@paylog/config/environment'
 import { type Command, type Context, OpsError, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { messageOf } from './messageOf.ts'

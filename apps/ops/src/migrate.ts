@@ -1,6 +1,8 @@
 // `migrate`: brings the tables of the read models and of the webhooks to this version.
+
+import { loadConfig } from '@paylog/config/environment'
+import { text, url } from '@paylog/config/kinds'
 import { readModelMigrations } from '@paylog/projections/migrate'
-import { loadConfig, text, url } from '@paylog/runtime/config'
 import { migrate } from '@paylog/runtime/postgres'
 import { grantReading, requireRole, UnknownRoleError } from '@paylog/runtime/readerRole'
 import { migrateWebhooks } from '@paylog/worker/migrate'

@@ -1,6 +1,6 @@
 // Finds the local system that runs beside, if one does.
 import { resolve } from 'node:path'
-import { withOverrides } from '@paylog/runtime/config'
+import { withOverrides } from '@paylog/config/environment'
 import { isAlive } from './isAlive.ts'
 import { type Runtime, readRuntime } from './runtimeFile.ts'
 

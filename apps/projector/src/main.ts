@@ -1,8 +1,10 @@
 // Keeps the read models up with the log.
+
+import { loadConfig } from '@paylog/config/environment'
+import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { awaitedReads } from '@paylog/projections/awaitedReads'
 import { projections } from '@paylog/projections/registry'
-import { loadConfig, port, text, url } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { listen } from '@paylog/runtime/listen'
 import { createMetrics } from '@paylog/runtime/metrics'

@@ -1,6 +1,7 @@
 // The variables of the read side.
+
+import { url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
-import { url } from '@paylog/runtime/config'
 import { type StaticDecode, Type } from 'typebox'
 
 export const queryVariables = {

@@ -1,6 +1,7 @@
 // The read side as a process of its own.
+
+import { loadConfig } from '@paylog/config/environment'
 import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
-import { loadConfig } from '@paylog/runtime/config'
 import { createHealth } from '@paylog/runtime/health'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createMetrics } from '@paylog/runtime/metrics'

@@ -27,7 +27,9 @@ export function wireQueryApi(
   const { DATABASE_URL: databaseUrl } = config
   const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs, log })
   lifecycle.add('postgres', () => db.end())
-  const identity = configuredIdentity(config, lifecycle)
+  // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
+  const identity = configuredIdentity(config)
+  lifecycle.add('identity', () => identity.close())
   checkReadSide(health, db)
   measureReadSide(metrics, db, log)
   return queryApi({ db, actorOf: identity.actorOf })

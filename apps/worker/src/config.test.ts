@@ -1,4 +1,4 @@
-import { ConfigError } from '@paylog/runtime/config'
+import { ConfigError } from '@paylog/config/environment'
 import t from 'tap'
 import { loadWorkerConfig } from './config.ts'
 

@@ -1,16 +1,8 @@
 // Everything the worker is told by its environment.
+
+import { loadConfig, readVariableFiles } from '@paylog/config/environment'
+import { ageMs, durationMs, listOf, oneOf, port, text, url } from '@paylog/config/kinds'
 import { parseDurationMs } from '@paylog/domain/duration'
-import {
-  ageMs,
-  durationMs,
-  listOf,
-  loadConfig,
-  oneOf,
-  port,
-  readVariableFiles,
-  text,
-  url,
-} from '@paylog/runtime/config'
 import { isRange } from '@paylog/runtime/networks'
 import { type DecodedNodes, decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'

@@ -1,6 +1,5 @@
 // The identity backend that the environment names, for both sides of the API.
-import { commaList, text, url } from '@paylog/runtime/config'
-import type { Lifecycle } from '@paylog/runtime/lifecycle'
+import { commaList, text, url } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
 import { createIdentity, type Identity } from './identity.ts'
 
@@ -13,21 +12,12 @@ const IdentityConfig = Type.Object(identityVariables)
 
 const timeoutMs = 2_000
 
-/**
- * No check of readiness goes with it: without it sessions get 503, but no other replica would be better off, while guests'
- * payments and providers' notifications go on.
- * @param lifecycle closes its connections
- */
-export function configuredIdentity(
-  config: Readonly<StaticDecode<typeof IdentityConfig>>,
-  lifecycle: Pick<Lifecycle, 'add'>,
-): Identity {
-  const identity = createIdentity({
+/** The backend that the configuration names; `close` ends its connections. */
+export function configuredIdentity(config: Readonly<StaticDecode<typeof IdentityConfig>>): Identity {
+  return createIdentity({
     authUrl: config.AUTH_URL,
     service: config.AUTH_SERVICE,
     adminUserTypes: config.ADMIN_USER_TYPES,
     timeoutMs,
   })
-  lifecycle.add('identity', () => identity.close())
-  return identity
 }

@@ -1,5 +1,5 @@
 // What there is to know of the sandbox before it is enabled, which has to be asked for.
-import { bool, commaList } from '@paylog/runtime/config'
+import { bool, commaList } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin } from './providerPlugin.ts'
 import { createSandbox } from './sandbox.ts'

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { loadConfig } from '@paylog/config/environment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
 import { apiVariables } from './apiServer.ts'
-import { loadConfig } from './config.ts'
 import { servedApi } from './testing/servedApi.ts'
 
 async function answerOf(url: string, agent: Agent): Promise<number | string> {

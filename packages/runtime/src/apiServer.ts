@@ -1,9 +1,10 @@
 // A process that serves an API: its limits, its pages for operators, and how it stops.
+
+import { integer, isOrigin, listOf, port, text, url } from '@paylog/config/kinds'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Redis } from 'ioredis'
 import { type StaticDecode, Type } from 'typebox'
 import { browserHeaders } from './browserHeaders.ts'
-import { integer, isOrigin, listOf, port, text, url } from './config.ts'
 import { requestsUnderWay } from './draining.ts'
 import type { Health } from './health.ts'
 import { createHttp } from './http.ts'

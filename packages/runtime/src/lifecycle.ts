@@ -1,6 +1,8 @@
 // Starts an app, and stops it in the reverse order in which it was built.
+
+import { ConfigError, loadConfig } from '@paylog/config/environment'
+import { durationMs, oneOf } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
-import { ConfigError, durationMs, loadConfig, oneOf } from './config.ts'
 import { databaseAdvice } from './databaseFailure.ts'
 import { createLog, type Logger, withoutUrlSecrets } from './log.ts'
 import { startTracing } from './tracing.ts'

@@ -1,9 +1,9 @@
 // How much one caller may ask for, and how much all of them together.
 import underPressure from '@fastify/under-pressure'
+import { durationMs, integer } from '@paylog/config/kinds'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
-import { durationMs, integer } from './config.ts'
 import { credentialKeys } from './credentialKeys.ts'
 import { guardIdentity } from './guardIdentity.ts'
 import { clientNetwork } from './networks.ts'

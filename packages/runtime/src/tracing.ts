@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { ConfigError, loadConfig } from '@paylog/config/environment'
+import { bool, oneOf, text, url } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
-import { bool, ConfigError, loadConfig, oneOf, text, url } from './config.ts'
 import type { Logger } from './log.ts'
 
 /** Everything else that OpenTelemetry names for its SDK (sampler, batches, timeout, certificates) is read by the SDK itself. */

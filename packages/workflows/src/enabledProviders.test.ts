@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@paylog/runtime/config'
+import { ConfigError, loadConfig } from '@paylog/config/environment'
 import t from 'tap'
 import { Type } from 'typebox'
 import { credentialProblems, enabledProviders, providerVariables } from './enabledProviders.ts'

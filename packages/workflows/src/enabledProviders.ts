@@ -1,7 +1,9 @@
 // The providers as the environment describes them: each is enabled when its credentials are set.
+
+import { ConfigError } from '@paylog/config/environment'
+import { integer } from '@paylog/config/kinds'
 import type { Provider } from '@paylog/providers/provider'
 import { pluginVariables, providerPlugins } from '@paylog/providers/registry'
-import { ConfigError, integer } from '@paylog/runtime/config'
 import { type StaticDecode, Type } from 'typebox'
 import { type ObserveProviderCall, observedProvider } from './observedProvider.ts'
 

@@ -1,5 +1,5 @@
 // What is wrong with the providers' credentials, for whoever tells it together with everything else.
-import { ConfigError, loadConfig } from '@paylog/runtime/config'
+import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { Type } from 'typebox'
 import { credentialProblems, providerVariables } from './enabledProviders.ts'
 

@@ -1,6 +1,7 @@
 // The least that a service could do with an order: a Fastify route that checks a body and inserts one row, durably.
 import { randomUUID } from 'node:crypto'
-import { loadConfig, port, url } from '@paylog/runtime/config'
+import { loadConfig } from '@paylog/config/environment'
+import { port, url } from '@paylog/config/kinds'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createPool } from '@paylog/runtime/postgres'
 import Fastify from 'fastify'

@@ -1,5 +1,5 @@
+import { loadConfig } from '@paylog/config/environment'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { loadConfig } from '@paylog/runtime/config'
 import { listen } from '@paylog/testing/httpServer'
 import t from 'tap'
 import { Type } from 'typebox'

@@ -1,6 +1,6 @@
+import { loadConfig } from '@paylog/config/environment'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { hashToken } from '@paylog/identity/identity'
-import { loadConfig } from '@paylog/runtime/config'
 import { createHealth } from '@paylog/runtime/health'
 import { createHttp } from '@paylog/runtime/http'
 import type { Lifecycle } from '@paylog/runtime/lifecycle'

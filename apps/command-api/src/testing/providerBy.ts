@@ -1,6 +1,7 @@
 // Real adapters before fakes of their providers, enabled as an operator enables them: by variables.
+
+import { loadConfig } from '@paylog/config/environment'
 import type { Provider } from '@paylog/providers/provider'
-import { loadConfig } from '@paylog/runtime/config'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import type { Test } from 'tap'
 import { Type } from 'typebox'

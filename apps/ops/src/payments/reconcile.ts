@@ -1,7 +1,8 @@
 // `payments reconcile`: asks the providers what became of the payments, and records what had been missed.
 import { randomUUID } from 'node:crypto'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, url } from '@paylog/runtime/config'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'

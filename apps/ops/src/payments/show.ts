@@ -1,8 +1,10 @@
 // `payment show`: what a payment is, or was at a time, and everything that had happened to it by then.
+
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { recordedId } from '@paylog/domain/fields'
 import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, url } from '@paylog/runtime/config'
 import { paymentAfter } from '@paylog/workflows/paymentOnRecord'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments, UsageError } from '../command.ts'

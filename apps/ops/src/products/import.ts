@@ -1,6 +1,8 @@
 // `products import`: adds and changes products, a line of a file for each.
+
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, readArguments } from '../command.ts'
 import { reportBeside } from '../progress.ts'

@@ -1,4 +1,7 @@
 // `projections list`: what there is of each projection, whether it runs, and how far it is.
+
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { listStoredTables, type StoredTable } from '@paylog/projections/inventory'
 import type { Lag } from '@paylog/projections/lag'
 import { projections } from '@paylog/projections/registry'
@@ -6,7 +9,6 @@ import { tableName } from '@paylog/projections/tables'
 import { rebuildLock } from '@paylog/projector/rebuild/rebuild'
 import { verifyLock } from '@paylog/projector/rebuild/verify'
 import { projectionLock } from '@paylog/projector/runProjection'
-import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, readArguments } from '../command.ts'
 import type { Pool } from '../opsPool.ts'

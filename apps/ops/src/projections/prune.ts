@@ -1,8 +1,9 @@
 // `projections prune`: drops the tables of projections that nobody needs any more.
 
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { projections } from '@paylog/projections/registry'
 import { tableName } from '@paylog/projections/tables'
-import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, OpsError, readList } from '../command.ts'
 import { withInterrupt } from '../withInterrupt.ts'

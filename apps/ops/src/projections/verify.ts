@@ -1,6 +1,8 @@
 // `projections verify`: whether the rows that queries see are what the log says.
+
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, OpsError, readList } from '../command.ts'
 import { reportBeside } from '../progress.ts'

@@ -1,6 +1,8 @@
 // `sandbox settle`: lets a payment of the sandbox end as you like.
+
+import { loadConfig } from '@paylog/config/environment'
+import { commaList, port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { commaList, loadConfig, port, text, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
 import { reachableUrl } from '../reachableUrl.ts'

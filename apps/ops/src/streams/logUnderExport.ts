@@ -1,7 +1,8 @@
 // The log that an export is made from or compared with.
 import type { Writable } from 'node:stream'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { createRawClient, type RawClient } from '@paylog/event-store/raw/rawClient'
-import { loadConfig, url } from '@paylog/runtime/config'
 import { Type } from 'typebox'
 import { OpsError } from '../command.ts'
 import { withInterrupt } from '../withInterrupt.ts'

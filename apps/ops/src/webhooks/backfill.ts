@@ -1,6 +1,7 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
+
+import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, readVariableFiles } from '@paylog/runtime/config'
 import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
 import { workerVariables } from '@paylog/worker/config'
 import { type Backfilled, backfill } from '@paylog/worker/operations/backfill'

@@ -1,5 +1,6 @@
 // `webhooks enable`: lets a node get messages again that answered that it is gone.
-import { loadConfig, url } from '@paylog/runtime/config'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { listNodes } from '@paylog/worker/operations/deliveryList'
 import { type Enabled, enableNode } from '@paylog/worker/operations/enabling'
 import { Type } from 'typebox'

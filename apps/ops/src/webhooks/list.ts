@@ -1,5 +1,6 @@
 // `webhooks list`: how the nodes stand, and the newest deliveries.
-import { loadConfig, url } from '@paylog/runtime/config'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import {
   type ListedDelivery,
   type ListedNode,

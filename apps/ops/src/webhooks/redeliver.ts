@@ -1,5 +1,6 @@
 // `webhooks redeliver`: sends deliveries again, single ones by id or all of a node that failed.
-import { loadConfig, url } from '@paylog/runtime/config'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { type Command, readList, UsageError } from '../command.ts'
 import { reportBeside } from '../progress.ts'

@@ -1,6 +1,8 @@
 // Room: projector, tests only. The projector of a later version of the program, which means something else by payments.
+
+import { loadConfig } from '@paylog/config/environment'
+import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { loadConfig, text } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createPool } from '@paylog/runtime/postgres'
 import { Type } from 'typebox'

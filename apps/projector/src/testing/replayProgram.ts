@@ -1,7 +1,9 @@
 // Room: projector, tests only. A rebuild or a verification as a process of its own, which can be killed wherever it is.
+
+import { loadConfig } from '@paylog/config/environment'
+import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { projections } from '@paylog/projections/registry'
-import { loadConfig, text } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { createPool } from '@paylog/runtime/postgres'
 import { Type } from 'typebox'

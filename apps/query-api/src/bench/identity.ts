@@ -1,8 +1,9 @@
 // The sandbox identity backend as a process of its own, which knows a session of every owner in the tables, and of an
 // administrator, who comes last.
 import { once } from 'node:events'
+import { loadConfig } from '@paylog/config/environment'
+import { integer, port } from '@paylog/config/kinds'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { integer, loadConfig, port } from '@paylog/runtime/config'
 import { runApp } from '@paylog/runtime/lifecycle'
 import { Type } from 'typebox'
 import { sessionOf, userId } from './owners.ts'

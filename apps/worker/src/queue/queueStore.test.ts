@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ConfigError } from '@paylog/runtime/config'
+import { ConfigError } from '@paylog/config/environment'
 import { createLog } from '@paylog/runtime/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'

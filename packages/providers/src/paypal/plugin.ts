@@ -1,5 +1,5 @@
 // What there is to know of PayPal before it is enabled.
-import { commaList, origin, text } from '@paylog/runtime/config'
+import { commaList, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials } from '../providerPlugin.ts'
 import { paypalForm } from './notificationForm.ts'

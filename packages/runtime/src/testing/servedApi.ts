@@ -1,10 +1,10 @@
 // An API as the apps serve it, in the process of a test.
 import { Writable } from 'node:stream'
+import { loadConfig } from '@paylog/config/environment'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Test } from 'tap'
 import { Type } from 'typebox'
 import { apiVariables, serveApi } from '../apiServer.ts'
-import { loadConfig } from '../config.ts'
 import { createHealth } from '../health.ts'
 import { createLog } from '../log.ts'
 import { createMetrics } from '../metrics.ts'

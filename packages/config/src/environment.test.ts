@@ -3,22 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
-import {
-  ageMs,
-  bool,
-  ConfigError,
-  commaList,
-  durationListMs,
-  durationMs,
-  integer,
-  loadConfig,
-  oneOf,
-  port,
-  readVariableFiles,
-  text,
-  url,
-  withOverrides,
-} from './config.ts'
+import { ConfigError, loadConfig, readVariableFiles, withOverrides } from './environment.ts'
+import { ageMs, bool, commaList, durationListMs, durationMs, integer, oneOf, port, text, url } from './kinds.ts'
 
 const schema = Type.Object({
   PORT: port(8080),

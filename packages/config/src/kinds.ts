@@ -1,0 +1,131 @@
+// The kinds of variables: how each is written in an environment, and what it decodes to.
+import { parseDurationMs } from '@paylog/domain/duration'
+import { Type } from 'typebox'
+
+/** Its message completes the sentence that begins with the variable's name, and never holds the value. */
+export class BadVariable extends Error {
+  override readonly name = 'BadVariable'
+}
+
+/** A TCP port, 0 meaning any free one. */
+export function port(defaultPort?: number) {
+  return variable(defaultPort, (text) => wholeNumber(text, 0, 65_535, 'must be a port number from 0 to 65535'))
+}
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number, defaultValue?: number) {
+  return variable(defaultValue, (text) => wholeNumber(text, min, max, `must be a whole number from ${min} to ${max}`))
+}
+
+/** `true` or `false`. Nothing else: "yes" or "1" silently read as false has switched off too many safeguards elsewhere. */
+export function bool(defaultValue?: boolean) {
+  return variable(defaultValue, (text) => {
+    if (text !== 'true' && text !== 'false') throw new BadVariable('must be true or false')
+    return text === 'true'
+  })
+}
+
+/** Any text that is not empty. */
+export function text(defaultValue?: string) {
+  return variable(defaultValue, (value) => value)
+}
+
+/** One of a few words. */
+export function oneOf<const Word extends string>(words: readonly Word[], defaultValue?: NoInfer<Word>) {
+  return variable(defaultValue, (value) => {
+    const word = words.find((candidate) => candidate === value)
+    if (word === undefined) throw new BadVariable(`must be one of ${words.join(', ')}`)
+    return word
+  })
+}
+
+/** A URL of one of the given schemes, written without the colon: `url(['http', 'https'])`. Decodes to the text as it was given. */
+export function url(schemes: readonly string[], defaultValue?: string) {
+  const expected = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`
+  return variable(defaultValue, (value) => {
+    const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : undefined
+    if (scheme === undefined || !schemes.includes(scheme)) throw new BadVariable(expected)
+    return value
+  })
+}
+
+/** Where an HTTP service is: scheme, host and port, without a path. Decodes to the text without a final slash. */
+export function origin(defaultValue?: string) {
+  return variable(defaultValue, (value) => {
+    if (!isOrigin(value)) throw new BadVariable('must be a URL such as https://api.example.com, without a path')
+    return new URL(value).origin
+  })
+}
+
+/** Whether this is scheme, host and port of an HTTP service, without a path. */
+export function isOrigin(value: string): boolean {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined
+  const isBare = parsed !== undefined && `${parsed.origin}/` === parsed.href
+  // A host may be called *.example.com, but whoever writes it means all hosts below.
+  return isBare && ['http:', 'https:'].includes(parsed.protocol) && !value.includes('*')
+}
+
+/** A duration: `500ms`, `5s`, `2m`, `1h`, or a bare number of milliseconds. Decodes to milliseconds. */
+export function durationMs(defaultValue?: string | number) {
+  return variable(defaultValue, boundedDurationMs)
+}
+
+/** How old something may get: a duration up to `3650d`, because nobody sleeps that long. Decodes to milliseconds. */
+export function ageMs(defaultValue?: string) {
+  return variable(defaultValue, (value) => {
+    const ms = parseDurationMs(value)
+    if (ms === undefined || ms > maxAgeMs) throw new BadVariable('must be a duration such as 36h or 90d, at most 3650d')
+    return ms
+  })
+}
+
+/** Comma-separated words. Spaces around them and empty words are dropped. */
+export function commaList(defaultValue?: readonly string[]) {
+  return variable(defaultValue?.join(','), splitAtCommas)
+}
+
+/** Comma-separated words that each pass a check; `expected` completes the sentence "must be …". */
+export function listOf(isItem: (word: string) => boolean, expected: string, defaultValue?: readonly string[]) {
+  return variable(defaultValue?.join(','), (value) => {
+    const words = splitAtCommas(value)
+    if (!words.every(isItem)) throw new BadVariable(`must be ${expected}`)
+    return words
+  })
+}
+
+/** Comma-separated durations. */
+export function durationListMs(defaultValue?: readonly (string | number)[]) {
+  return variable(defaultValue?.join(','), (value) => splitAtCommas(value).map(boundedDurationMs))
+}
+
+// setTimeout takes 32 bits; a longer delay would fire at once.
+const maxDurationMs = 2 ** 31 - 1
+const maxAgeMs = 3_650 * 24 * 3_600_000
+
+function boundedDurationMs(value: string): number {
+  const durationMs = parseDurationMs(value)
+  if (durationMs === undefined) throw new BadVariable('must be a duration such as 500ms, 5s, 2m or 1h')
+  if (durationMs > maxDurationMs) throw new BadVariable('must be a duration of at most 596h')
+  return durationMs
+}
+
+function wholeNumber(value: string, min: number, max: number, expected: string): number {
+  const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+  if (!(number >= min && number <= max)) throw new BadVariable(expected)
+  return number
+}
+
+function splitAtCommas(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+}
+
+// The default is kept in the form in which an operator would write it, so it goes through the same decoder.
+function variable<Value>(defaultValue: string | number | boolean | undefined, decode: (text: string) => Value) {
+  return Type.Decode(
+    defaultValue === undefined ? Type.String() : Type.String({ default: String(defaultValue) }),
+    decode,
+  )
+}
