@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify'
 
 /** Who has not sent its request to the end by then is not waited for. */
 const unsentPatienceMs = 2_000
-/** A turn of the event loop that took less had nothing to read. */
-const quietTurnMs = 1
-const maxTurns = 50
+/** A turn of the event loop that took less had nothing to read; and what comes in during it is reset by the close. */
+const quietTurnMs = 0.1
+const quietPatienceMs = 500
 
 const running = new WeakMap<FastifyInstance, ReadonlyMap<symbol, string>>()
 
@@ -103,10 +103,10 @@ function watchHandlers(http: FastifyInstance): () => Promise<void> {
   }
 }
 
-/** Waits, for a bounded number of turns, until a turn of the event loop brings nothing to do. */
+/** Waits, not for long, until a turn of the event loop brings nothing to do. */
 async function quietTurn(): Promise<void> {
-  for (let turn = 0; turn < maxTurns; turn++) {
-    const begun = performance.now()
+  const latest = performance.now() + quietPatienceMs
+  for (let begun = performance.now(); begun < latest; begun = performance.now()) {
     await new Promise<void>((resolve) => setImmediate(resolve))
     await new Promise<void>((resolve) => setImmediate(resolve))
     if (performance.now() - begun < quietTurnMs) return
