@@ -6,7 +6,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Block, blocksOf } from './readme.ts'
+import { type Block, blocksOf, variablesOf } from './readme.ts'
+import { openShell } from './shell.ts'
 import { beginVisit } from './visit.ts'
 import { sections } from './walk.ts'
 
@@ -23,9 +24,10 @@ async function walkThrough(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-newcomer-'))
   const clone = join(directory, 'paylog')
   execFileSync('git', ['clone', '--quiet', root, clone])
-  const visit = beginVisit(clone, say)
+  const readme = readFileSync(join(clone, 'README.md'), 'utf8')
+  const visit = beginVisit(openShell(clone, environmentOfNewcomer(readme)), say)
   try {
-    for (const [heading, blocks] of shellByHeading(readFileSync(join(clone, 'README.md'), 'utf8'))) {
+    for (const [heading, blocks] of shellByHeading(readme)) {
       say(`## ${heading}`)
       const section = sections[heading]
       if (section === undefined) throw new Error(`Nobody has said what to do with the commands of ${heading}`)
@@ -38,6 +40,12 @@ async function walkThrough(): Promise<number> {
   const { ran, failed, leftOut } = visit.totals()
   say(`${ran} commands of the README were run, ${failed} failed, ${leftOut} left out`)
   return failed > 0 || ran === 0 ? 1 : 0
+}
+
+function environmentOfNewcomer(readme: string): NodeJS.ProcessEnv {
+  const ours = variablesOf(readme)
+  const isOurs = (name: string) => ours.has(name) || /^(EXTERNAL_)?WEBHOOK/.test(name)
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 }
 
 function shellByHeading(markdown: string): Map<string, Block[]> {

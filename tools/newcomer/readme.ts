@@ -32,6 +32,12 @@ export function commandsOf(block: Block): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
 }
 
+/** The names of variables that stand first in a row of a table. */
+export function variablesOf(markdown: string): ReadonlySet<string> {
+  const firstCells = [...markdown.matchAll(/^\| (`[A-Z].*?) \|/gm)].map(([, cell = '']) => cell)
+  return new Set(firstCells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name)))
+}
+
 export type Synopsis = { readonly words: string; readonly options: readonly string[] }
 
 /** A command that stands for several: `a b|c [--d N] …` is `a b` and `a c`, both with the option `--d` if one is named. */

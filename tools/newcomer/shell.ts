@@ -1,4 +1,4 @@
-// A terminal of somebody who has just got the project: a folder, a shell, and next to nothing in the environment.
+// A terminal of somebody who has just got the project: a folder, a shell, and nothing about Paylog in the environment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -21,11 +21,12 @@ export type Shell = {
 
 const defaultTimeoutMs = 180_000
 
-export function openShell(directory: string): Shell {
+/** @param env of everything that is run */
+export function openShell(directory: string, env: NodeJS.ProcessEnv): Shell {
   const start = (command: string) => {
     const child = spawn('sh', ['-e', '-c', command], {
       cwd: directory,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })

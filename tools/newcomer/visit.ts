@@ -1,6 +1,6 @@
 // One walk through the README: where it takes place, what it has seen so far, and what went wrong.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openShell, type Running, type Shell } from './shell.ts'
+import type { Running, Shell } from './shell.ts'
 
 const lookMs = 200
 const patienceMs = 300_000
@@ -13,8 +13,8 @@ export type Visit = {
   system: Running | undefined
   /** Runs a command as printed; `shows` is text that its output has to hold. Returns the output. */
   run(command: string, shows?: readonly string[]): Promise<string>
-  /** Looks until what a command that goes on is for has happened. */
-  await(command: string, happened: () => boolean): Promise<void>
+  /** Looks until a command that goes on has printed something. */
+  await(command: string, running: Running, text: string): Promise<void>
   /** Says why a command is not run. */
   leaveOut(command: string, why: string): void
   /** Starts a command as printed in a terminal of its own, and waits for what it says when it is there. */
@@ -22,8 +22,8 @@ export type Visit = {
   totals(): { readonly ran: number; readonly failed: number; readonly leftOut: number }
 }
 
-export function beginVisit(directory: string, say: (line: string) => void): Visit {
-  const shell = openShell(directory)
+/** @param say is told of every command, in a line, and of what one that failed has printed */
+export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
   let ran = 0
   let failed = 0
   let leftOut = 0
@@ -54,14 +54,13 @@ export function beginVisit(directory: string, say: (line: string) => void): Visi
     },
     async start(command, says) {
       const running = shell.start(command)
-      const isThere = () => running.output().includes(says)
-      await look(() => isThere() || running.exitCode() !== null)
-      told(command, isThere() ? undefined : `never said ${says}`, running.output())
+      await this.await(command, running, says)
       return running
     },
-    async await(command, happened) {
-      await look(happened)
-      told(command, happened() ? undefined : 'what it is for did not happen', '')
+    async await(command, running, text) {
+      const isThere = () => running.output().includes(text)
+      await look(() => isThere() || running.exitCode() !== null)
+      told(command, isThere() ? undefined : `never said ${text}`, running.output())
     },
     totals: () => ({ ran, failed, leftOut }),
   }

@@ -32,7 +32,7 @@ export const sections: Readonly<Record<string, Section>> = {
     await visit.system?.interrupt()
     visit.system = await visit.start(again, '\nready')
     await visit.run(tour[0]?.text ?? '')
-    await visit.await(listen, () => listener.output().includes('"event":"payment.created"'))
+    await visit.await(listen, listener, '"event":"payment.created"')
     await listener.interrupt()
   },
   Webhooks: async (blocks, visit) => {
