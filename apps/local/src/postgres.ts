@@ -8,8 +8,13 @@ import { Type } from 'typebox'
 
 runApp('postgres', async ({ log, lifecycle }) => {
   const config = loadConfig(Type.Object({ PORT: port(), POSTGRES_DIRECTORY: text() }))
-  const postgres = await startEmbeddedPostgres({ directory: config.POSTGRES_DIRECTORY, port: config.PORT, log })
-  lifecycle.add('postgres', postgres.stop)
+  const starting = startEmbeddedPostgres({ directory: config.POSTGRES_DIRECTORY, port: config.PORT, log })
+  // A stop during the start waits for it: a database that is just being made would go on being made behind our back.
+  lifecycle.add('postgres', async () => {
+    const started = await starting.catch(() => undefined)
+    await started?.stop()
+  })
+  const postgres = await starting
   postgres.lost.addEventListener('abort', () => lifecycle.fail(postgres.lost.reason))
   return { databaseUrl: postgres.databaseUrl }
 })

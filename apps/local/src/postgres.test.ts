@@ -1,0 +1,27 @@
+// The part that holds the embedded Postgres, stopped at the worst moment.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compileCache } from '@paylog/testing/compileCache'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+
+t.test('a stop while the database is being made leaves nothing that is still made', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'paylog-postgres-test-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  const data = join(directory, 'postgres')
+  const child = spawn(process.execPath, [fileURLToPath(new URL('postgres.ts', import.meta.url))], {
+    env: { PATH: process.env.PATH, ...compileCache, PORT: String(await freePort()), POSTGRES_DIRECTORY: data },
+    stdio: 'ignore',
+  })
+  const exited = once(child, 'exit')
+  const unfinished = join(data, 'cluster.unfinished')
+  await waitFor(() => existsSync(join(unfinished, 'PG_VERSION')), { what: 'the database to be begun' })
+  child.kill('SIGTERM')
+  t.same(await exited, [0, null])
+  t.notOk(existsSync(unfinished))
+})
