@@ -2,23 +2,24 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
+export type PortRange = { readonly first: number; readonly last: number }
+
 /** Below the ports that Linux gives to outgoing connections, which could take a process's port while it restarts. */
-const firstPort = 20_000
-const lastPort = 32_000
+const belowOutgoing: PortRange = { first: 20_000, last: 31_999 }
 const attempts = 50
 
 /**
- * @param taken those that are not to be found although they are free; the found one is added
+ * @param taken those that are not to be found although they are free; each that was tried is added
  * @returns a port on the loopback interface that is free now
  */
-export async function findFreePort(taken: Set<number>): Promise<number> {
+export async function findFreePort(taken: Set<number>, { first, last } = belowOutgoing): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const port = randomInt(firstPort, lastPort)
-    if (taken.has(port) || (await listenProblem('127.0.0.1', port)) !== undefined) continue
+    const port = randomInt(first, last + 1)
+    if (taken.has(port)) continue
     taken.add(port)
-    return port
+    if ((await listenProblem('127.0.0.1', port)) === undefined) return port
   }
-  throw new Error(`No free port was found between ${firstPort} and ${lastPort}.`)
+  throw new Error(`No free port was found from ${first} to ${last}.`)
 }
 
 /** @returns the error code with which listening fails, or nothing */

@@ -1,6 +1,6 @@
 // Apps as real processes: started, known to be ready, stopped or killed.
 import { spawn } from 'node:child_process'
-import { findFreePort } from '@paylog/runtime/ports'
+import { findFreePort, type PortRange } from '@paylog/runtime/ports'
 import type { Test } from 'tap'
 import { compileCache } from './compileCache.ts'
 
@@ -12,6 +12,13 @@ const stopTimeoutMs = 15_000
  */
 const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0' }
 const handedOut = new Set<number>()
+/**
+ * A port is chosen some time before it is listened on, so files that run at the same time choose from ranges of their own.
+ * None of them is one that `npm start` chooses.
+ */
+const firstTestPort = 10_000
+const portsOfAJob = 1_000
+const mostJobs = 5
 
 export type TestProcess = {
   readonly pid: number
@@ -74,5 +81,14 @@ export async function startProcess(
   return { pid: child.pid ?? 0, detail, exited, output: () => written, kill, stop }
 }
 
-/** A port that is free now, another one each time. */
-export const freePort = () => findFreePort(handedOut)
+/** A port that is free now, another one each time, and none that a test file beside this one is given. */
+export const freePort = () => findFreePort(handedOut, portsOfJob(process.env.TAP_JOB_ID))
+
+/** @param jobId which of the files that run side by side asks; nothing for whoever runs them */
+export function portsOfJob(jobId: string | undefined): PortRange {
+  const job = jobId === undefined ? mostJobs : Number(jobId)
+  if (jobId !== undefined && !(job < mostJobs))
+    throw new RangeError(`There are ports for ${mostJobs} jobs, not for number ${jobId}.`)
+  const first = firstTestPort + job * portsOfAJob
+  return { first, last: first + portsOfAJob - 1 }
+}
