@@ -1,6 +1,6 @@
 // The compose files, as processes of this machine: what they say is what is started, and it does what the README says.
 import { writeFile } from 'node:fs/promises'
-import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'

@@ -1,6 +1,6 @@
 // Every example of the OpenAPI document is sent to a running system; no answer has anything that is not described.
 import { randomUUID } from 'node:crypto'
-import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'

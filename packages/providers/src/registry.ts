@@ -2,7 +2,7 @@
 import type { ProviderName } from '@paylog/domain/providerNames'
 import { authorizeNet } from './authorize-net/plugin.ts'
 import { paypal } from './paypal/plugin.ts'
-import { sandbox } from './sandboxPlugin.ts'
+import { sandbox } from './sandbox/plugin.ts'
 import { stripe } from './stripe/plugin.ts'
 
 export const providerPlugins = {

@@ -5,7 +5,7 @@ import { genericNames } from './genericEvent.ts'
 import type { ProviderObject } from './notificationForm.ts'
 import { createPaypal } from './paypal/paypal.ts'
 import type { Provider } from './provider.ts'
-import { createSandbox } from './sandbox.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
 import { type Simulator, simulators } from './simulation.ts'
 import { createStripe } from './stripe/stripe.ts'
 

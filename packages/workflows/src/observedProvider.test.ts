@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createMetrics } from '@paylog/runtime/metrics'
 import t from 'tap'
 import { measureWorkflows } from './measureWorkflows.ts'

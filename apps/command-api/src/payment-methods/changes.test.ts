@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { defaultChoiceStream, paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
 import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
 import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'

@@ -3,7 +3,7 @@ import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 

@@ -1,6 +1,6 @@
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { CreateIntent, Provider } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 

@@ -1,7 +1,7 @@
 // Paying with a saved method: whose it may be, what the provider is told of it, and what its owner is shown.
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'

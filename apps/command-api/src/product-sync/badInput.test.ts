@@ -1,4 +1,4 @@
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
 import { ada, admin, guest } from '../testing/people.ts'
 import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
-import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import t from 'tap'
 import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
 

@@ -1,5 +1,5 @@
 // Saving methods at Stripe's fake, with the sandbox beside it, as a test sees it.
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import type { Headers } from './commandApiUnderTest.ts'

@@ -6,7 +6,7 @@ import {
   ProviderError,
   type ProviderErrorKind,
 } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import { requestIdentity } from '../idempotency.ts'
 import { commandApiUnderTest } from './commandApiUnderTest.ts'

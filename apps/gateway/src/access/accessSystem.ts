@@ -1,7 +1,7 @@
 // The whole system as processes, with everything that they write kept, for tests that look for what must not be there.
 import { randomBytes } from 'node:crypto'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'

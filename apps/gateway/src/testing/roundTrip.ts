@@ -1,7 +1,7 @@
 // What the tests of the whole system share: a persistent client, the nodes, and the story that has to survive faults.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
 import { startSystem, type TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'

@@ -1,7 +1,7 @@
 // How many payments are asked about: a few at a time, in order, and no further when nobody answers.
 import { setImmediate as tick } from 'node:timers/promises'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Workflow } from '@paylog/workflows/context'
 import t from 'tap'

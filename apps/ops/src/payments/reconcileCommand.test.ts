@@ -1,6 +1,6 @@
 // How `payments reconcile` is called, what it asks about, and how it is interrupted.
 import type { Provider } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { signSandboxEvent } from '@paylog/providers/sandboxSignature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { request } from 'undici'
 import { OpsError } from '../command.ts'
 

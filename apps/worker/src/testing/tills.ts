@@ -1,7 +1,7 @@
 // A provider that a test holds in its hands: it keeps intents, honours keys, and is silent or slow when told to.
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createLedger } from '@paylog/testing/fakeProvider'
 import type { Test } from 'tap'
 

@@ -11,7 +11,7 @@ import {
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import type { MethodRef, Provider, ProviderMethods } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { paymentMethodId } from '../paymentMethodId.ts'

@@ -2,7 +2,7 @@
 // of a call is replaced with, and what happens while one is under way.
 import { type Provider, ProviderError, type ProviderErrorKind } from '@paylog/providers/provider'
 import type { CatalogProduct, ProviderProduct, PutProduct } from '@paylog/providers/providerCatalog'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 
 type StagedProduct = Pick<CatalogProduct, 'name' | 'description' | 'product_type'>
 

@@ -10,7 +10,7 @@ import {
   ProviderError,
   type ProviderErrorKind,
 } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createLedger } from '@paylog/testing/fakeProvider'
 import type { Test } from 'tap'
 

@@ -1,6 +1,6 @@
 // The sandbox's notifications: the provider-neutral shape of interface section 6.1.
-import { genericNames } from './genericEvent.ts'
-import { madeUpId, type NotificationForm } from './notificationForm.ts'
+import { genericNames } from '../genericEvent.ts'
+import { madeUpId, type NotificationForm } from '../notificationForm.ts'
 import { readNotification } from './sandbox.ts'
 
 export const sandboxForm: NotificationForm = {

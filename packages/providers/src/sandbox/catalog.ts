@@ -1,6 +1,6 @@
 // The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
-import type { ProviderCatalog } from './providerCatalog.ts'
-import { derivedId } from './sandboxIds.ts'
+import type { ProviderCatalog } from '../providerCatalog.ts'
+import { derivedId } from './ids.ts'
 
 export const sandboxCatalog: ProviderCatalog = {
   keepsPrice: () => true,

@@ -1,9 +1,9 @@
 import { hasCardNumber } from '@paylog/domain/cardNumber'
 import t from 'tap'
-import type { ProviderError, ProviderMethods } from './provider.ts'
-import type { CatalogPrice, ProviderCatalog } from './providerCatalog.ts'
+import type { ProviderError, ProviderMethods } from '../provider.ts'
+import type { CatalogPrice, ProviderCatalog } from '../providerCatalog.ts'
 import { createSandbox } from './sandbox.ts'
-import { signSandboxEvent } from './sandboxSignature.ts'
+import { signSandboxEvent } from './signature.ts'
 
 const secret = 'sandbox-secret'
 const now = new Date('2026-01-01T12:00:00.000Z')

@@ -1,10 +1,10 @@
 // The sandbox provider: deterministic, without a network and without a state of its own.
-import { type GenericDialect, readGenericEvent } from './genericEvent.ts'
-import { notificationJson } from './notificationJson.ts'
-import type { Provider, ProviderNotification } from './provider.ts'
-import { sandboxCatalog } from './sandboxCatalog.ts'
-import { cards, declined, declinedCard, sandboxMethods } from './sandboxMethods.ts'
-import { verifySandboxSignature } from './sandboxSignature.ts'
+import { type GenericDialect, readGenericEvent } from '../genericEvent.ts'
+import { notificationJson } from '../notificationJson.ts'
+import type { Provider, ProviderNotification } from '../provider.ts'
+import { sandboxCatalog } from './catalog.ts'
+import { cards, declined, declinedCard, sandboxMethods } from './methods.ts'
+import { verifySandboxSignature } from './signature.ts'
 
 /** Its notifications have the provider-neutral shape, and no other. */
 const dialect: GenericDialect = {

@@ -1,7 +1,7 @@
 // The sandbox's customers and saved methods. It keeps none: their ids follow from what they are made of.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import { ProviderError, type ProviderMethods } from './provider.ts'
-import { derivedId } from './sandboxIds.ts'
+import { ProviderError, type ProviderMethods } from '../provider.ts'
+import { derivedId } from './ids.ts'
 
 export const declinedCard = 'pm_card_declined'
 

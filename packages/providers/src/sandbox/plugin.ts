@@ -1,9 +1,9 @@
 // What there is to know of the sandbox before it is enabled, which has to be asked for.
 import { bool, commaList } from '@paylog/config/kinds'
 import { Type } from 'typebox'
-import { definePlugin } from './providerPlugin.ts'
+import { definePlugin } from '../providerPlugin.ts'
+import { sandboxForm } from './notificationForm.ts'
 import { createSandbox } from './sandbox.ts'
-import { sandboxForm } from './sandboxForm.ts'
 
 export const sandbox = definePlugin({
   variables: {
