@@ -43,7 +43,7 @@ export async function readLockFile(): Promise<LockFile> {
 }
 
 /** Adds what is missing, at the place where npm would have it. */
-export async function completeLockFile(): Promise<number> {
+async function completeLockFile(): Promise<number> {
   const lock = await readLockFile()
   const missing = missingOptionals(lock)
   const packages = Object.entries({ ...lock.packages, ...Object.fromEntries(missing) })

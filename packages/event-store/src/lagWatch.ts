@@ -12,7 +12,7 @@ export type Progress = {
 }
 
 /** A connection can die without a word, and so can a subscription on one that lives. */
-export class SilentSubscriptionError extends Error {
+class SilentSubscriptionError extends Error {
   override readonly name = 'SilentSubscriptionError'
 }
 

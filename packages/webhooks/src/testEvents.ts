@@ -6,8 +6,8 @@ import { type Outbound, outboundMessages, type SourceEvent } from './outbound.ts
 type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
 
 export const payment_id = '0190a000-0000-7000-8000-000000000001'
-export const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
-export const occurred_at = '2026-01-02T03:04:05.678Z'
+const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
+const occurred_at = '2026-01-02T03:04:05.678Z'
 
 /** What happened to a payment of ours. */
 export const ourPayment: DataOf<'PaymentSucceeded'> = {

@@ -24,7 +24,7 @@ const guestTokens = [
   { token: 'plain-guest-token', email: 'kim@example.com', name: 'Kim Example', expires_at: null },
 ]
 
-export const place = { line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
+const place = { line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
 export const billing = { address_type: 'billing', ...place }
 export const shipping = { address_type: 'shipping', ...place }
 

@@ -7,7 +7,7 @@ import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
 import { ada } from './people.ts'
 
 /** `1` raw, `2` canonical, `3` both, `4` a chat that is told canonical events, `legacy-1` the single list. */
-export const everyMode = {
+const everyMode = {
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: 'https://raw.example.com/hook',
   WEBHOOK_1_EVENT_MODE: 'raw',

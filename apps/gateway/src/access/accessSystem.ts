@@ -30,7 +30,7 @@ export type AccessSystem = {
 const main = (app: string) => new URL(`../../../${app}/src/main.ts`, import.meta.url)
 
 /** Secret parts of an endpoint's URL are nobody's business but the operator's. */
-export const endpointSecret = 'cred.endpoint.url'
+const endpointSecret = 'cred.endpoint.url'
 
 /**
  * Starts everything at its most talkative. `failing` answers 500 to whatever it gets, and says where it was sent.

@@ -72,7 +72,7 @@ export function leaksInText(output: string): readonly string[] {
 }
 
 /** What endpoints were sent beside the e-mail of a payment's own payer, and to raw ones beside the provider's own text. */
-export async function leaksInWebhooks(
+async function leaksInWebhooks(
   { endpoints, databaseUrl }: AccessSystem,
   { payers }: Pick<World, 'payers'>,
 ): Promise<readonly string[]> {
@@ -104,7 +104,7 @@ async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, stri
 }
 
 /** Credentials in the event log, and people's data where names and metadata of events show it. */
-export async function leaksInEventLog({ store }: AccessSystem): Promise<readonly string[]> {
+async function leaksInEventLog({ store }: AccessSystem): Promise<readonly string[]> {
   const leaks: string[] = []
   for await (const { event } of store.client.readAll()) {
     if (event === undefined || event.streamId.startsWith('$')) continue

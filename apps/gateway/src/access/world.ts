@@ -88,7 +88,7 @@ export function methodBody(owner: OwnerName, token = 'pm_card_visa', more: objec
   }
 }
 
-export function productBody(): object {
+function productBody(): object {
   return {
     product_type: 'digital',
     currency: 'EUR',

@@ -4,7 +4,7 @@ import { bodiesOf, type Caller, isFor, type Sent } from './describedStory.ts'
 
 export const nobody: Caller = { name: 'nobody', scheme: undefined, headers: {} }
 export const guest: Caller = { name: 'a guest', scheme: 'guest', headers: { 'x-guest-token': 'demo-guest-token' } }
-export const user: Caller = { name: 'a user', scheme: 'session', headers: { 'x-session-id': 'demo-session' } }
+const user: Caller = { name: 'a user', scheme: 'session', headers: { 'x-session-id': 'demo-session' } }
 export const admin: Caller = {
   name: 'an administrator',
   scheme: 'session',

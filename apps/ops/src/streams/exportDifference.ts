@@ -52,7 +52,7 @@ export function nameOf({ id, stream, revision, position, type }: RawEvent): Even
 type Fields = Readonly<Record<string, unknown>>
 
 /** @returns undefined for a line that is no JSON object */
-export function fieldsOf(line: Buffer | string): Fields | undefined {
+function fieldsOf(line: Buffer | string): Fields | undefined {
   try {
     const content: unknown = JSON.parse(line.toString())
     return isFields(content) ? content : undefined

@@ -21,7 +21,7 @@ const maxRounds = 10
 const fewEvents = 500
 
 /** The log that is read ends before the place up to which the live table has read it. */
-export class LogEndsError extends Error {
+class LogEndsError extends Error {
   override readonly name = 'LogEndsError'
 }
 

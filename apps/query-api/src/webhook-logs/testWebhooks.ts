@@ -13,7 +13,7 @@ export type Tried = Partial<Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 
   readonly next?: Date
 }
 
-export const started = new Date('2026-03-01T10:00:00.000Z')
+const started = new Date('2026-03-01T10:00:00.000Z')
 const second = (n: number) => new Date(started.getTime() + n * 1000)
 
 export const failed: Tried = { error: 'http_status', httpStatus: 500, responseBody: 'out of order' }

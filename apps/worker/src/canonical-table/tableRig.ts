@@ -110,7 +110,7 @@ export async function createTableRig(t: Test) {
   }
 }
 
-export const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
+const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const project = { id: 'shop' }
 
 /** What is told of a payment of ours, whatever the notification says. */

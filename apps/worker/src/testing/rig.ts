@@ -126,7 +126,7 @@ export type AttemptRow = {
 }
 
 /** A recorded success of a payment of its own. */
-export function succeeded(commit: bigint): Recorded {
+function succeeded(commit: bigint): Recorded {
   const payment_id = randomUUID()
   return {
     type: 'PaymentSucceeded',

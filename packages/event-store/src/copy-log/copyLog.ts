@@ -123,10 +123,7 @@ async function verify(
 }
 
 /** The events up to a position, none without one. */
-export async function* upTo(
-  until: LogPosition | undefined,
-  events: AsyncIterable<RawEvent>,
-): AsyncGenerator<RawEvent, void> {
+async function* upTo(until: LogPosition | undefined, events: AsyncIterable<RawEvent>): AsyncGenerator<RawEvent, void> {
   if (until === undefined) return
   for await (const event of events) {
     if (isAfter(event.position, until)) return

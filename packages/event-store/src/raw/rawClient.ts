@@ -87,7 +87,7 @@ export function member(client: EventStoreDBClient, name: 'execute' | 'callArgume
 /** gRPC statuses by which a server says no; everything else may pass, or leaves open what happened. */
 const refusals = new Set([3, 7, 9, 12, 16])
 
-export const isRefusal = (error: unknown) =>
+const isRefusal = (error: unknown) =>
   error instanceof LogUnusableError ||
   (error instanceof Error && 'code' in error && typeof error.code === 'number' && refusals.has(error.code))
 

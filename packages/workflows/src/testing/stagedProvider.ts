@@ -35,7 +35,7 @@ export type StagedOptions = {
   readonly allowDouble?: boolean
 }
 
-export const webhookSecret = 'staged-secret'
+const webhookSecret = 'staged-secret'
 
 export function createStagedProvider(t: Test, options: StagedOptions = {}) {
   const stage = createStage(t, options)
