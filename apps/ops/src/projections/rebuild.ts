@@ -1,22 +1,7 @@
 // `projections rebuild`: makes the rows of projections again from the log, and lets them take the place of the live ones.
-
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
-import { createEventStore } from '@paylog/event-store/eventStore'
-import { Type } from 'typebox'
-import { type Command, OpsError, readList } from '../command.ts'
-import { reportBeside } from '../progress.ts'
-import { withInterrupt } from '../withInterrupt.ts'
-import { inTurn } from './inTurn.ts'
-import { chosenProjections } from './named.ts'
-import { withReadModels } from './readModels.ts'
+import { type Command, OpsError } from '../command.ts'
 import { failureText, maxShown, rebuildOne, rebuiltJson, rebuiltText } from './rebuildOne.ts'
-import { createReplayProgress } from './replayProgress.ts'
-
-const Config = Type.Object({
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
-})
+import { replayEach } from './replayEach.ts'
 
 export const projectionsRebuild: Command = {
   usage: 'NAME… | --all [--json]',
@@ -34,30 +19,14 @@ export const projectionsRebuild: Command = {
     '',
     'Exits with 0 when all were rebuilt, whether rows had differed or not, and with 1 otherwise.',
   ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
-    const chosen = chosenProjections(positionals, values.all === true)
-    const config = loadConfig(Config, environment)
-    const progress = createReplayProgress(errors)
-    const { say, conclude } = reportBeside(progress, print)
-    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
-    try {
-      await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
-        const { all, failed } = await withInterrupt(errors, (signal) =>
-          inTurn(chosen, signal, async (projection) => {
-            const rebuilt = await rebuildOne({ ...readModels, store, projection, signal, onProgress: progress.show })
-            progress.end()
-            if (!values.json) await say(rebuiltText(rebuilt))
-            return rebuiltJson(rebuilt)
-          }),
-        )
-        progress.end()
-        if (values.json) await conclude(JSON.stringify({ complete: failed.length === 0, projections: all }))
-        if (failed.length > 0) throw new OpsError(await failureText(readModels.pool, failed))
-      })
-    } finally {
-      progress.end()
-      await store.close()
-    }
-  },
+  run: (args, context) =>
+    replayEach(args, context, {
+      async replay(options) {
+        const rebuilt = await rebuildOne(options)
+        return { text: rebuiltText(rebuilt), json: rebuiltJson(rebuilt) }
+      },
+      async problem(failed, pool) {
+        return failed.length === 0 ? undefined : new OpsError(await failureText(pool, failed))
+      },
+    }),
 }

@@ -1,5 +1,4 @@
 // One rebuild of one projection, and what is said of it.
-import type { EventStore } from '@paylog/event-store/eventStore'
 import type { RowDifference } from '@paylog/projections/comparison'
 import type { Projection } from '@paylog/projections/projection'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables'
@@ -7,8 +6,8 @@ import { type Rebuilt, rebuild, rebuildLock } from '@paylog/projector/rebuild/re
 import { OpsError } from '../command.ts'
 import type { Pool } from '../opsPool.ts'
 import type { Failed } from './inTurn.ts'
-import { heldLocks, type ReadModels, unlessBusy } from './readModels.ts'
-import type { ReplayProgress } from './replayProgress.ts'
+import { heldLocks, unlessBusy } from './readModels.ts'
+import type { Replay } from './replayEach.ts'
 import { rowInWords, rowJson } from './rowText.ts'
 
 /** Of the rows that differed as many are shown. */
@@ -21,15 +20,8 @@ type Done = Rebuilt & {
   readonly shown: readonly RowDifference[]
 }
 
-type Options = ReadModels & {
-  readonly store: EventStore
-  readonly projection: Projection
-  readonly signal: AbortSignal
-  readonly onProgress: (progress: ReplayProgress) => void
-}
-
 /** @throws OpsError when somebody else rebuilds it, or it belongs to a later program; what `rebuild` throws */
-export async function rebuildOne(options: Options): Promise<Done> {
+export async function rebuildOne(options: Replay): Promise<Done> {
   const { pool, projection, signal, onProgress } = options
   const live = await liveTable(pool, projection)
   if (live !== undefined && live.definition > projection.definition)

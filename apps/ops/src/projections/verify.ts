@@ -1,22 +1,8 @@
 // `projections verify`: whether the rows that queries see are what the log says.
-
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
-import { createEventStore } from '@paylog/event-store/eventStore'
-import { Type } from 'typebox'
-import { type Command, OpsError, readList } from '../command.ts'
-import { reportBeside } from '../progress.ts'
-import { withInterrupt } from '../withInterrupt.ts'
-import { inTurn } from './inTurn.ts'
-import { chosenProjections } from './named.ts'
-import { withReadModels } from './readModels.ts'
-import { createReplayProgress } from './replayProgress.ts'
+import { type Command, OpsError } from '../command.ts'
+import { replayEach } from './replayEach.ts'
 import { maxInJson, maxInText, verifiedJson, verifiedText, verifyOne } from './verifyOne.ts'
 
-const Config = Type.Object({
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
-})
 const exitDifferent = 3
 
 export const projectionsVerify: Command = {
@@ -32,47 +18,22 @@ export const projectionsVerify: Command = {
     'Exits with 0 when all rows are what the log says, with 3 when rows differ, and with 1 when something could not be',
     'checked, whatever was found in the rest.',
   ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
-    const chosen = chosenProjections(positionals, values.all === true)
-    const config = loadConfig(Config, environment)
-    const progress = createReplayProgress(errors)
-    const { say, conclude } = reportBeside(progress, print)
-    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  run(args, context) {
     const different: string[] = []
-    try {
-      const { all, failed } = await withReadModels(config.DATABASE_URL, errors, (readModels) =>
-        withInterrupt(errors, (signal) =>
-          inTurn(chosen, signal, async (projection) => {
-            const verified = await verifyOne({
-              ...readModels,
-              store,
-              projection,
-              signal,
-              onProgress: progress.show,
-              say: values.json ? undefined : say,
-            })
-            progress.end()
-            if (verified.differing > 0) different.push(projection.name)
-            if (!values.json) await say(verifiedText(verified))
-            return verifiedJson(verified)
-          }),
-        ),
-      )
-      progress.end()
-      const complete = failed.length === 0
-      const equal = complete && different.length === 0
-      if (values.json) await conclude(JSON.stringify({ complete, equal, projections: all }))
-      if (equal) return
-      const unchecked = failed.map(({ projection, reason }) => `${projection} was not checked: ${reason}.`)
-      const mend =
-        different.length === 0
-          ? []
-          : [`Rows differ. To mend them: npm run -s ops -- projections rebuild ${different.join(' ')}`]
-      throw new OpsError([...unchecked, ...mend].join('\n'), { exitCode: complete ? exitDifferent : 1 })
-    } finally {
-      progress.end()
-      await store.close()
-    }
+    return replayEach(args, context, {
+      async replay(options, say) {
+        const verified = await verifyOne({ ...options, say })
+        if (verified.differing > 0) different.push(verified.projection.name)
+        return { text: verifiedText(verified), json: verifiedJson(verified) }
+      },
+      summary: (failed) => ({ equal: failed.length === 0 && different.length === 0 }),
+      async problem(failed) {
+        const lines = failed.map(({ projection, reason }) => `${projection} was not checked: ${reason}.`)
+        if (different.length > 0)
+          lines.push(`Rows differ. To mend them: npm run -s ops -- projections rebuild ${different.join(' ')}`)
+        if (lines.length === 0) return undefined
+        return new OpsError(lines.join('\n'), { exitCode: failed.length === 0 ? exitDifferent : 1 })
+      },
+    })
   },
 }

@@ -1,13 +1,12 @@
 // One verification of one projection, and what is said of it.
-import type { EventStore } from '@paylog/event-store/eventStore'
 import type { RowDifference } from '@paylog/projections/comparison'
 import type { Projection } from '@paylog/projections/projection'
 import { tableName } from '@paylog/projections/tables'
 import { type Verified, verify } from '@paylog/projector/rebuild/verify'
 import { OpsError } from '../command.ts'
 import type { Print } from '../printTo.ts'
-import { type ReadModels, unlessBusy } from './readModels.ts'
-import type { ReplayProgress } from './replayProgress.ts'
+import { unlessBusy } from './readModels.ts'
+import type { Replay } from './replayEach.ts'
 import { rowInWords, rowJson } from './rowText.ts'
 
 export const maxInText = 100
@@ -22,11 +21,7 @@ type Done = Verified & {
   readonly first: readonly RowDifference[]
 }
 
-type Options = ReadModels & {
-  readonly store: EventStore
-  readonly projection: Projection
-  readonly signal: AbortSignal
-  readonly onProgress: (progress: ReplayProgress) => void
+type Options = Replay & {
   /** Where rows are told as soon as they are found; nowhere when left out. */
   readonly say: Print | undefined
 }
