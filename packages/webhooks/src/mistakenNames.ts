@@ -1,21 +1,16 @@
 // Variables of webhook nodes that nobody would read, so that no operator believes they work.
 import type { VariableReader } from './variables.ts'
 
-const suffixes: readonly string[] = [
-  'ENABLED',
-  'URL',
-  'EVENTS',
-  'EVENT_MODE',
-  'FORMAT',
-  'SECRET',
-  'RETRY_SCHEDULE',
-  'TIMEOUT',
-]
+/** The last parts of a node's variables, `WEBHOOK_n_…`. */
+const nodeEndings = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'FORMAT', 'SECRET', 'RETRY_SCHEDULE', 'TIMEOUT'] as const
+export type NodeEnding = (typeof nodeEndings)[number]
+const endings: readonly string[] = nodeEndings
 
 /** Kubernetes and Docker set such variables for a service or a container that is called `webhook-1`. */
 const setByContainers = /^(?:SERVICE_.*|PORT(?:_.*)?|NAME|ENV_.*)$/
 
-const ofList: readonly string[] = [
+/** What is common to all nodes, and the single list. */
+const generalNames: readonly string[] = [
   'EXTERNAL_WEBHOOKS_ENABLED',
   'EXTERNAL_WEBHOOK_URLS',
   'EXTERNAL_WEBHOOK_EVENTS',
@@ -39,12 +34,12 @@ export function reportMistakenNames(
 ): void {
   for (const variable of read.names()) {
     const [, ending] = listVariable.exec(variable) ?? []
-    if (ending !== undefined && !ofList.includes(variable) && !setByContainers.test(ending))
-      read.problem(variable, `is not known; there are ${ofList.join(', ')}`)
+    if (ending !== undefined && !generalNames.includes(variable) && !setByContainers.test(ending))
+      read.problem(variable, `is not known; there are ${generalNames.join(', ')}`)
     const [, number = '', suffix = ''] = nodeVariable.exec(variable) ?? []
     if (enabled.includes(number)) {
-      if (!suffixes.includes(suffix) && !setByContainers.test(suffix))
-        read.problem(variable, `is no variable of a node, which has ${suffixes.join(', ')}`)
+      if (!endings.includes(suffix) && !setByContainers.test(suffix))
+        read.problem(variable, `is no variable of a node, which has ${endings.join(', ')}`)
     } else if (suffix === 'ENABLED' && !isScanned(number, scanMax) && read.flag(variable, false)) {
       read.problem(variable, `is not looked at: nodes are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`)
     }

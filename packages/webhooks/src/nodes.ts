@@ -3,7 +3,7 @@ import { parseDurationMs } from '@paylog/domain/duration'
 import { chatServices, formatByHost, type WebhookFormat } from './chat/chatServices.ts'
 import { deafPatterns, forgottenNodes, repeatedUrls } from './doubts.ts'
 import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
-import { reportMistakenNames } from './mistakenNames.ts'
+import { type NodeEnding, reportMistakenNames } from './mistakenNames.ts'
 import { isPattern } from './patterns.ts'
 import { signingKey } from './signing.ts'
 import { atMost, createVariableReader, type Environment, type VariableReader } from './variables.ts'
@@ -60,12 +60,12 @@ export function decodeNodes(env: Environment): DecodedNodes {
   const scanMax = read.integer('WEBHOOK_SCAN_MAX', { min: 0, max: maxScan }, 10)
   const general = readGeneral(read)
   const names = Array.from({ length: scanMax }, (_, index) => String(index + 1))
-  const enabled = names.filter((name) => read.flag(`WEBHOOK_${name}_ENABLED`, false))
+  const enabled = names.filter((name) => read.flag(nodeVariable(name, 'ENABLED'), false))
   const indexed = isOn ? enabled.map((name) => readNode(read, name, general)) : []
   const listed = isOn ? readLegacyNodes(read, general) : []
   if (isOn) reportMistakenNames(read, { scanMax, enabled })
   const warnings = [
-    ...indexed.flatMap((node) => deafPatterns(`WEBHOOK_${node.name}_EVENTS`, node)),
+    ...indexed.flatMap((node) => deafPatterns(nodeVariable(node.name, 'EVENTS'), node)),
     ...listed.slice(0, 1).flatMap((node) => deafPatterns('EXTERNAL_WEBHOOK_EVENTS', node)),
     ...repeatedUrls(urlList, listed),
     ...(isOn ? forgottenNodes(read) : []),
@@ -76,6 +76,8 @@ export function decodeNodes(env: Environment): DecodedNodes {
     warnings: Object.freeze(warnings),
   })
 }
+
+const nodeVariable = (name: string, ending: NodeEnding) => `WEBHOOK_${name}_${ending}`
 
 /** What holds for every node that says nothing else for itself. */
 function readGeneral(read: VariableReader): General {
@@ -91,7 +93,7 @@ function readGeneral(read: VariableReader): General {
 }
 
 function readNode(read: VariableReader, name: string, general: General): WebhookNode {
-  const variable = (suffix: string) => `WEBHOOK_${name}_${suffix}`
+  const variable = (ending: NodeEnding) => nodeVariable(name, ending)
   const url = readUrl(read, variable('URL'))
   const format = formatOf(url, read.oneOf(variable('FORMAT'), formats, 'auto'))
   checkChat(read, variable('URL'), [{ url, format }])
