@@ -1,19 +1,20 @@
 // The one place where events become rows: a batch and its checkpoint are one transaction.
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { ClientBase, Pool } from 'pg'
 import { foldBatch } from './batch.ts'
-import { checkpointName, isAfter, moveCheckpoint, type Position, readCheckpoint } from './checkpoints.ts'
+import { checkpointName, moveCheckpoint, readCheckpoint } from './checkpoints.ts'
 import type { ProjectedEvent, Projection } from './projection.ts'
 import { inTransaction } from './transaction.ts'
 import { type RowWriter, upsertRows } from './writers.ts'
 
-export type Batch = { readonly events: readonly ProjectedEvent[]; readonly position: Position }
+export type Batch = { readonly events: readonly ProjectedEvent[]; readonly position: LogPosition }
 
 export type Applier = {
   /**
    * Where to read on: after this position, or from the start of the log.
    * @throws CheckpointLostError when the table is not kept up any more
    */
-  start(): Promise<Position | undefined>
+  start(): Promise<LogPosition | undefined>
   /**
    * Writes what a batch changes, and that it was read, in one transaction. A batch that was read before changes nothing.
    * @throws CheckpointLostError when another runner has moved the checkpoint, or the table is not kept up any more;
@@ -36,7 +37,7 @@ export function createApplier(options: {
   const { pool, projection, version } = options
   const name = checkpointName(projection, version)
   const write = (options.writer ?? upsertRows)(projection, version)
-  let reached: Position | undefined
+  let reached: LogPosition | undefined
 
   return {
     async start() {

@@ -1,12 +1,10 @@
 // How far a table has read the log: kept beside its rows, moved in the same transaction.
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { ClientBase, Pool } from 'pg'
-
-/** A place in the log. Both numbers are kept: some servers only honour one of them. */
-export type Position = { readonly commit: bigint; readonly prepare: bigint }
 
 export type Checkpoint = {
   /** Nothing before the first batch. */
-  readonly position: Position | undefined
+  readonly position: LogPosition | undefined
   readonly updated_at: Date
   /** Why the projection is not running, when it met an event that it cannot read. */
   readonly stopped_because: string | null
@@ -36,10 +34,6 @@ export function checkpointName(projection: { readonly name: string }, version: n
   return `${projection.name}@${version}`
 }
 
-export function isAfter(position: Position, other: Position): boolean {
-  return position.commit === other.commit ? position.prepare > other.prepare : position.commit > other.commit
-}
-
 /**
  * Where a table stands, for the runner that begins now. Why it stood still is forgotten only when it moves.
  * @throws CheckpointLostError when the table is not kept up any more
@@ -62,8 +56,8 @@ export async function readCheckpoint(db: Queryable, name: string): Promise<Check
 export async function moveCheckpoint(
   client: ClientBase,
   name: string,
-  from: Position | undefined,
-  to: Position,
+  from: LogPosition | undefined,
+  to: LogPosition,
 ): Promise<void> {
   const { rowCount } = await client.query({
     name: 'move checkpoint',

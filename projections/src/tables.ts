@@ -1,6 +1,7 @@
 // The tables of a projection: which there are, which one queries see, and how one takes another's place.
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { ClientBase, Pool } from 'pg'
-import { CheckpointLostError, checkpointName, type Position } from './checkpoints.ts'
+import { CheckpointLostError, checkpointName } from './checkpoints.ts'
 import { showTable } from './liveView.ts'
 import type { Projection } from './projection.ts'
 import { inTransaction } from './transaction.ts'
@@ -109,7 +110,7 @@ export async function liveTable(
 export type LiveHold = {
   readonly version: number
   readonly definition: number
-  readonly position: Position | undefined
+  readonly position: LogPosition | undefined
 }
 
 /**
@@ -139,7 +140,7 @@ export async function holdLiveCheckpoint(client: ClientBase, projection: Project
 export type Successor = {
   readonly version: number
   /** Where whoever filled it has left it. */
-  readonly position: Position | undefined
+  readonly position: LogPosition | undefined
   /** How long the view is waited for. Whoever asks it meanwhile waits behind us. */
   readonly viewPatienceMs: number
 }

@@ -1,18 +1,18 @@
 // Room: projections, tests only. Events as the log would hand them out, of payments and of everything else.
 import { randomUUID } from 'node:crypto'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Fold } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { plainOrder } from '@paylog/testing/plainOrder'
-import type { Position } from './checkpoints.ts'
 
 export type LoggedEvent = RecordedDomainEvent & {
   /** Of what it belongs to. */
   readonly id: string
   readonly revision: bigint
-  readonly position: Position
+  readonly position: LogPosition
 }
 
 type Decision = (state: PaymentState) => readonly PaymentEvent[]

@@ -1,7 +1,7 @@
 // How every write answers: the envelope, and the headers that tell what the write has become in the log.
 import type { ErrorCode } from '@paylog/domain/errors'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Revision } from '@paylog/event-store/appending'
-import type { LogPosition } from '@paylog/event-store/codec'
 import { dataAnswer, etagHeader, type RouteNotes, refusals } from '@paylog/runtime/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'

@@ -1,5 +1,4 @@
 // The variables of the write side.
-
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, durationMs, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'

@@ -1,5 +1,4 @@
 // Puts storage, writer and server together.
-
 import type { Logger } from '@paylog/runtime/log'
 import { createPool, migrate } from '@paylog/runtime/postgres'
 import { createWriter } from './append/writer.ts'

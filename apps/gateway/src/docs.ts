@@ -1,5 +1,4 @@
 // The documentation of the whole API for a deployment in which nobody serves both sides: it connects to nothing.
-
 import { loadConfig } from '@paylog/config/environment'
 import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
 import { createHealth } from '@paylog/runtime/health'

@@ -1,5 +1,4 @@
 // The embedded Postgres, held by a process of its own: it stops when its supervisor asks or is gone.
-
 import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'

@@ -1,5 +1,4 @@
 // `migrate`: brings the tables of the read models and of the webhooks to this version.
-
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
 import { readModelMigrations } from '@paylog/projections/migrate'

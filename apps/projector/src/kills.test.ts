@@ -1,5 +1,4 @@
 // Projectors that are killed in the middle of their work, again and again.
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
 import type { TestProcess } from '@paylog/testing/processes'

@@ -1,5 +1,4 @@
 // Keeps the read models up with the log.
-
 import { loadConfig } from '@paylog/config/environment'
 import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'

@@ -1,5 +1,4 @@
 // The variables of the read side.
-
 import { url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
 import { type StaticDecode, Type } from 'typebox'

@@ -1,5 +1,4 @@
 // The read side as a process of its own.
-
 import { loadConfig } from '@paylog/config/environment'
 import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
 import { createHealth } from '@paylog/runtime/health'

@@ -1,5 +1,4 @@
 // Everything the worker is told by its environment.
-
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { ageMs, durationMs, listOf, oneOf, port, text, url } from '@paylog/config/kinds'
 import { parseDurationMs } from '@paylog/domain/duration'

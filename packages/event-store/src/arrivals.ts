@@ -1,6 +1,6 @@
 // Takes what a subscription brings without a promise for each event, which would cost as much as reading the event.
 import type { AllStreamResolvedEvent, AllStreamSubscription } from '@eventstore/db-client'
-import type { LogPosition } from './codec.ts'
+import type { LogPosition } from '@paylog/domain/logPosition'
 
 /** That everything of interest up to here has come. */
 export type Checkpoint = { readonly checkpoint: LogPosition }

@@ -1,5 +1,6 @@
 // Between a subscription that pushes events one by one and a handler that takes them in batches: a bounded buffer.
-import { isAfter, type LogPosition, type Recorded } from './codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import type { Recorded } from './codec.ts'
 
 /** Events in log order; everything up to `position` is in this batch or an earlier one. `events` may be empty. */
 export type Batch = { readonly events: readonly Recorded[]; readonly position: LogPosition }

@@ -1,6 +1,6 @@
 // Whether a subscription is behind the end of the log, and so gathers full batches instead of handing out what is there.
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { Batch, BatchBuffer } from './batches.ts'
-import { isAfter, type LogPosition } from './codec.ts'
 import type { EventStore } from './eventStore.ts'
 import type { Progress } from './lagWatch.ts'
 

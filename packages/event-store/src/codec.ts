@@ -1,19 +1,12 @@
 // Between recorded bytes and events: refuses to write what history could not be read from, and to read what it cannot.
-
 import { type EventData, jsonEvent, type RecordedEvent } from '@eventstore/db-client'
 import { formerEvents } from '@paylog/domain/formerEvents'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import { EventMetadata } from '@paylog/domain/messages'
 import { type RecordedDomainEvent, recordedEvents } from '@paylog/domain/recordedEvents'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes, upcast } from './upcasting.ts'
-
-/** The place of an event in the whole log. Both numbers are kept: some servers only honour one of them. */
-export type LogPosition = { readonly commit: bigint; readonly prepare: bigint }
-
-export function isAfter(position: LogPosition, other: LogPosition): boolean {
-  return position.commit === other.commit ? position.prepare > other.prepare : position.commit > other.commit
-}
 
 /** An event with everything the log knows about it. */
 export type Recorded<Event = RecordedDomainEvent> = Event & {

@@ -1,9 +1,10 @@
 // A subscription over a connection of its own, whose events gather in a buffer until it is left.
 import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { arrivalsOf, type Checkpoint } from './arrivals.ts'
 import type { BatchBuffer } from './batches.ts'
 import { endOfAnyLog } from './behind.ts'
-import { type Codec, isAfter, type LogPosition } from './codec.ts'
+import type { Codec } from './codec.ts'
 import type { Connection } from './connection.ts'
 import { withTimeout } from './failure.ts'
 import type { Progress } from './lagWatch.ts'

@@ -1,7 +1,7 @@
 // How far something lies behind the end of the log: the events of interest after its position, counted and not decoded.
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { isAfter, type LogPosition } from './codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { Line } from './connection.ts'
 import { type CallArguments, member } from './raw/rawClient.ts'
 import { allFrom, readOptions, streamsWith } from './raw/readRequest.ts'

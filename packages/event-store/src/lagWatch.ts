@@ -1,6 +1,6 @@
 // Notices a subscription that hears nothing any more although there is something to hear.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAfter, type LogPosition } from './codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { SubscriptionSource } from './eventStore.ts'
 
 /** How far a subscription has got. */

@@ -1,8 +1,8 @@
 // What is not for a subscription is passed over when somebody asks, and what is for it never.
+import type { LogPosition } from '@paylog/domain/logPosition'
 import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import type { LogPosition } from './codec.ts'
 import { createEventStore } from './eventStore.ts'
 import type { Progress } from './lagWatch.ts'
 import { createPassing } from './passing.ts'

@@ -1,7 +1,7 @@
 // Passing over what is not for a subscription, as soon as somebody asks. The server itself says only now and then that it
 // has come further: with the client's defaults, once in 32 events.
+import { isAfter } from '@paylog/domain/logPosition'
 import type { BatchBuffer } from './batches.ts'
-import { isAfter } from './codec.ts'
 import type { SubscriptionSource } from './eventStore.ts'
 import type { Progress } from './lagWatch.ts'
 

@@ -1,7 +1,8 @@
 // Reads a part of the log in order, up to where the log ended when the reading began.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { type Batch, type BatchBuffer, createBatchBuffer } from './batches.ts'
-import { isAfter, type LogPosition, type Recorded } from './codec.ts'
+import type { Recorded } from './codec.ts'
 import type { Connection, Line } from './connection.ts'
 import { NoAnswerError } from './failure.ts'
 import { openIntake } from './intake.ts'

@@ -13,7 +13,8 @@ import {
   type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client'
-import { type Codec, isAfter, type LogPosition, type Recorded, UnreadableEventError } from './codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { type Codec, type Recorded, UnreadableEventError } from './codec.ts'
 import type { Line } from './connection.ts'
 import { isRefusal, NoAnswerError, unreadable } from './failure.ts'
 import type { StreamName } from './streamName.ts'

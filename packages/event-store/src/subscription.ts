@@ -1,8 +1,9 @@
 // A subscription that never gives up: it resumes from the last durable position after every kind of failure.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { type Batch, createBatchBuffer } from './batches.ts'
 import { watchBehind } from './behind.ts'
-import { isAfter, type LogPosition, UnreadableEventError } from './codec.ts'
+import { UnreadableEventError } from './codec.ts'
 import type { EventStore } from './eventStore.ts'
 import { withTimeout } from './failure.ts'
 import { openIntake } from './intake.ts'

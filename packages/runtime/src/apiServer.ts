@@ -1,5 +1,4 @@
 // A process that serves an API: its limits, its pages for operators, and how it stops.
-
 import { integer, isOrigin, listOf, port, text, url } from '@paylog/config/kinds'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Redis } from 'ioredis'

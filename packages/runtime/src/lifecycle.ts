@@ -1,5 +1,4 @@
 // Starts an app, and stops it in the reverse order in which it was built.
-
 import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { durationMs, oneOf } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'

@@ -1,5 +1,4 @@
 // biome-ignore-all lint/style/noProcessEnv: the SDK reads the environment by itself.
-
 import { ConfigError } from '@paylog/config/environment'
 import { startTraceCollector } from '@paylog/testing/traceCollector'
 import { waitFor } from '@paylog/testing/waitFor'

@@ -1,5 +1,4 @@
 // A TCP proxy between a client and a server, to lose answers and connections on purpose.
-
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'

@@ -1,5 +1,4 @@
 // Providers' notifications about nothing of ours, translated by the generic names of interface §6.1.
-
 import type { providerNotificationEvents } from '@paylog/domain/provider-events/events'
 import type { Static } from 'typebox'
 import type { CanonicalMessage } from './canonical.ts'

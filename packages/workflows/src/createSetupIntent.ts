@@ -1,11 +1,12 @@
 // Preparing to save a user's payment method: the provider is asked, and its answer is recorded. Nothing is recorded before,
 // since a setup intent that nobody was told of does nothing.
+
 import { DomainError } from '@paylog/domain/errors'
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { type SetupIntent, type SetupIntentEvent, setupIntentFold } from '@paylog/domain/setup-intents/events'
-import type { LogPosition } from '@paylog/event-store/codec'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'

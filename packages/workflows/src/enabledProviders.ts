@@ -1,5 +1,4 @@
 // The providers as the environment describes them: each is enabled when its credentials are set.
-
 import { ConfigError } from '@paylog/config/environment'
 import { integer } from '@paylog/config/kinds'
 import type { Provider } from '@paylog/providers/provider'

@@ -8,9 +8,9 @@ import {
   type RequestEnded,
   type RequestRules,
 } from '@paylog/domain/keptRequest'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import type { LogPosition } from '@paylog/event-store/codec'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
 

@@ -1,12 +1,13 @@
 // Opening a payment: record the intention, ask the provider, record the answer. The provider is called between two
 // decisions and never inside one, so that a crash at any point leaves a record from which the call can be finished.
+
 import { DomainError } from '@paylog/domain/errors'
 import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotencyKey'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
 import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import type { LogPosition } from '@paylog/event-store/codec'
 import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'

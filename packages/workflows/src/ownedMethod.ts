@@ -1,5 +1,6 @@
 // A saved method of a caller's. What is nobody's, somebody else's or removed is not found, in the same words.
 import { recordedId } from '@paylog/domain/fields'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import { recordedOwner } from '@paylog/domain/owner'
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
 import {
@@ -8,7 +9,7 @@ import {
   paymentMethodFold,
   saved,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import type { LogPosition, Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'

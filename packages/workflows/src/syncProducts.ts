@@ -1,8 +1,8 @@
 // Bringing products to a provider. One bad product does not stop the others.
 import { recordedId } from '@paylog/domain/fields'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest'
-import { isAfter, type LogPosition } from '@paylog/event-store/codec'
 import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
 import type { Workflow } from './context.ts'

@@ -1,11 +1,11 @@
 // Going over one product once: the intention is recorded, the provider is called, and the end is recorded. Whatever dies in
 // between, and whoever does it at the same time, the next one finishes.
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { AtProvider, Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { existing, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
 import { endSync, mapLocally, mustGoOn, startSync } from '@paylog/domain/products/sync'
-import type { LogPosition } from '@paylog/event-store/codec'
 import type { Handled, Loaded } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'

@@ -1,5 +1,4 @@
 // PayPal's notifications, as PayPal signs and sends them.
-
 import { matchList } from '@paylog/testing/matchList'
 import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
 import { waitFor } from '@paylog/testing/waitFor'

@@ -1,5 +1,4 @@
 // Real adapters before fakes of their providers, enabled as an operator enables them: by variables.
-
 import { loadConfig } from '@paylog/config/environment'
 import type { Provider } from '@paylog/providers/provider'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'

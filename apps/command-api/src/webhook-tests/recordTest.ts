@@ -1,5 +1,6 @@
 // Putting a test or a simulation on record, with what will go out because of it.
 import type { Session } from '@paylog/domain/actor'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import {
   type DispatchPlan,
@@ -8,7 +9,6 @@ import {
   webhookTestFold,
 } from '@paylog/domain/webhook-tests/events'
 import { requestTest } from '@paylog/domain/webhook-tests/requestTest'
-import type { LogPosition } from '@paylog/event-store/codec'
 import { newStream } from '@paylog/event-store/eventStore'
 import { webhookTestStream } from '@paylog/event-store/streamName'
 import { canonicalMessages } from '@paylog/webhooks/canonical'

@@ -1,5 +1,4 @@
 // Appends that cannot be written yet: those of callers who are gone, and those of an outage.
-
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'

@@ -1,5 +1,4 @@
 // Reads of the whole log: order, bounds, counts and filters. What others write to the log does not matter here.
-
 import { randomUUID } from 'node:crypto'
 import { BACKWARDS, END, FORWARDS, type Position } from '@eventstore/db-client'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'

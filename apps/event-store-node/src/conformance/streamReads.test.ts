@@ -1,5 +1,4 @@
 // Reads of one stream, in every form that the protocol has.
-
 import { BACKWARDS, END, START } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'

@@ -1,5 +1,4 @@
 // A Postgres of one test's own, which may be treated as badly as the test likes.
-
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

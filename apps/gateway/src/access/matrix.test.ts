@@ -1,5 +1,4 @@
 // Every route × every kind of caller × whose the thing is: the answer is what the model says, and a refusal leaves no trace.
-
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { type AccessSystem, startAccessSystem } from './accessSystem.ts'

@@ -1,5 +1,4 @@
 // What holds while much happens at once, and while something fails: one default per list, and nobody's data is told.
-
 import { createLog } from '@paylog/runtime/log'
 import { createPool } from '@paylog/runtime/postgres'
 import { waitFor } from '@paylog/testing/waitFor'

@@ -1,5 +1,4 @@
 // A world in which everybody has something, each text of which can be recognised wherever it turns up.
-
 import type { AccessSystem } from './accessSystem.ts'
 import { type Answer, type Client, dataOf } from './client.ts'
 import type { Kind, Thing } from './model.ts'

@@ -1,5 +1,4 @@
 // `payment show`: what a payment is, or was at a time, and everything that had happened to it by then.
-
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { recordedId } from '@paylog/domain/fields'

@@ -1,5 +1,4 @@
 // `products import`: adds and changes products, a line of a file for each.
-
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'

@@ -1,5 +1,4 @@
 // `projections list`: what there is of each projection, whether it runs, and how far it is.
-
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { listStoredTables, type StoredTable } from '@paylog/projections/inventory'

@@ -1,5 +1,4 @@
 // `projections prune`: drops the tables of projections that nobody needs any more.
-
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { projections } from '@paylog/projections/registry'

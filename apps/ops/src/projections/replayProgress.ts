@@ -1,5 +1,5 @@
 // How far a rebuild or a verification is, in words.
-import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RebuildPhase } from '@paylog/projector/rebuild/rebuild'
 import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'

@@ -1,5 +1,4 @@
 // `sandbox settle`: lets a payment of the sandbox end as you like.
-
 import { loadConfig } from '@paylog/config/environment'
 import { commaList, port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'

@@ -1,5 +1,5 @@
 // `streams export`: recorded events as ndjson for auditors, with a manifest by which the file can be checked.
-import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { type Command, readArguments, UsageError } from '../command.ts'
 import { type Progress, reportBeside } from '../progress.ts'

@@ -1,5 +1,5 @@
 // What an export is to hold, as its options say it and as its manifest keeps it.
-import { isAfter, type LogPosition } from '@paylog/event-store/codec'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 import { type RawFilter, readEnd, readLog, readLogBackwards } from '@paylog/event-store/raw/rawRead'

@@ -1,5 +1,5 @@
 // Why a line of an export has no event in the log.
-import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { readAt } from '@paylog/event-store/raw/rawRead'
 import { readRetention } from '@paylog/event-store/raw/retention'

@@ -1,5 +1,5 @@
 // `streams verify-export`: whether an export is what its manifest says, and what the log holds.
-import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { readEnd } from '@paylog/event-store/raw/rawRead'
 import { type Command, OpsError, readArguments } from '../command.ts'

@@ -1,5 +1,4 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
-
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'

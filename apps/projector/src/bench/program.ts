@@ -1,8 +1,9 @@
 // What is measured in a process of its own: it does one thing, tells what that took, and ends.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAfter } from '@paylog/domain/logPosition'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { catchUp } from '@paylog/event-store-node/bench/reads'
-import { isAfter, liveCheckpoint } from '@paylog/projections/checkpoints'
+import { liveCheckpoint } from '@paylog/projections/checkpoints'
 import { payments } from '@paylog/projections/payments/projection'
 import { dropTable, liveTable, tableName } from '@paylog/projections/tables'
 import { createLog } from '@paylog/runtime/log'

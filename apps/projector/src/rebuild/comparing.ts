@@ -1,6 +1,5 @@
 // Whether the live table is what the log says, told by a table that was filled beside it.
-
-import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import { differencesOf, type RowDifference, sumOf, type TableSum } from '@paylog/projections/comparison'
 import type { Projection } from '@paylog/projections/projection'
 import { tableName } from '@paylog/projections/tables'

@@ -1,8 +1,7 @@
 // A table that is not live, filled from the log by whoever holds the lock for it.
-import type { LogPosition } from '@paylog/event-store/codec'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { createApplier } from '@paylog/projections/applier'
-import { isAfter } from '@paylog/projections/checkpoints'
 import type { Projection } from '@paylog/projections/projection'
 import { copyRows } from '@paylog/projections/writers'
 import type { Pool } from 'pg'

@@ -1,7 +1,8 @@
 // A table beside the live one at exactly the same position of the log: then they can be compared, or one can take the
 // other's place.
 
-import { isAfter, liveCheckpoint, type Position } from '@paylog/projections/checkpoints'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { liveCheckpoint } from '@paylog/projections/checkpoints'
 import type { Projection } from '@paylog/projections/projection'
 import { holdLiveCheckpoint, type LiveHold } from '@paylog/projections/tables'
 import { inTransaction } from '@paylog/projections/transaction'
@@ -65,7 +66,7 @@ export function besideLive<Result>(
 }
 
 /** A node of a cluster that lags behind, or a log that is not the one that was projected, would take the live table back. */
-async function reach(follower: Follower, live: Position): Promise<void> {
+async function reach(follower: Follower, live: LogPosition): Promise<void> {
   await follower.follow(live)
   const { position } = follower.reading()
   if (position === undefined || isAfter(live, position)) {

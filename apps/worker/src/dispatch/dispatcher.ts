@@ -1,6 +1,7 @@
 // From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Batch } from '@paylog/event-store/batches'
-import type { LogPosition, Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec'
 import type { Logger } from '@paylog/runtime/log'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'

@@ -1,5 +1,5 @@
 // From the log to the worker's list: plans each batch and records it with its position.
-import type { LogPosition } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { LogReader } from '../subscriptions/soleSubscription.ts'
 import type { FollowUps } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'

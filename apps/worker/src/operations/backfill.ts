@@ -1,5 +1,6 @@
 // Deliveries that a node should have got and never had: made from the log, with the ids that the worker would give.
-import type { LogPosition, Recorded } from '@paylog/event-store/codec'
+import type { LogPosition } from '@paylog/domain/logPosition'
+import type { Recorded } from '@paylog/event-store/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { WebhookNode } from '@paylog/webhooks/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'

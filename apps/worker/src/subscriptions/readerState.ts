@@ -1,5 +1,5 @@
 // What a reader of the log does at the moment, for those who ask whether it can be relied on.
-import { isAfter, type LogPosition } from '@paylog/event-store/codec'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { CheckDetails } from '@paylog/runtime/health'
 import { streamPrefixes } from './streamPrefixes.ts'

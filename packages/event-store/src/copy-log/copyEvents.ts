@@ -1,6 +1,6 @@
 // Walks through the source, past what the target has already, and writes the rest behind it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAfter, type LogPosition } from '../codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '../raw/rawClient.ts'
 import { describe, isTombstone, originalOf, type RawEvent } from '../raw/rawEvent.ts'
 import { readLog, readMetadata } from '../raw/rawRead.ts'

@@ -1,7 +1,7 @@
 // What a copy is: the same events in the same order, and streams that behave the same.
 import { binaryEvent } from '@eventstore/db-client'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import t from 'tap'
-import type { LogPosition } from '../codec.ts'
 import { isMoved } from '../raw/rawEvent.ts'
 import { readLog } from '../raw/rawRead.ts'
 import { type CopyProgress, copyLog } from './copyLog.ts'

@@ -1,5 +1,5 @@
 // Copies a log into another one, event by event, and proves that the copy is the same.
-import { isAfter, type LogPosition } from '../codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
 import { describe, type RawEvent } from '../raw/rawEvent.ts'
 import { readEnd, readLog } from '../raw/rawRead.ts'

@@ -1,5 +1,5 @@
 // From positions in one log to positions in its copy, for those who have read the one and go on in the other.
-import { isAfter, type LogPosition } from '../codec.ts'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { RawEvent } from '../raw/rawEvent.ts'
 
 /** Before everything: who goes on from here reads the whole log. */

@@ -1,5 +1,5 @@
 // A first look at the source: how much there is to copy, and whether it can be copied at all.
-import type { LogPosition } from '../codec.ts'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import { describe, isMoved, isTombstone, type RawEvent } from '../raw/rawEvent.ts'
 
 /** The source cannot be copied as it is; the message names the stream. */

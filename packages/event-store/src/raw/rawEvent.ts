@@ -1,5 +1,5 @@
 // An event as its bytes, for copies and exports: nothing is parsed, so nothing can change.
-import type { LogPosition } from '../codec.ts'
+import type { LogPosition } from '@paylog/domain/logPosition'
 
 export type RawEvent = {
   readonly id: string

@@ -1,7 +1,7 @@
 // What every read asks of a server, whatever it reads, and how a stream is named.
 import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogPosition } from '../codec.ts'
+import type { LogPosition } from '@paylog/domain/logPosition'
 
 const { Options } = streams.ReadReq
 

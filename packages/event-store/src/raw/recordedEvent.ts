@@ -1,6 +1,6 @@
 // What a server's answer tells of a recorded event.
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogPosition } from '../codec.ts'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawEvent } from './rawEvent.ts'
 
 type RecordedEvent = ReadResp.ReadEvent.RecordedEvent

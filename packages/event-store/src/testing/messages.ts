@@ -7,8 +7,8 @@ import streams, {
   type BatchAppendResp,
   type ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js'
+import type { LogPosition } from '@paylog/domain/logPosition'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
-import type { LogPosition } from '../codec.ts'
 import { identifierOf } from '../raw/readRequest.ts'
 
 /** An event of the log that a test makes up; its number is its position, too. */

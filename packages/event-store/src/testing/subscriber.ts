@@ -1,6 +1,6 @@
 // A subscriber whose checkpoint survives its runs, as a table's would.
+import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Batch } from '../batches.ts'
-import type { LogPosition } from '../codec.ts'
 import type { EventStore } from '../eventStore.ts'
 import { runSubscription } from '../subscription.ts'
 

@@ -1,5 +1,4 @@
 // The names of Authorize.Net's notifications, and the generic names of interface section 6.1 that they stand for.
-
 import { genericName, statusOfGenericType } from '../genericEvent.ts'
 
 const paymentPrefix = 'net.authorize.payment.'

@@ -1,5 +1,4 @@
 // A recurring product is sold by one billing plan of ours.
-
 import type { BillingInterval } from '@paylog/domain/products/events'
 import t from 'tap'
 import {

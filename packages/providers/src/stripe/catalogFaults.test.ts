@@ -1,5 +1,4 @@
 // Lost answers, too many requests and several at once: each product is there once, with one price of ours.
-
 import { createServer } from 'node:http'
 import { listen } from '@paylog/testing/httpServer'
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
