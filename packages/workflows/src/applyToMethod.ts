@@ -45,7 +45,7 @@ export async function applyToMethod(
     const known = await loadMethod(workflow, id)
     if (known.state.status === 'none') return null
     const decide = await decisionOn(known.state, provider, notification)
-    const handled = await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
+    const handled = await workflow.store.handle({
       stream,
       fold: paymentMethodFold,
       // An answer that is older than the record could undo what a newer answer, or the owner, has done since.

@@ -40,7 +40,7 @@ export async function applyToPayment(
   // Refunds and disputes may name the charge alone.
   const charge = newCharge(heard, known.state)
   if (charge !== null) await ownProviderId(workflow, known.state, charge, metadata)
-  const { state } = await workflow.store.handle<PaymentState, PaymentEvent>({
+  const { state } = await workflow.store.handle({
     stream,
     fold: paymentFold,
     decide: (payment) => decide(provider, heard, payment),

@@ -88,7 +88,7 @@ async function record(
   for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
     if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)
       await ownProviderId(workflow, payment, charge, metadata)
-  const loaded = await workflow.store.handle<PaymentState, PaymentEvent>({
+  const loaded = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
     fold: paymentFold,
     decide: (state) => (state === known.state ? eventsOf(snapshot, state, workflow.now().toISOString()) : []),

@@ -1,11 +1,6 @@
 // What an owner changes of a saved method: its alias, and whether it is the default.
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
-import {
-  changePaymentMethod,
-  type PaymentMethodState,
-  paymentMethodFold,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { changePaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Revision } from '@paylog/event-store/appending'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
@@ -35,7 +30,7 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
   const { payment_method_id } = known.method
   const choosing = { owner, payment_method_id, metadata }
   const default_choice = is_default ? await chooseMethod(workflow, choosing) : null
-  const handled = await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
+  const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state, revision) {

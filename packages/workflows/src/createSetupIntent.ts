@@ -6,7 +6,7 @@ import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
-import { type SetupIntent, type SetupIntentEvent, setupIntentFold } from '@paylog/domain/setup-intents/events'
+import { type SetupIntent, setupIntentFold } from '@paylog/domain/setup-intents/events'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
@@ -63,7 +63,7 @@ export async function createSetupIntent(workflow: Workflow, request: SetupIntent
     user_id,
     request_fingerprint,
   }
-  const handled = await workflow.store.handle<SetupIntent | null, SetupIntentEvent>({
+  const handled = await workflow.store.handle({
     stream: setupIntentStream(setup_intent_id),
     fold: setupIntentFold,
     decide: (recorded) => (recorded === null ? [{ type: 'SetupIntentCreated', data }] : []),

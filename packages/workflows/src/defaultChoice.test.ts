@@ -18,7 +18,7 @@ const occurred_at = '2026-01-01T00:00:00.000Z'
 const unowned = { user_id: null, guest_email: null, default_choice: null, request_fingerprint: null }
 
 const decide = (address_id: string, events: (state: AddressState) => AddressEvent[]) =>
-  store.handle<AddressState, AddressEvent>({
+  store.handle({
     stream: addressStream(address_id),
     fold: addressFold,
     decide: events,

@@ -5,7 +5,6 @@ import {
   type DefaultChoiceEvent,
   type DefaultsList,
   defaultChoiceFold,
-  type LatestChoice,
 } from '@paylog/domain/defaults/events'
 import { formersFold } from '@paylog/domain/defaults/formers'
 import type { EventMetadata } from '@paylog/domain/messages'
@@ -38,7 +37,7 @@ export async function chooseItem(workflow: Workflow, choosing: Choosing): Promis
   const { list, owner, item_id: chosen_id, metadata } = choosing
   const [last] = await latestChoices(workflow, choosing, 1)
   if (last?.data.chosen_id === chosen_id) return last.data.choice
-  const { state } = await store.handle<LatestChoice | null, DefaultChoiceEvent>({
+  const { state } = await store.handle({
     stream: defaultChoiceStream(list, owner),
     fold: defaultChoiceFold,
     decide: (latest) => chooseDefault({ list, chosen_id, occurred_at: now().toISOString() }, latest),

@@ -1,7 +1,6 @@
 // Which saved method is its owner's default.
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
-import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import { clearDefault, type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
@@ -23,7 +22,7 @@ export function chooseMethod(workflow: Workflow, choosing: MethodChoosing): Prom
 export async function clearFormerMethod(workflow: Workflow, choosing: MethodChoosing): Promise<void> {
   const { owner, metadata } = choosing
   await clearFormer(workflow, inList(choosing), async (id, overtakenBy) => {
-    await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
+    await workflow.store.handle({
       stream: paymentMethodStream(id),
       fold: paymentMethodFold,
       decide(state) {

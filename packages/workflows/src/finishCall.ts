@@ -1,5 +1,4 @@
 // Finishes a create call that a crash or a lost answer left open.
-import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existing, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
@@ -49,7 +48,7 @@ async function adoptFoundIntent(
   const { provider_intent_id, client_secret } = best
   const { attempt } = payment
   await ownProviderId(workflow, payment, provider_intent_id, metadata)
-  const handled = await workflow.store.handle<PaymentState, PaymentEvent>({
+  const handled = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
     fold: paymentFold,
     decide: (state) =>

@@ -2,7 +2,6 @@
 import {
   type BeginRequest,
   type Failed,
-  type KeptRequest,
   keptAnswer,
   type RequestBegun,
   type RequestEnded,
@@ -50,7 +49,7 @@ export function keptRequests<
       { request_id, request_fingerprint }: RepeatableRequest,
     ): Promise<Kept<Answer> | null> {
       if (request_fingerprint === null) return null
-      const { state, position } = await store.load<KeptRequest<Answer>, Event>(stream(request_id), fold)
+      const { state, position } = await store.load(stream(request_id), fold)
       const begun = { request_fingerprint, occurred_at: now().toISOString() }
       const answer = keptAnswer({ begun, inFlightMs }, state)
       return answer === null ? null : { answer, position }
@@ -70,7 +69,7 @@ export function keptRequests<
         begun: { request_id, request_fingerprint, provider_id, occurred_at: now().toISOString() },
         inFlightMs,
       })
-      const { state, position } = await store.handle<KeptRequest<Answer>, Event>({
+      const { state, position } = await store.handle({
         stream: stream(request_id),
         fold,
         decide: (request) => rules.begin(command(), request),
@@ -90,7 +89,7 @@ export function keptRequests<
       answer: Answer | Failed,
     ): Promise<(Kept<Answer> & { readonly isEarlier: boolean }) | null> {
       if (request_fingerprint === null) return null
-      const { state, position, events } = await store.handle<KeptRequest<Answer>, Event>({
+      const { state, position, events } = await store.handle({
         stream: stream(request_id),
         fold,
         decide: (request) => rules.end({ request_id, occurred_at: now().toISOString(), answer }, request),

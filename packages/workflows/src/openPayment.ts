@@ -45,7 +45,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
     request_fingerprint === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
   if (known.state.status !== 'none') return repeated(workflow, request, known)
   const command = await request.command()
-  const initiated = await workflow.store.handle<PaymentState, PaymentEvent>({
+  const initiated = await workflow.store.handle({
     stream,
     fold: paymentFold,
     decide: (state) => initiatePayment(command, state),
@@ -100,7 +100,7 @@ function beginAttempt(
   known: Loaded<PaymentState>,
   metadata: EventMetadata,
 ): Promise<Handled<PaymentState, PaymentEvent>> {
-  return store.handle<PaymentState, PaymentEvent>({
+  return store.handle({
     stream: paymentStream(existing(known.state).payment_id),
     fold: paymentFold,
     decide: (state) => startAttempt({ occurred_at: now().toISOString() }, state),
@@ -111,7 +111,7 @@ function beginAttempt(
 
 /** The payment as it was when its first request was answered. */
 function asFirstAnswered({ store }: Workflow, { payment_id }: Payment): Promise<Loaded<PaymentState>> {
-  return store.load<PaymentState, PaymentEvent>(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
+  return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
 }
 
 async function makeCall(

@@ -54,7 +54,7 @@ export function isOfMethod(event: Recorded): event is Recorded<PaymentMethodEven
 }
 
 export function loadMethod({ store }: Workflow, id: string): Promise<Loaded<PaymentMethodState>> {
-  return store.load<PaymentMethodState, PaymentMethodEvent>(paymentMethodStream(id), paymentMethodFold)
+  return store.load(paymentMethodStream(id), paymentMethodFold)
 }
 
 /** @throws DomainError `not_found` */

@@ -46,7 +46,7 @@ export async function callProvider(
   const payment = existing(known.state)
   const { attempt } = payment
   const record = (decide: (state: PaymentState, occurred_at: string) => PaymentEvent[]) =>
-    workflow.store.handle<PaymentState, PaymentEvent>({
+    workflow.store.handle({
       stream: paymentStream(payment.payment_id),
       fold: paymentFold,
       decide: (state) => decide(state, workflow.now().toISOString()),

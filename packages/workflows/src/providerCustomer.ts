@@ -98,7 +98,7 @@ export async function linkCustomer(
 ): Promise<Customer> {
   const { provider_id, user_id, customer, metadata } = link
   const { provider_customer_id, generation } = customer
-  const { state } = await store.handle<Customer, ProviderCustomerEvent>({
+  const { state } = await store.handle({
     stream: providerCustomerStream(provider_id, user_id),
     fold: customerFold,
     decide: (recorded) =>

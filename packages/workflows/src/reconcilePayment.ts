@@ -1,7 +1,6 @@
 // What the provider says about a payment, held against what is on record: finishes calls that were left open, takes money
 // that was approved, and applies the provider's present state by the rules of every other statement.
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { amountMatches } from '@paylog/domain/payments/evidence'
 import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
@@ -67,7 +66,7 @@ export async function reconcilePayment(
     return { ...unasked, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const { state } = await workflow.store.load<PaymentState, PaymentEvent>(paymentStream(paymentId), paymentFold)
+    const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     const finding = error.kind === 'unknown' ? 'unknown' : 'unreachable'
     return { ...unasked, payment: existing(state), finding, problem: error.code }
   }

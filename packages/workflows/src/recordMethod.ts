@@ -3,7 +3,7 @@ import type { Guest, Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { ownerOf, recordedOwner } from '@paylog/domain/owner'
-import type { PaymentMethodAdded, PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
+import type { PaymentMethodAdded } from '@paylog/domain/payment-methods/events'
 import {
   addPaymentMethod,
   detailsOf,
@@ -58,7 +58,7 @@ export async function recordMethod(
   await clearOutdone(workflow, known.state, metadata)
   const choosing = { owner, payment_method_id, metadata }
   const default_choice = wishes.is_default ? await chooseMethod(workflow, choosing) : null
-  const handled = await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
+  const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state) {

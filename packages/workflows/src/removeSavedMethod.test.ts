@@ -1,10 +1,5 @@
 import { DomainError } from '@paylog/domain/errors'
-import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
-import {
-  type PaymentMethodState,
-  paymentMethodFold,
-  refreshPaymentMethod,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodFold, refreshPaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { visa } from './testing/methodsUnderTest.ts'
@@ -23,7 +18,7 @@ const streamOf = (token: string) => paymentMethodStream(idOf(token))
 
 /** A notification takes over another expiry. */
 const refresh = (token: string) =>
-  store.handle<PaymentMethodState, PaymentMethodEvent>({
+  store.handle({
     stream: streamOf(token),
     fold: paymentMethodFold,
     decide: (state) =>

@@ -1,9 +1,7 @@
 // Removing a saved method: it is detached at the provider first, so that what is gone here can be used nowhere.
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   type PaymentMethod,
-  type PaymentMethodState,
   paymentMethodFold,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
@@ -35,7 +33,7 @@ export async function removeSavedMethod(workflow: Workflow, request: RemoveSaved
   const known = await loadOwned(workflow, request.payment_method_id, owner)
   permit(known.revision)
   const isDetached = await detach(workflow, known.method)
-  const handled = await workflow.store.handle<PaymentMethodState, PaymentMethodEvent>({
+  const handled = await workflow.store.handle({
     stream: paymentMethodStream(known.method.payment_method_id),
     fold: paymentMethodFold,
     decide(state, revision) {

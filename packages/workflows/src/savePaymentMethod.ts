@@ -1,8 +1,7 @@
 // Saving a payment method: the provider is asked what a token stands for, and the answer is recorded under an id that
 // follows from the provider's own. Whatever dies in between, the same request finishes.
 import type { Guest, Session } from '@paylog/domain/actor'
-import { type AddressState, addressFold } from '@paylog/domain/addresses/address'
-import type { AddressEvent } from '@paylog/domain/addresses/events'
+import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
 import { ownerOf, recordedOwner } from '@paylog/domain/owner'
 import type { KeptAnswer } from '@paylog/domain/payment-methods/methodRequest'
@@ -115,7 +114,7 @@ async function replayed(workflow: Workflow, request: SavePaymentMethod, answer: 
 async function requireAddress({ store }: Workflow, { caller, wishes }: SavePaymentMethod): Promise<void> {
   const { billing_address_id } = wishes
   if (billing_address_id === null) return
-  const { state } = await store.load<AddressState, AddressEvent>(addressStream(billing_address_id), addressFold)
+  const { state } = await store.load(addressStream(billing_address_id), addressFold)
   if (state.status === 'kept' && recordedOwner(state) === ownerOf(caller)) return
   throw new DomainError('reference_not_found', 'There is no such address', { field: 'billing_address_id' })
 }

@@ -1,6 +1,5 @@
 // Bringing one product to a provider, as often as it takes while others do the same, or only foreseeing how that would go.
 import { DomainError } from '@paylog/domain/errors'
-import type { ProductEvent } from '@paylog/domain/products/events'
 import { type ProductState, productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
@@ -57,6 +56,6 @@ async function concurrentFailure(
 }
 
 async function load({ store }: Workflow, product_id: string): Promise<ProductState> {
-  const { state } = await store.load<ProductState, ProductEvent>(productStream(product_id), productFold)
+  const { state } = await store.load(productStream(product_id), productFold)
   return state
 }

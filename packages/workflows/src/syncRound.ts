@@ -148,7 +148,7 @@ async function record(
   decide: (state: ProductState, occurred_at: string) => ProductEvent[],
   known?: Loaded<ProductState>,
 ): Promise<Handled<ProductState, ProductEvent>> {
-  const handled = await store.handle<ProductState, ProductEvent>({
+  const handled = await store.handle({
     stream: productStream(product_id),
     fold: productFold,
     decide: (state) => decide(state, now().toISOString()),

@@ -1,6 +1,5 @@
 // Keeping a new address: one event, and as the default a choice before it and the former's clearing after it.
 import { type AddAddress, type AddressState, addAddress, addressFold, kept } from '@paylog/domain/addresses/address'
-import type { AddressEvent } from '@paylog/domain/addresses/events'
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
@@ -31,7 +30,7 @@ export async function createAddress(
   const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
   if (known.state.status !== 'none') return { added: await replayed(workflow, command, known), replayed: true }
   const default_choice = is_default ? await chooseAddress(workflow, choosingOf(command)) : null
-  const added = await workflow.store.handle<AddressState, AddressEvent>({
+  const added = await workflow.store.handle({
     stream,
     fold: addressFold,
     decide: (state) => addAddress({ ...address, default_choice }, state),
@@ -47,7 +46,7 @@ export async function createAddress(
 }
 
 function firstState({ store }: Workflow, stream: string): Promise<Loaded<AddressState>> {
-  return store.load<AddressState, AddressEvent>(stream, addressFold, 'AddressAdded')
+  return store.load(stream, addressFold, 'AddressAdded')
 }
 
 /** The request that added it may have died before the former default was cleared, so that is done once more. */

@@ -1,6 +1,6 @@
 // Which address of a type is its owner's default.
-import { type AddressState, addressFold, clearDefault } from '@paylog/domain/addresses/address'
-import type { AddressEvent, AddressType } from '@paylog/domain/addresses/events'
+import { addressFold, clearDefault } from '@paylog/domain/addresses/address'
+import type { AddressType } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
@@ -25,7 +25,7 @@ export function clearFormerAddress(workflow: Workflow, choosing: AddressChoosing
   const { store, now } = workflow
   return clearFormer(workflow, inList(choosing), async (itemId, choice) => {
     const command = { occurred_at: now().toISOString(), overtaken_by: { address_type, choice } }
-    await store.handle<AddressState, AddressEvent>({
+    await store.handle({
       stream: addressStream(itemId),
       fold: addressFold,
       decide: (state) => clearDefault(command, state),

@@ -1,5 +1,5 @@
-import { type AddressState, addAddress, addressFold, changeAddress, kept } from '@paylog/domain/addresses/address'
-import type { AddressEvent, AddressType } from '@paylog/domain/addresses/events'
+import { addAddress, addressFold, changeAddress, kept } from '@paylog/domain/addresses/address'
+import type { AddressType } from '@paylog/domain/addresses/events'
 import { ownerOf } from '@paylog/domain/owner'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
@@ -22,7 +22,7 @@ const none = { says: [], shown: [] }
 const choose = (address_id: string, address_type: AddressType = 'billing') =>
   chooseAddress(workflow, { address_id, address_type, owner, metadata })
 const carry = (address_id: string, choice: number, address_type: AddressType = 'billing') =>
-  store.handle<AddressState, AddressEvent>({
+  store.handle({
     stream: addressStream(address_id),
     fold: addressFold,
     decide: (state) =>
@@ -202,7 +202,7 @@ t.test('a new default that died half way is finished by the repetition of its re
   const adding = async (address_id: string, request_fingerprint: string | null, default_choice: number) => {
     const content = newContent({ ...billing, address_type: 'billing' })
     const data = { address_id, occurred_at: new Date().toISOString(), user_id: adaId, guest_email: null, ...content }
-    await store.handle<AddressState, AddressEvent>({
+    await store.handle({
       stream: addressStream(address_id),
       fold: addressFold,
       decide: (state) => addAddress({ ...data, default_choice, request_fingerprint }, state),

@@ -7,7 +7,7 @@ import {
   kept,
   removeAddress,
 } from '@paylog/domain/addresses/address'
-import type { AddressContent, AddressEvent } from '@paylog/domain/addresses/events'
+import type { AddressContent } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
 import type { Revision } from '@paylog/event-store/appending'
@@ -43,7 +43,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
   const { address_id, owner, changes, is_default, metadata } = update
   const occurred_at = now().toISOString()
   const stream = addressStream(address_id)
-  const known = await store.load<AddressState, AddressEvent>(stream, addressFold)
+  const known = await store.load(stream, addressFold)
   const { address_type: before, default_choice: number } = allowed(update, known)
   // What is about to be done to its lists cannot be taken back, so whatever would be refused is refused before.
   changeAddress({ occurred_at, changes }, known.state)
@@ -55,7 +55,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
   const choice = is_default ? await chooseAddress(workflow, choosing) : undefined
   const chosen = choice === undefined ? null : { address_type: choosing.address_type, choice }
   const command = { occurred_at, changes, ...(is_default !== undefined && { default_choice: chosen }) }
-  const changed = await store.handle<AddressState, AddressEvent>({
+  const changed = await store.handle({
     stream,
     fold: addressFold,
     decide(state, revision) {
@@ -74,7 +74,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
  * @throws DomainError `not_found`, `event_store_unavailable`, and what `permit` and `refuse` throw
  */
 export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<Loaded<AddressState>> {
-  return store.handle<AddressState, AddressEvent>({
+  return store.handle({
     stream: addressStream(target.address_id),
     fold: addressFold,
     decide(state, revision) {

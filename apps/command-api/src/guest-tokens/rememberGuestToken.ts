@@ -1,6 +1,6 @@
 // Keeps whose a guest token was, so that the guest can still be recognised shortly after it expired.
 import type { Guest } from '@paylog/domain/actor'
-import { type GuestTokenEvent, guestTokenFold, type SeenGuestToken } from '@paylog/domain/guest-tokens/events'
+import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
 import { seeGuestToken } from '@paylog/domain/guest-tokens/guestToken'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -13,7 +13,7 @@ export async function rememberGuestToken(
   occurred_at: string,
   metadata: EventMetadata,
 ): Promise<void> {
-  await store.handle<SeenGuestToken | null, GuestTokenEvent>({
+  await store.handle({
     stream: guestTokenStream(token_hash),
     fold: guestTokenFold,
     decide: (known) => seeGuestToken(known, { guest_email, occurred_at }),

@@ -92,7 +92,7 @@ t.test('a time is an instant, in whatever offset and however fine it is written'
 })
 
 const decide = (id: string, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
-  store.handle<PaymentMethodState, PaymentMethodEvent>({
+  store.handle({
     stream: paymentMethodStream(id),
     fold: paymentMethodFold,
     decide: decision,

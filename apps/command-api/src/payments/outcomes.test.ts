@@ -1,6 +1,5 @@
-import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -32,7 +31,7 @@ const post = (payload: object, headers: Record<string, string> = {}) =>
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
 /** What the provider's success would do to the payment. */
 const settle = (paymentId: string) =>
-  store.handle<PaymentState, PaymentEvent>({
+  store.handle({
     stream: paymentStream(paymentId),
     fold: paymentFold,
     decide: (state) =>

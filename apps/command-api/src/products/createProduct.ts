@@ -1,7 +1,7 @@
 // Adding a product to the catalogue.
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { ProductAdded, ProductEvent } from '@paylog/domain/products/events'
+import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, existing, type ProductState, productFold } from '@paylog/domain/products/product'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
@@ -19,7 +19,7 @@ export async function createProduct(
   { product, metadata }: CreateProduct,
 ): Promise<Loaded<ProductState> & { readonly replayed: boolean }> {
   const stream = productStream(product.product_id)
-  const added = await store.handle<ProductState, ProductEvent>({
+  const added = await store.handle({
     stream,
     fold: productFold,
     decide: (state) => addProduct(product, state),
@@ -27,7 +27,7 @@ export async function createProduct(
     known: newStream(productFold),
   })
   if (added.events.length > 0) return { ...added, replayed: false }
-  const first = await store.load<ProductState, ProductEvent>(stream, productFold, 'ProductAdded')
+  const first = await store.load(stream, productFold, 'ProductAdded')
   requireSameRequest(existing(first.state), product.request_fingerprint)
   return { ...first, replayed: true }
 }

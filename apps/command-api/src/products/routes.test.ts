@@ -1,5 +1,4 @@
-import type { ProductEvent } from '@paylog/domain/products/events'
-import { type ProductState, productFold } from '@paylog/domain/products/product'
+import { productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
@@ -140,7 +139,7 @@ t.test('an update that changes nothing records nothing and answers the product a
 t.test('a synchronisation moves the tag, and is no update', async (t) => {
   const { data } = await post(mug)
   const sync = { product_id: data.id, provider_id: 'sandbox', occurred_at: new Date().toISOString(), sync: 1 }
-  const { position } = await store.handle<ProductState, ProductEvent>({
+  const { position } = await store.handle({
     stream: productStream(data.id),
     fold: productFold,
     decide: () => [{ type: 'ProductSyncFailed', data: { ...sync, code: 'provider_rejected', message: 'x' } }],

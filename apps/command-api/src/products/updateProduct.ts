@@ -1,7 +1,6 @@
 // Changing a product that is there.
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductChanges } from '@paylog/domain/products/content'
-import type { ProductEvent } from '@paylog/domain/products/events'
 import { changeProduct, existing, type ProductState, productFold } from '@paylog/domain/products/product'
 import type { Revision } from '@paylog/event-store/appending'
 import type { Loaded } from '@paylog/event-store/eventStore'
@@ -25,7 +24,7 @@ export type UpdateProduct = {
  */
 export function updateProduct({ store, now }: Workflow, update: UpdateProduct): Promise<Loaded<ProductState>> {
   const { product_id, changes, permit, refuse, metadata } = update
-  return store.handle<ProductState, ProductEvent>({
+  return store.handle({
     stream: productStream(product_id),
     fold: productFold,
     decide(state, revision) {

@@ -1,5 +1,5 @@
 // Setup intents: what the route answers, and what it does under an Idempotency-Key.
-import { type ProviderCustomerEvent, providerCustomerFold } from '@paylog/domain/provider-customers/events'
+import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -45,7 +45,7 @@ t.test('the body may be missing, empty or without a provider when one is enabled
 
 t.test("the user's customer at this provider is attached, another's is not, and none is created", async (t) => {
   const link = (provider_id: string, user_id: string, provider_customer_id: string) =>
-    store.handle<string | null, ProviderCustomerEvent>({
+    store.handle({
       stream: providerCustomerStream(provider_id, user_id),
       fold: providerCustomerFold,
       decide: () => [

@@ -1,5 +1,5 @@
 // Setup intents at Stripe, over its own wire format.
-import { type ProviderCustomerEvent, providerCustomerFold } from '@paylog/domain/provider-customers/events'
+import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
@@ -48,7 +48,7 @@ t.test("the user's customer is attached, unless Stripe does not know it any more
   const user_id = '00000000-0000-4000-8000-000000000002'
   const customer = await provider.methods?.createCustomer({ idempotency_key: 'c1', user_id, email: null, name: null })
   if (!customer) throw new Error('Stripe has customers')
-  await store.handle<string | null, ProviderCustomerEvent>({
+  await store.handle({
     stream: providerCustomerStream('stripe', user_id),
     fold: providerCustomerFold,
     decide: () => [

@@ -1,5 +1,5 @@
 // The address routes as a test sees them: several owners, requests over HTTP, and what is on record afterwards.
-import { type AddressState, addressFold, kept } from '@paylog/domain/addresses/address'
+import { addressFold, kept } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
 import { addressStream } from '@paylog/event-store/streamName'
@@ -34,7 +34,7 @@ export async function addressesUnderTest(t: Test, options: Parameters<typeof com
   const parts = await commandApiUnderTest(t, { guestTokens, ...options })
   const { send, store } = parts
   const post = (body?: unknown, headers: Headers = ada) => send<AddressResource>('POST', '/addresses', headers, body)
-  const stateOf = async (id: string) => (await store.load<AddressState, never>(addressStream(id), addressFold)).state
+  const stateOf = async (id: string) => (await store.load(addressStream(id), addressFold)).state
 
   return {
     ...parts,

@@ -1,6 +1,5 @@
 // The product routes as a test sees them: an administrator's requests over HTTP, and what is on record afterwards.
-import type { ProductEvent } from '@paylog/domain/products/events'
-import { type ProductState, productFold } from '@paylog/domain/products/product'
+import { productFold } from '@paylog/domain/products/product'
 import type { ProductResource } from '@paylog/domain/products/resource'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
@@ -36,7 +35,7 @@ export async function productsUnderTest(t: Test, options: Parameters<typeof comm
       if (status !== 201) throw new Error(text)
       return data.id
     },
-    stateOf: async (id: string) => (await store.load<ProductState, ProductEvent>(productStream(id), productFold)).state,
+    stateOf: async (id: string) => (await store.load(productStream(id), productFold)).state,
     eventsOf: (id: string) => store.readStream(productStream(id)),
   }
 }

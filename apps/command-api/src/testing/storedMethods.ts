@@ -26,7 +26,7 @@ export type StoredMethod = {
 
 export function createStoredMethods(store: EventStore) {
   const decide = (id: string, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
-    store.handle<PaymentMethodState, PaymentMethodEvent>({
+    store.handle({
       stream: paymentMethodStream(id),
       fold: paymentMethodFold,
       decide: decision,

@@ -38,7 +38,7 @@ export async function webhookTestsUnderTest(t: Test, env: Readonly<Record<string
   const parts = await commandApiUnderTest(t, { nodes })
   const { send, store } = parts
   const stateOf = async (id: string): Promise<WebhookTestFacts | null> =>
-    (await store.load<WebhookTestFacts | null, never>(webhookTestStream(id), webhookTestFold)).state
+    (await store.load(webhookTestStream(id), webhookTestFold)).state
   return {
     ...parts,
     /** May be changed, as an operator would between two starts. */

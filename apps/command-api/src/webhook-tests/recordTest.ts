@@ -2,12 +2,7 @@
 import type { Session } from '@paylog/domain/actor'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
-import {
-  type DispatchPlan,
-  type WebhookTestEvent,
-  type WebhookTestFacts,
-  webhookTestFold,
-} from '@paylog/domain/webhook-tests/events'
+import { type DispatchPlan, type WebhookTestEvent, webhookTestFold } from '@paylog/domain/webhook-tests/events'
 import { requestTest } from '@paylog/domain/webhook-tests/requestTest'
 import { newStream } from '@paylog/event-store/eventStore'
 import { webhookTestStream } from '@paylog/event-store/streamName'
@@ -51,7 +46,7 @@ export async function recordTest({ store }: Workflow, request: RecordTest): Prom
     plan: { canonical_events: [], deliveries: [] },
   }
   const event = { type, data: { ...data, plan: planOf({ type, data }, nodes) } }
-  const { state, position, events } = await store.handle<WebhookTestFacts | null, WebhookTestEvent>({
+  const { state, position, events } = await store.handle({
     stream: webhookTestStream(identity.id),
     fold: webhookTestFold,
     decide: (asked) => requestTest(event, asked),

@@ -83,7 +83,7 @@ async function importProduct(
   line: ProductLine,
   { metadata, isLikelyNew }: { readonly metadata: EventMetadata; readonly isLikelyNew: boolean },
 ): Promise<'added' | 'changed' | 'unchanged'> {
-  const { events } = await store.handle<ProductState, ProductEvent>({
+  const { events } = await store.handle({
     stream: productStream(line.product_id),
     fold: productFold,
     decide: (state) => decide(line, now().toISOString(), state),

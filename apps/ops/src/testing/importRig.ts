@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { existing, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
+import { existing, type Product, productFold } from '@paylog/domain/products/product'
 import type { Recorded } from '@paylog/event-store/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
@@ -59,8 +59,7 @@ export async function startImportRig(t: Test) {
     events,
     /** The types of one product's events. */
     history: async (id: string) => (await store.readStream(productStream(id))).map(({ type }) => type),
-    product: async (id: string): Promise<Product> =>
-      existing((await store.load<ProductState, never>(productStream(id), productFold)).state),
+    product: async (id: string): Promise<Product> => existing((await store.load(productStream(id), productFold)).state),
     /** How often each product was added. */
     async additions(): Promise<Map<string, number>> {
       const times = new Map<string, number>()

@@ -27,14 +27,14 @@ export async function startPaymentsOnLog(t: Test) {
   t.teardown(() => store.close())
 
   const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[]) =>
-    store.handle<PaymentState, PaymentEvent>({
+    store.handle({
       stream: paymentStream(id),
       fold: paymentFold,
       decide: decision,
       metadata,
     })
   const payment = async (id: string): Promise<Payment> =>
-    existing((await store.load<PaymentState, PaymentEvent>(paymentStream(id), paymentFold)).state)
+    existing((await store.load(paymentStream(id), paymentFold)).state)
 
   return {
     store,

@@ -1,7 +1,7 @@
 // What the webhook commands need around them: a log, a database, a real worker, and the command line.
 import { randomUUID } from 'node:crypto'
 import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain/provider-events/events'
-import { type WebhookTestEvent, type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhook-tests/events'
+import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhook-tests/events'
 import type { Recorded } from '@paylog/event-store/codec'
 import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
 import { createLog } from '@paylog/runtime/log'
@@ -94,7 +94,7 @@ export async function startWebhooksRig(t: Test) {
     /** Records many notifications at once: each is one raw message. */
     async notify(count: number): Promise<void> {
       const id = randomUUID()
-      await store.handle<typeof notificationFold.initialState, ProviderNotificationEvent>({
+      await store.handle({
         stream: providerEventStream('sandbox', id),
         fold: notificationFold,
         decide: () => Array.from({ length: count }, (_, index) => received(`${id}-${index}`)),
@@ -106,7 +106,7 @@ export async function startWebhooksRig(t: Test) {
     async ask(): Promise<void> {
       for (const type of ['WebhookTestRequested', 'WebhookSimulationRequested'] as const) {
         const webhook_test_id = randomUUID()
-        await store.handle<WebhookTestFacts | null, WebhookTestEvent>({
+        await store.handle({
           stream: webhookTestStream(webhook_test_id),
           fold: webhookTestFold,
           decide: () => [{ type, data: { ...asked, webhook_test_id } }],

@@ -1,7 +1,6 @@
 // What owners keep here (methods, addresses) and what leaves by a webhook of it: nothing but the provider's own words.
 import { randomUUID } from 'node:crypto'
-import { type AddressState, addAddress, addressFold } from '@paylog/domain/addresses/address'
-import type { AddressEvent } from '@paylog/domain/addresses/events'
+import { addAddress, addressFold } from '@paylog/domain/addresses/address'
 import type { Recorded } from '@paylog/event-store/codec'
 import { addressStream } from '@paylog/event-store/streamName'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -78,7 +77,7 @@ async function keepAddress(): Promise<void> {
     default_choice: null,
     request_fingerprint: null,
   }
-  await store.handle<AddressState, AddressEvent>({
+  await store.handle({
     stream: addressStream(address_id),
     fold: addressFold,
     decide: (state) => addAddress(command, state),

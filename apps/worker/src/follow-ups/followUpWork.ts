@@ -1,7 +1,6 @@
 // One follow-up: finishes or asks, says in the log what came of it, and when to look again.
 import type { Span } from '@opentelemetry/api'
-import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/log'
@@ -25,7 +24,7 @@ export function createFollowUpWork(deps: {
 
   async function lookAfterPayment(followUp: FollowUp, paymentId: string, provider: Provider): Promise<NextLook> {
     // The list may be behind the log: what has ended meanwhile is no question to a provider.
-    const { state } = await workflow.store.load<PaymentState, PaymentEvent>(paymentStream(paymentId), paymentFold)
+    const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     if (state.status === 'none' || isAtEnd(state)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
     const reconciled = await reconcilePayment(workflow, paymentId, metadata)

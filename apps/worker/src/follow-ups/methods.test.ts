@@ -1,10 +1,5 @@
 // Saved methods and the worker: what it finishes of notifications about them, and of payments with them.
-import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
-import {
-  addPaymentMethod,
-  type PaymentMethodState,
-  paymentMethodFold,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
 import { createStripe } from '@paylog/providers/stripe/stripe'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -60,7 +55,7 @@ async function save() {
     billing_details: null,
     default_choice: null,
   }
-  await rig.store.handle<PaymentMethodState, PaymentMethodEvent>({
+  await rig.store.handle({
     stream: paymentMethodStream(id),
     fold: paymentMethodFold,
     decide: (state) => addPaymentMethod(command, state),

@@ -26,14 +26,14 @@ export function createStoredPayments(store: EventStore, now: () => Date) {
     occurred_at: now().toISOString(),
   })
   const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[], actor = 'anonymous') =>
-    store.handle<PaymentState, PaymentEvent>({
+    store.handle({
       stream: paymentStream(id),
       fold: paymentFold,
       decide: decision,
       metadata: { ...metadata, actor },
     })
   const payment = async (id: string): Promise<Payment> =>
-    existing((await store.load<PaymentState, PaymentEvent>(paymentStream(id), paymentFold)).state)
+    existing((await store.load(paymentStream(id), paymentFold)).state)
 
   return {
     payment,

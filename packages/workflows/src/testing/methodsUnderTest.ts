@@ -94,7 +94,7 @@ export async function methodsUnderTest(t: Test) {
   providers.set(silent.id, silent)
 
   const decide = (stream: StreamName, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
-    store.handle<PaymentMethodState, PaymentMethodEvent>({
+    store.handle({
       stream,
       fold: paymentMethodFold,
       decide: decision,

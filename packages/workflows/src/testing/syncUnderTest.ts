@@ -28,7 +28,7 @@ export async function syncUnderTest(t: Test, provider?: Provider) {
   const shop = provider ?? staged.provider
   const { workflow, store, ...log } = await workflowUnderTest(t, shop)
   const decide = (product_id: string, decision: (state: ProductState) => ProductEvent[]) =>
-    store.handle<ProductState, ProductEvent>({
+    store.handle({
       stream: productStream(product_id),
       fold: productFold,
       decide: decision,
@@ -65,7 +65,7 @@ export async function syncUnderTest(t: Test, provider?: Provider) {
       return result
     },
     async productOf(product_id: string): Promise<Product> {
-      const { state } = await store.load<ProductState, ProductEvent>(productStream(product_id), productFold)
+      const { state } = await store.load(productStream(product_id), productFold)
       return existing(state)
     },
     /** What happened to a product since it was added. */
