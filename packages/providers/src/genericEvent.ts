@@ -6,7 +6,7 @@ import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, UnixTime } from './fields.ts'
+import { Amount, Code, maybe, UnixTime } from './fields.ts'
 import type { ProviderNotification, Statement } from './provider.ts'
 
 const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
@@ -65,8 +65,6 @@ export function genericSubscription(
   return { subscription_id, current_period_end: null, status_changed: false, is_first_invoice: false }
 }
 
-const OptionalCode = Type.Optional(Type.Union([Code, Type.Null()]))
-
 const GenericEvent = Type.Object({
   id: Code,
   type: Code,
@@ -74,11 +72,11 @@ const GenericEvent = Type.Object({
   data: Type.Object({
     object: Type.Object({
       id: Code,
-      amount: Type.Optional(Type.Union([Amount, Type.Null()])),
-      currency: OptionalCode,
-      status: OptionalCode,
-      customer: OptionalCode,
-      customer_email: OptionalCode,
+      amount: maybe(Amount),
+      currency: maybe(Code),
+      status: maybe(Code),
+      customer: maybe(Code),
+      customer_email: maybe(Code),
       metadata: Type.Optional(Type.Object({ payment_id: Type.Optional(Id) })),
     }),
   }),

@@ -1,8 +1,7 @@
 // The shapes of the answers, as far as they are read. Numbers are text here, because `parseExactJson` reads them.
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-
-const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
+import { maybe } from '../fields.ts'
 
 const Text = Type.String({ maxLength: 8192 })
 /** The schema's `numericString`, which also arrives as a number. */

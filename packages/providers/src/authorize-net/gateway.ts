@@ -1,5 +1,6 @@
 // The merchant account at Authorize.Net: its API, how long one request may take there, and its currency.
 import { ProviderError } from '../provider.ts'
+import { within } from '../within.ts'
 import { merchantDetails } from './answers.ts'
 import { type Account, type Api, createApi, type Deadline, startDeadline } from './api.ts'
 
@@ -50,16 +51,8 @@ export function createGateway(options: {
         .finally(() => {
           asking = undefined
         })
-      await within(deadline.leftMs(), asking)
+      await within(deadline.leftMs(), asking, () => undefined)
       return known ?? null
     },
   }
-}
-
-/** Waits no longer than the caller may; the question goes on for the others. */
-async function within(ms: number, asking: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, Math.max(0, ms))
-  await Promise.race([asking, late])
-  clearTimeout(timer)
 }

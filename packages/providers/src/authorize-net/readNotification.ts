@@ -1,16 +1,14 @@
 // What the text of a notification says by itself: little more than what happened to which object.
 import { DomainError } from '@paylog/domain/errors'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { parseJson } from '../answers.ts'
-import { Code } from '../fields.ts'
+import { Code, maybe } from '../fields.ts'
 import { type GenericDialect, genericSubscription, isGenericEvent, readGenericEvent } from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { centsOf } from './amounts.ts'
 import { genericTypeOf, isAboutTransaction, isRead } from './eventTypes.ts'
 import { parseExactJson } from './exactJson.ts'
-
-const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 const Envelope = Type.Object({
   notificationId: Code,

@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import { parseJson } from '../answers.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
 import { ProviderError } from '../provider.ts'
+import { within } from '../within.ts'
 
 export type AccessTokens = {
   /** @throws ProviderError `unavailable`: without a token nothing has been asked of PayPal */
@@ -46,13 +47,13 @@ export function createAccessTokens(options: {
       const giveUpAt = performance.now() + timeoutMs
       const joined = goodToken() === undefined ? asking : undefined
       // A question that others asked earlier may fail for a reason that is gone by now.
-      if (joined) await within(timeoutMs, joined).catch(() => undefined)
+      if (joined) await within(timeoutMs, joined, tooLate).catch(() => undefined)
       const token = goodToken()
       if (token !== undefined) return token
       asking ??= ask().finally(() => {
         asking = undefined
       })
-      return within(giveUpAt - performance.now(), asking)
+      return within(giveUpAt - performance.now(), asking, tooLate)
     },
     drop(token) {
       if (known?.token === token) known = undefined
@@ -85,15 +86,8 @@ async function askForToken(options: Parameters<typeof createAccessTokens>[0]): P
   return parsed
 }
 
-/** Waits no longer than the caller may; the question goes on for the others. */
-async function within(timeoutMs: number, asking: Promise<string>): Promise<string> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(noToken('token_not_answered')), Math.max(0, timeoutMs))
-  try {
-    return await Promise.race([asking, late])
-  } finally {
-    clearTimeout(timer)
-  }
+function tooLate(): never {
+  throw noToken('token_not_answered')
 }
 
 function noToken(code: string, cause?: unknown): ProviderError {

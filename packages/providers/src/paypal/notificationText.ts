@@ -3,6 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
+import { notificationJson } from '../notificationJson.ts'
 import { Money, toCents } from './amounts.ts'
 
 const Envelope = Type.Object({
@@ -25,14 +26,7 @@ const oldMoney = Compile(Type.Object({ currency: Type.String({ pattern: '^[A-Z]{
  * @throws DomainError `invalid_request` when it is not a JSON object in UTF-8
  */
 export function parseNotification(body: Buffer): { readonly text: string; readonly json: object } {
-  let text: string
-  let json: unknown
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
-    json = JSON.parse(text)
-  } catch (cause) {
-    throw new DomainError('invalid_request', 'The body is not JSON', undefined, { cause })
-  }
+  const { text, json } = notificationJson(body)
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new DomainError('invalid_request', 'The body is not a JSON object')
   return { text, json }

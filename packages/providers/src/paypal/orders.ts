@@ -34,7 +34,8 @@ const isElsewhere: ReadonlySet<string> = new Set([
 
 /**
  * Creates the order that a payer approves, also when a saved method was chosen: an order that names one
- * (`payment_source.*.vault_id`) can be captured by the call that creates it, and this call must take no money. Its invoice number is the payment's id, which PayPal lets be paid only once.
+ * (`payment_source.*.vault_id`) can be captured by the call that creates it, and this call must take no money. Its invoice
+ * number is the payment's id, which PayPal lets be paid only once.
  * @returns with the link to PayPal's page as the client's secret
  * @throws ProviderError
  */

@@ -14,7 +14,7 @@ const dialect: GenericDialect = {
 
 /** @throws DomainError `invalid_request` when it is no notification */
 export function readNotification(body: Buffer): ProviderNotification {
-  return readGenericEvent(notificationJson(body), dialect)
+  return readGenericEvent(notificationJson(body).json, dialect)
 }
 
 /** @param secrets of the notifications' signature; several during a rotation */

@@ -37,7 +37,7 @@ const thinEvent = Compile(
  * @throws DomainError `invalid_request` when it is no event of Stripe's
  */
 export function readNotification(body: Buffer): ProviderNotification {
-  const event = notificationJson(body)
+  const { json: event } = notificationJson(body)
   if (thinEvent.Check(event)) {
     const { id, type, created, related_object } = event
     const occurred_at = new Date(created).toISOString()
