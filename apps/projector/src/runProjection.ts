@@ -7,6 +7,7 @@ import { createApplier } from '@paylog/projections/applier'
 import { CheckpointLostError, checkpointName, noteStopped } from '@paylog/projections/checkpoints'
 import type { Projection } from '@paylog/projections/projection'
 import { liveTable } from '@paylog/projections/tables'
+import { keepRunning } from '@paylog/runtime/keepRunning'
 import type { Logger } from '@paylog/runtime/log'
 import { type createPool, holdLock } from '@paylog/runtime/postgres'
 import { rebuildOutdated } from './rebuild/rebuild.ts'
@@ -50,19 +51,15 @@ export async function runProjection(options: Options): Promise<void> {
   const { projection, signal, state = startingState() } = options
   const log = options.log.child({ projection: projection.name })
   const running = { ...options, state, log }
-  while (!signal.aborted) {
-    try {
-      await runLiveTable(running)
-    } catch (error) {
-      if (error instanceof UnreadableEventError) {
-        await stopLoudly(running, error)
-        throw error
-      }
-      if (signal.aborted) return
-      log.warn({ err: error, pauseMs }, 'the projection could not run, trying again')
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
-    }
-  }
+  await keepRunning(() => runLiveTable(running), {
+    signal,
+    pauseMs,
+    isFinal: (error) => error instanceof UnreadableEventError,
+    complain: (error) => log.warn({ err: error, pauseMs }, 'the projection could not run, trying again'),
+  }).catch(async (error: UnreadableEventError) => {
+    await stopLoudly(running, error)
+    throw error
+  })
 }
 
 /** Until the live table is another one, or cannot be run. */

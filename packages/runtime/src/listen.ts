@@ -1,6 +1,7 @@
 // Hearing what other processes tell through Postgres.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { keepRunning } from './keepRunning.ts'
 import type { Logger } from './log.ts'
 
 const connectTimeoutMs = 5_000
@@ -21,15 +22,12 @@ export async function listen(options: {
   readonly log: Logger
 }): Promise<void> {
   const { channel, signal, log } = options
-  while (!signal.aborted) {
-    try {
-      await listenOnce(options)
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn({ err: error, channel, pauseMs }, 'a channel of the database is not heard, trying again')
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
-    }
-  }
+  await keepRunning(() => listenOnce(options), {
+    signal,
+    pauseMs,
+    complain: (error) =>
+      log.warn({ err: error, channel, pauseMs }, 'a channel of the database is not heard, trying again'),
+  })
 }
 
 async function listenOnce({ databaseUrl, channel, heard, signal }: Parameters<typeof listen>[0]): Promise<void> {

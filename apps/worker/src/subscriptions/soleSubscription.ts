@@ -1,7 +1,7 @@
 // Keeps one reader of the log running among all workers; the others stand by.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec'
 import { runSubscription, type SubscriptionOptions } from '@paylog/event-store/subscription'
+import { keepRunning } from '@paylog/runtime/keepRunning'
 import type { Logger } from '@paylog/runtime/log'
 import { holdLock } from '@paylog/runtime/postgres'
 import type { ReaderState } from './readerState.ts'
@@ -36,22 +36,22 @@ export async function runSoleSubscription(
   const waiting = () => {
     state.isStandingBy = true
   }
-  while (!signal.aborted) {
+  const read = async () => {
+    const lock = await holdLock({ databaseUrl, name: lockName, waiting, signal, log }).finally(() => {
+      state.isStandingBy = false
+    })
     try {
-      const lock = await holdLock({ databaseUrl, name: lockName, waiting, signal, log }).finally(() => {
-        state.isStandingBy = false
-      })
-      try {
-        const held = AbortSignal.any([signal, lock.lost])
-        await runSubscription({ ...subscription, streamPrefixes, maxBatch, connected, signal: held, log })
-      } finally {
-        await lock.release()
-      }
-    } catch (error) {
-      if (error instanceof UnreadableEventError) throw error
-      if (signal.aborted) return
-      log.warn({ err: error, lock: lockName }, 'could not become the reader of the log, trying again')
-      await sleep(lockRetryMs, undefined, { signal }).catch(() => undefined)
+      const held = AbortSignal.any([signal, lock.lost])
+      await runSubscription({ ...subscription, streamPrefixes, maxBatch, connected, signal: held, log })
+    } finally {
+      await lock.release()
     }
   }
+  await keepRunning(read, {
+    signal,
+    pauseMs: lockRetryMs,
+    isFinal: (error) => error instanceof UnreadableEventError,
+    complain: (error) =>
+      log.warn({ err: error, lock: lockName }, 'could not become the reader of the log, trying again'),
+  })
 }
