@@ -92,7 +92,7 @@ t.test('what stops the start is told in one line', async (t) => {
   const { port } = new URL(await listen(t, createServer()))
   t.match(await run(['--port', port], { DATABASE_URL: databaseUrl }), {
     code: 1,
-    stderr: `event-store-node: could not start: port ${port} on 127.0.0.1 is in use; choose another one\n`,
+    stderr: `event-store-node: could not start: port ${port} on 127.0.0.1 is in use; choose another one with --port or PORT\n`,
   })
 })
 

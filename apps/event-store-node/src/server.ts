@@ -88,7 +88,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
     server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
       if (error === null) resolve(bound)
       else if (error.message.includes('EADDRINUSE'))
-        reject(new Error(`port ${port} on ${host} is in use; choose another one`, { cause: error }))
+        reject(new Error(`port ${port} on ${host} is in use; choose another one with --port or PORT`, { cause: error }))
       else reject(new Error(`cannot listen on ${address}: ${reasonOf(error)}`, { cause: error }))
     })
   })
