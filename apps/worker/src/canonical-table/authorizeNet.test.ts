@@ -1,4 +1,4 @@
-import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
+import { connectAuthorizeNet } from '@paylog/providers/testing/adapters'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import * as bodies from './authorizeNetBodies.ts'
@@ -6,15 +6,7 @@ import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './t
 
 const rig = await createTableRig(t)
 const fake = await startFakeAuthorizeNet(t)
-const { apiLoginId, transactionKey, signatureKey, origin: apiBase } = fake
-const gateway = createAuthorizeNet({
-  apiLoginId,
-  transactionKey,
-  signatureKeys: [signatureKey],
-  apiBase,
-  timeoutMs: 15_000,
-})
-t.teardown(() => gateway.close())
+const gateway = connectAuthorizeNet(t, fake, { timeoutMs: 15_000 })
 
 type Event = (typeof fake.events)[number]
 /** Of an event that the fake has just made; it says seven digits of a second, we say three. */

@@ -1,8 +1,7 @@
-import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
-import { createPaypal } from '@paylog/providers/paypal/paypal'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { connectAuthorizeNet, connectPaypal } from '@paylog/providers/testing/adapters'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t from 'tap'
@@ -16,15 +15,8 @@ const fakePaypal = await startFakePaypal(t)
 const fakeGateway = await startFakeAuthorizeNet(t)
 const secret = 'sandbox-secret'
 const sandbox = createSandbox({ webhookSecrets: [secret] })
-const paypal = createPaypal({ ...fakePaypal, timeoutMs })
-const gateway = createAuthorizeNet({
-  apiLoginId: fakeGateway.apiLoginId,
-  transactionKey: fakeGateway.transactionKey,
-  signatureKeys: [fakeGateway.signatureKey],
-  apiBase: fakeGateway.origin,
-  timeoutMs,
-})
-t.teardown(() => Promise.all([paypal.close(), gateway.close()]))
+const paypal = connectPaypal(t, fakePaypal, { timeoutMs })
+const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
 
 const signedBySandbox = (text: string): Signed => {
   const signature = signSandboxEvent(secret, text, Math.floor(now.getTime() / 1_000))

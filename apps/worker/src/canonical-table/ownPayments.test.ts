@@ -1,11 +1,10 @@
 // What is told of payments of ours: by our own events, once, whatever the provider calls what happened and however often.
+
 import type { Payment } from '@paylog/domain/payments/payment'
-import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
-import { createPaypal } from '@paylog/providers/paypal/paypal'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { createStripe } from '@paylog/providers/stripe/stripe'
+import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/adapters'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -16,29 +15,14 @@ import { createTableRig, now, ours, oursOnList, type Signed, theirsOnList } from
 const rig = await createTableRig(t)
 const timeoutMs = 15_000
 
-const fakes = {
-  stripe: await startFakeStripe(t, { now: () => now }),
-  paypal: await startFakePaypal(t),
-  gateway: await startFakeAuthorizeNet(t),
-}
-const { stripe: fakeStripe, paypal: fakePaypal, gateway: fakeGateway } = fakes
-const stripe = createStripe({
-  secretKey: fakeStripe.secretKey,
-  webhookSecrets: [fakeStripe.webhookSecret],
-  apiBase: fakeStripe.origin,
-  timeoutMs,
-})
-const paypal = createPaypal({ ...fakePaypal, timeoutMs })
-const gateway = createAuthorizeNet({
-  apiLoginId: fakeGateway.apiLoginId,
-  transactionKey: fakeGateway.transactionKey,
-  signatureKeys: [fakeGateway.signatureKey],
-  apiBase: fakeGateway.origin,
-  timeoutMs,
-})
+const fakeStripe = await startFakeStripe(t, { now: () => now })
+const fakePaypal = await startFakePaypal(t)
+const fakeGateway = await startFakeAuthorizeNet(t)
+const stripe = connectStripe(t, fakeStripe, { timeoutMs })
+const paypal = connectPaypal(t, fakePaypal, { timeoutMs })
+const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
 const secret = 'sandbox-secret'
 const sandbox = createSandbox({ webhookSecrets: [secret] })
-t.teardown(() => Promise.all([stripe, paypal, gateway].map((provider) => provider.close())))
 
 /** A notification as it comes, and what is told of it beside the raw message. */
 type Told = {

@@ -1,4 +1,4 @@
-import { createPaypal } from '@paylog/providers/paypal/paypal'
+import { connectPaypal } from '@paylog/providers/testing/adapters'
 import { event } from '@paylog/testing/paypal/events'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t from 'tap'
@@ -8,8 +8,7 @@ import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './t
 
 const rig = await createTableRig(t)
 const fake = await startFakePaypal(t)
-const paypal = createPaypal({ ...fake, timeoutMs: 15_000 })
-t.teardown(() => paypal.close())
+const paypal = connectPaypal(t, fake, { timeoutMs: 15_000 })
 
 type Row = {
   readonly type: string

@@ -1,4 +1,4 @@
-import { createStripe } from '@paylog/providers/stripe/stripe'
+import { connectStripe } from '@paylog/providers/testing/adapters'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import * as bodies from './stripeBodies.ts'
@@ -7,9 +7,7 @@ import { createTableRig, type Message, noMoney, now, theirs, theirsOnList } from
 
 const rig = await createTableRig(t)
 const fake = await startFakeStripe(t, { now: () => now })
-const { secretKey, webhookSecret, origin: apiBase } = fake
-const stripe = createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs: 15_000 })
-t.teardown(() => stripe.close())
+const stripe = connectStripe(t, fake, { timeoutMs: 15_000 })
 
 type Row = {
   readonly type: string

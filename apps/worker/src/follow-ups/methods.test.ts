@@ -1,7 +1,7 @@
 // Saved methods and the worker: what it finishes of notifications about them, and of payments with them.
 import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
-import { createStripe } from '@paylog/providers/stripe/stripe'
+import { connectStripe } from '@paylog/providers/testing/adapters'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import { paymentMethodId } from '@paylog/workflows/paymentMethodId'
@@ -12,13 +12,7 @@ import { createFollowUpRig } from '../testing/followUpRig.ts'
 const second = 1_000
 const rig = await createFollowUpRig(t)
 const fake = await startFakeStripe(t, { now: rig.now })
-const stripe = createStripe({
-  secretKey: fake.secretKey,
-  webhookSecrets: [fake.webhookSecret],
-  apiBase: fake.origin,
-  timeoutMs: 2_000,
-})
-t.teardown(() => stripe.close())
+const stripe = connectStripe(t, fake, { timeoutMs: 2_000 })
 const workflow = { store: rig.store, providers: new Map([[stripe.id, stripe]]), now: rig.now }
 
 t.beforeEach(() => {

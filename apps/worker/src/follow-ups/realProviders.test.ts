@@ -1,9 +1,7 @@
 // The follow-ups with the real adapters, against providers that keep state behind HTTP.
 import { paymentStream } from '@paylog/event-store/streamName'
-import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
-import { createPaypal } from '@paylog/providers/paypal/paypal'
 import type { Provider } from '@paylog/providers/provider'
-import { createStripe } from '@paylog/providers/stripe/stripe'
+import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/adapters'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { FaultPlan } from '@paylog/testing/fakeProvider'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
@@ -15,28 +13,13 @@ import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
 const second = 1_000
 const timeoutMs = 2_000
 const rig = await createFollowUpRig(t)
-const fakes = {
-  stripe: await startFakeStripe(t, { now: rig.now }),
-  paypal: await startFakePaypal(t),
-  gateway: await startFakeAuthorizeNet(t),
-}
-const { stripe: fakeStripe, paypal: fakePaypal, gateway: fakeGateway } = fakes
-const stripe = createStripe({
-  secretKey: fakeStripe.secretKey,
-  webhookSecrets: [fakeStripe.webhookSecret],
-  apiBase: fakeStripe.origin,
-  timeoutMs,
-})
-const paypal = createPaypal({ ...fakePaypal, timeoutMs })
-const gateway = createAuthorizeNet({
-  apiLoginId: fakeGateway.apiLoginId,
-  transactionKey: fakeGateway.transactionKey,
-  signatureKeys: [fakeGateway.signatureKey],
-  apiBase: fakeGateway.origin,
-  timeoutMs,
-})
+const fakeStripe = await startFakeStripe(t, { now: rig.now })
+const fakePaypal = await startFakePaypal(t)
+const fakeGateway = await startFakeAuthorizeNet(t)
+const stripe = connectStripe(t, fakeStripe, { timeoutMs })
+const paypal = connectPaypal(t, fakePaypal, { timeoutMs })
+const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
 const providers = [stripe, paypal, gateway]
-t.teardown(() => Promise.all(providers.map((provider) => provider.close())))
 
 const forward = (ms: number) => {
   rig.forward(ms)

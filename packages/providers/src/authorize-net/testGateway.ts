@@ -2,7 +2,7 @@
 import { type FakeOptions, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Test } from 'tap'
 import type { CreateIntent, IntentRef, Provider } from '../provider.ts'
-import { createAuthorizeNet } from './authorizeNet.ts'
+import { connectAuthorizeNet } from '../testing/adapters.ts'
 
 export const sampleIntent: CreateIntent = {
   payment_id: '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b',
@@ -30,15 +30,7 @@ export function connect(
     transactionKey = 'fake-key',
   }: { readonly timeoutMs?: number; readonly transactionKey?: string } = {},
 ): Provider {
-  const provider = createAuthorizeNet({
-    apiLoginId: 'fake-login',
-    transactionKey,
-    signatureKeys: [fake.signatureKey],
-    apiBase: fake.origin,
-    timeoutMs,
-  })
-  t.teardown(() => provider.close())
-  return provider
+  return connectAuthorizeNet(t, { ...fake, apiLoginId: 'fake-login', transactionKey }, { timeoutMs })
 }
 
 /** Opens the sample payment. @returns the token that its payer gets */

@@ -2,7 +2,7 @@
 import { type FakePaypal, type FakePaypalOptions, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Test } from 'tap'
 import type { CreateIntent, IntentRef, Provider } from '../provider.ts'
-import { createPaypal } from './paypal.ts'
+import { connectPaypal } from '../testing/adapters.ts'
 
 export const paymentId = '0198f3a0-0000-7000-8000-00000000a001'
 
@@ -31,10 +31,7 @@ export function paypalFor(
   fake: FakePaypal,
   differing: { readonly timeoutMs?: number; readonly clientSecret?: string; readonly apiBase?: string } = {},
 ): Provider {
-  const { clientId, clientSecret, webhookIds, apiBase } = fake
-  const paypal = createPaypal({ clientId, clientSecret, webhookIds, apiBase, timeoutMs: 5000, ...differing })
-  t.teardown(() => paypal.close())
-  return paypal
+  return connectPaypal(t, { ...fake, ...differing }, differing)
 }
 
 /** @throws when the provider cannot do it */

@@ -4,7 +4,7 @@ import { listen } from '@paylog/testing/httpServer'
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
-import { createStripe } from './stripe.ts'
+import { connectStripe } from '../testing/adapters.ts'
 
 export const payment_id = '018f0000-0000-7000-8000-000000000001'
 
@@ -46,8 +46,7 @@ export function stripeAt(
   apiBase: string,
   { timeoutMs = 5000, secretKey = 'sk_test_example' }: Options = {},
 ): StripeUnderTest {
-  const stripe = createStripe({ secretKey, webhookSecrets: ['whsec_example'], apiBase, timeoutMs })
-  t.teardown(() => stripe.close())
+  const stripe = connectStripe(t, { origin: apiBase, secretKey, webhookSecret: 'whsec_example' }, { timeoutMs })
   const { retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods } = stripe
   if (!retrieveIntent || !findIntents || !cancelIntent || !createSetupIntent || !methods)
     throw new Error('Stripe lacks something')

@@ -1,0 +1,48 @@
+// For tests: the adapters, connected to fakes of their providers. Each is closed with its test.
+import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Test } from 'tap'
+import { createAuthorizeNet } from '../authorize-net/authorizeNet.ts'
+import { createPaypal } from '../paypal/paypal.ts'
+import type { Provider } from '../provider.ts'
+import { createStripe } from '../stripe/stripe.ts'
+
+type Time = { readonly timeoutMs?: number }
+const usualTimeoutMs = 5_000
+
+type StripeAccount = Pick<FakeStripe, 'origin' | 'secretKey' | 'webhookSecret'>
+
+export function connectStripe(
+  t: Test,
+  { origin: apiBase, secretKey, webhookSecret }: StripeAccount,
+  { timeoutMs = usualTimeoutMs }: Time = {},
+): Provider {
+  return closing(t, createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs }))
+}
+
+type PaypalAccount = Pick<FakePaypal, 'apiBase' | 'clientId' | 'clientSecret' | 'webhookIds'>
+
+export function connectPaypal(
+  t: Test,
+  { apiBase, clientId, clientSecret, webhookIds }: PaypalAccount,
+  { timeoutMs = usualTimeoutMs }: Time = {},
+): Provider {
+  return closing(t, createPaypal({ apiBase, clientId, clientSecret, webhookIds, timeoutMs }))
+}
+
+type AuthorizeNetAccount = Pick<FakeAuthorizeNet, 'origin' | 'apiLoginId' | 'transactionKey' | 'signatureKey'>
+
+export function connectAuthorizeNet(
+  t: Test,
+  { origin: apiBase, apiLoginId, transactionKey, signatureKey }: AuthorizeNetAccount,
+  { timeoutMs = usualTimeoutMs }: Time = {},
+): Provider {
+  const account = { apiLoginId, transactionKey, signatureKeys: [signatureKey] }
+  return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs }))
+}
+
+function closing(t: Test, provider: Provider): Provider {
+  t.teardown(() => provider.close())
+  return provider
+}
