@@ -1,0 +1,87 @@
+// How much of each workspace the tests run: `npm run coverage`, with what `npm test` takes. Prints a table at the end.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type CoverageSummary, coverageTable, isMeasured } from './coverageTable.ts'
+
+const rootUrl = new URL('..', import.meta.url).href
+const root = fileURLToPath(rootUrl)
+const reporter = fileURLToPath(import.meta.resolve('c8/bin/c8.js'))
+const lookMs = 5_000
+
+/** What Node writes when a process ends: of each script, which ranges ran how often. */
+type ProcessCoverage = { readonly result: readonly { readonly url: string }[] }
+
+const directory = await mkdtemp(join(tmpdir(), 'paylog-coverage-'))
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} finally {
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const [raw, kept, report] = ['raw', 'kept', 'report'].map((name) => join(directory, name)) as [string, string, string]
+  await Promise.all([raw, kept].map((path) => mkdir(path)))
+  // Node hands the variable on to every process that a process starts.
+  const code = await run([join(root, 'tools', 'test.ts'), ...args], { NODE_V8_COVERAGE: raw }, () => take(raw, kept))
+  await take(raw, kept)
+  const options = ['--temp-directory', kept, '--reports-dir', report, '--reporter', 'json-summary', '--merge-async']
+  // Also of files that nothing has loaded.
+  const reported = await run([reporter, 'report', ...options, '--all', '--src', root], {})
+  if (reported !== 0) return reported
+  const summary: CoverageSummary = JSON.parse(await readFile(join(report, 'coverage-summary.json'), 'utf8'))
+  const files = Object.entries(summary).map(([path, figures]) => [relative(root, path), figures] as const)
+  process.stdout.write(`\n${coverageTable(Object.fromEntries(files.filter(([path]) => isMeasured(path))))}\n`)
+  return code
+}
+
+/** Runs a script of this Node until it ends, and does something now and then meanwhile. @returns its exit code */
+async function run(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  meanwhile: () => Promise<void> = async () => undefined,
+): Promise<number> {
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: 'inherit',
+  })
+  const exited = once(child, 'exit')
+  let isOver = false
+  void exited.then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await Promise.race([exited, sleep(lookMs)])
+    if (!isOver) await meanwhile()
+  }
+  return child.exitCode ?? 1
+}
+
+/** Keeps what is ours of all that was written: a whole run writes ten gigabytes, nearly all about packages of others. */
+async function take(from: string, to: string): Promise<void> {
+  for (const name of await readdir(from)) {
+    const coverage = parse(await readFile(join(from, name), 'utf8'))
+    if (coverage === undefined) continue
+    const result = coverage.result.filter(({ url }) => isOurs(url))
+    if (result.length > 0) await writeFile(join(to, name), JSON.stringify({ result }))
+    await rm(join(from, name))
+  }
+}
+
+/** @returns nothing for a file that is still being written */
+function parse(text: string): ProcessCoverage | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isOurs(url: string): boolean {
+  return url.startsWith(rootUrl) && isMeasured(url.slice(rootUrl.length))
+}
