@@ -33,7 +33,7 @@ export type Row = {
   readonly target?: Target
 }
 
-/** What an issue demands: of the figure, of its ratio to the bound, or of the difference between the two. */
+/** What is demanded: of the figure, of its ratio to the bound, or of the difference between the two. */
 export type Target = { readonly of: 'figure' | 'ratio' | 'difference' } & (
   | { readonly atLeast: number }
   | { readonly atMost: number }
