@@ -1,6 +1,6 @@
 // Work that is begun again: how often, and what is said of its failures.
 import t from 'tap'
-import { createNews, keepRunning } from './keepRunning.ts'
+import { keepRunning } from './keepRunning.ts'
 
 /** Fails as told, one run after the other, and stops when nothing is left. */
 function failing(errors: readonly (Error | undefined)[]) {
@@ -49,16 +49,19 @@ t.test('a pause ends with the stop', async (t) => {
   t.pass('it did not last a minute')
 })
 
-t.test('what goes on is told again when it was told long enough ago', (t) => {
+t.test('what goes on is told again after a minute, and what begins anew at once', async (t) => {
   let time = 0
-  const isNews = createNews(60_000, () => time)
-  const at = (ms: number, text: string) => {
-    time = ms
-    return isNews(text)
+  const told: number[] = []
+  /** How long each run lasts before it fails. */
+  const short = Array.from({ length: 8 }, () => 9_000)
+  const left = [0, ...short, 10_000, 9_999, 0]
+  const stop = new AbortController()
+  const run = async () => {
+    const lasted = left.shift()
+    if (lasted === undefined) return stop.abort()
+    time += lasted
+    throw new Error('away')
   }
-  t.equal(at(0, 'away'), true)
-  t.equal(at(59_999, 'away'), false)
-  t.equal(at(60_000, 'away'), true)
-  t.equal(at(60_001, 'no such table'), true)
-  t.end()
+  await keepRunning(run, { signal: stop.signal, pauseMs: 0, complain: () => told.push(time), now: () => time })
+  t.same(told, [0, 63_000, 82_000])
 })

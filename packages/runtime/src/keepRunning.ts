@@ -2,11 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const repeatedComplaintMs = 60_000
+/** What ran for so long was well before it failed: longer than anybody waits for a connection. */
+const healthyMs = 10_000
 
 /**
  * Runs something until the signal aborts, and again whenever it ends before.
- * @param options `pauseMs` after a failure; `isFinal` failures are thrown; `complain` is told of each other failure that is
- *   not the same as the last one, and of the same one once a minute
+ * @param options `pauseMs` after a failure; `isFinal` failures are thrown; `complain` is told of each other failure, but of
+ *   one that only goes on once a minute; `now` for tests: a clock in ms
  * @throws what `isFinal` picks
  */
 export async function keepRunning(
@@ -16,28 +18,25 @@ export async function keepRunning(
     readonly pauseMs: number
     readonly isFinal?: (error: unknown) => boolean
     readonly complain: (error: unknown) => void
+    readonly now?: () => number
   },
 ): Promise<void> {
-  const { signal, pauseMs, isFinal, complain } = options
-  const isNews = createNews(repeatedComplaintMs)
+  const { signal, pauseMs, isFinal, complain, now = () => performance.now() } = options
+  let said: { readonly text: string; readonly at: number } | undefined
   while (!signal.aborted) {
+    const begunAt = now()
     try {
       await run()
     } catch (error) {
       if (isFinal?.(error)) throw error
       if (signal.aborted) return
-      if (isNews(error instanceof Error ? error.message : String(error))) complain(error)
+      const text = error instanceof Error ? error.message : String(error)
+      const goesOn = said?.text === text && now() - begunAt < healthyMs && now() - said.at < repeatedComplaintMs
+      if (!goesOn) {
+        said = { text, at: now() }
+        complain(error)
+      }
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
-  }
-}
-
-/** Whether something is worth being said: it is not what was said last, or that was so long ago. */
-export function createNews(againMs: number, now = () => performance.now()): (text: string) => boolean {
-  let said: { readonly text: string; readonly at: number } | undefined
-  return (text) => {
-    if (said !== undefined && said.text === text && now() - said.at < againMs) return false
-    said = { text, at: now() }
-    return true
   }
 }
