@@ -93,11 +93,12 @@ function updateProduct({ state, id, values, key }: PathCall): StripeProduct {
 }
 
 function createPrice({ state, values, key }: PathCall): StripePrice {
-  const [currency, unit_amount] = [textIn(values, 'currency') ?? '', numberIn(values, 'unit_amount') ?? 0]
+  const currency = (textIn(values, 'currency') ?? '').toLowerCase()
+  const unit_amount = numberIn(values, 'unit_amount') ?? 0
   checkPrice(unit_amount, currency)
   const price = {
     product: textIn(values, 'product') ?? '',
-    currency: currency.toLowerCase(),
+    currency,
     unit_amount,
     recurring: recurringIn(values),
     metadata: textsIn(values, 'metadata'),

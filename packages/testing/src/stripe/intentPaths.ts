@@ -55,7 +55,7 @@ export const intentPaths: readonly Path[] = [
 
 function create({ state, values, key }: PathCall): StripeIntent {
   const amount = numberIn(values, 'amount') ?? 0
-  const currency = textIn(values, 'currency') ?? ''
+  const currency = (textIn(values, 'currency') ?? '').toLowerCase()
   checkCharge(amount, currency)
   const customer = textIn(values, 'customer')
   if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
@@ -65,7 +65,7 @@ function create({ state, values, key }: PathCall): StripeIntent {
   const intent = intentBody(
     {
       amount,
-      currency: currency.toLowerCase(),
+      currency,
       customer,
       description: textIn(values, 'description'),
       metadata: textsIn(values, 'metadata'),

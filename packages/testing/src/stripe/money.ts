@@ -16,7 +16,7 @@ const threeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
 /** What the reference of the API says. Other pages name longer ones for some ways to pay. */
 const maximum = 99_999_999
 
-/** @throws StripeRefusal */
+/** @param currency lower case @throws StripeRefusal */
 export function checkCharge(amount: number, currency: string): void {
   checkCurrency(currency)
   if (amount < 1) throw invalid('parameter_invalid_integer', 'This value must be greater than or equal to 1.', 'amount')
@@ -25,7 +25,7 @@ export function checkCharge(amount: number, currency: string): void {
   checkAmount(amount, currency, 'amount')
 }
 
-/** A price may be nothing. @throws StripeRefusal */
+/** A price may be nothing. @param currency lower case @throws StripeRefusal */
 export function checkPrice(unitAmount: number, currency: string): void {
   checkCurrency(currency)
   if (unitAmount < 0)
@@ -34,7 +34,7 @@ export function checkPrice(unitAmount: number, currency: string): void {
 }
 
 function checkCurrency(currency: string): void {
-  if (!presentment.has(currency.toLowerCase()))
+  if (!presentment.has(currency))
     throw invalid(undefined, `Invalid currency: ${currency}. Stripe currently supports these currencies: …`, 'currency')
 }
 

@@ -12,7 +12,7 @@ import {
 } from './paymentBodies.ts'
 import { known, type StripeState } from './state.ts'
 
-export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
+export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled'
 
 /** What the bank says to a payment that fails. */
 export const declined = {
@@ -43,11 +43,6 @@ export function pay(state: StripeState, intentId: string, outcome: PayOutcome): 
       charge(state, intent, 'pending', 'charge.pending')
       move(state, intent, 'processing', 'payment_intent.processing')
       break
-    case 'requires_capture':
-      intent.amount_capturable = intent.amount
-      charge(state, intent, 'succeeded', 'charge.succeeded')
-      move(state, intent, 'requires_capture', 'payment_intent.amount_capturable_updated')
-      break
     case 'requires_action':
       intent.next_action = { type: 'use_stripe_sdk', use_stripe_sdk: {} }
       move(state, intent, 'requires_action', 'payment_intent.requires_action')
@@ -72,7 +67,6 @@ export function cancel(
 function succeed(state: StripeState, intent: StripeIntent): void {
   const paid = charge(state, intent, 'succeeded', 'charge.succeeded')
   intent.amount_received = intent.amount
-  intent.amount_capturable = 0
   intent.last_payment_error = null
   intent.next_action = null
   state.ledger.add({
@@ -100,6 +94,7 @@ function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, 
   const current = open?.status === 'pending' ? open : chargeBody(intent, status, state.seconds())
   current.status = status
   current.captured = status === 'succeeded'
+  current.amount_captured = status === 'succeeded' ? intent.amount : 0
   current.paid = status !== 'failed'
   current.failure_code = status === 'failed' ? declined.code : null
   current.failure_message = status === 'failed' ? declined.message : null
