@@ -1,12 +1,13 @@
 // Authorize.Net over HTTP, with its state in memory: hosted forms, transactions, batches, profiles and notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
+import { deliverEvents } from '../delivery.ts'
 import { createFaultPlan, createLedger } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
 import { answer, type Exchange, type RecordedCall } from './exchange.ts'
 import { merchantOf } from './merchant.ts'
 import { methodsOf } from './methods.ts'
-import { createEvent, type Delivery, deliverEvents, type FakeEvent, signEvent } from './notifications.ts'
+import { createEvent, type FakeEvent, signEvent } from './notifications.ts'
 import { createProfiles } from './profiles.ts'
 import { createTransactions, type Transaction } from './transactions.ts'
 
@@ -106,7 +107,8 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
     notify,
     signed: (event: Pick<FakeEvent, 'body'>, { key = signatureKey }: { readonly key?: string } = {}) =>
       signEvent(event, key),
-    deliver: (url: string, sent: readonly FakeEvent[] = events, delivery: Delivery = {}) =>
-      deliverEvents(url, sent, signatureKey, delivery),
+    /** Delivers in the order given, all of it `times` times over. @returns the statuses of the answers */
+    deliver: (url: string, sent: readonly FakeEvent[] = events, { times }: { readonly times?: number } = {}) =>
+      deliverEvents(url, { events: sent, sign: (event) => signEvent(event, signatureKey), times }),
   }
 }

@@ -1,9 +1,11 @@
 // The methods of the JSON API.
+
+import { at } from '../jsonAt.ts'
 import { CallRefused } from './callRefused.ts'
 import type { Method } from './exchange.ts'
 import type { Profiles } from './profiles.ts'
 import { batchTransactions, settledBatches, transactionDetails, unsettledTransactions } from './reporting.ts'
-import { at, textAt } from './requestMembers.ts'
+import { textAt } from './requestMembers.ts'
 import type { Transactions } from './transactions.ts'
 
 /** @param currencies of the merchant account */

@@ -1,5 +1,6 @@
-// Authorize.Net's notifications: short bodies, signed with the text of the signature key, sent as often as one likes.
+// Authorize.Net's notifications: short bodies, signed with the text of the signature key.
 import { createHmac, randomUUID } from 'node:crypto'
+import type { SignedEvent } from '../delivery.ts'
 import { decimal, toJson } from './decimals.ts'
 import type { Transaction } from './transactions.ts'
 
@@ -9,8 +10,6 @@ export type FakeEvent = {
   /** The bytes that are signed and sent. */
   readonly body: string
 }
-
-export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /** The signature counts the key as text; a copy of the event with other bytes has another signature. */
 export function signEvent({ body }: Pick<FakeEvent, 'body'>, key: string): SignedEvent {
@@ -41,23 +40,4 @@ export function transactionPayload({ responseCode, authCents, transId }: Transac
     entityName: 'transaction',
     id: transId,
   }
-}
-
-export type Delivery = { readonly times?: number; readonly order?: 'as_sent' | 'reversed' }
-
-/** Posts events one after the other. @returns the status of every answer */
-export async function deliverEvents(
-  url: string,
-  events: readonly FakeEvent[],
-  key: string,
-  { times = 1, order = 'as_sent' }: Delivery = {},
-): Promise<number[]> {
-  const repeated = Array.from({ length: times }, () => events).flat()
-  const statuses: number[] = []
-  for (const event of order === 'reversed' ? repeated.toReversed() : repeated) {
-    const response = await fetch(url, { method: 'POST', ...signEvent(event, key) })
-    await response.arrayBuffer()
-    statuses.push(response.status)
-  }
-  return statuses
 }

@@ -1,14 +1,5 @@
-// Reading the members of a request.
-
-/** What stands at a path of a request. */
-export function at(request: unknown, ...path: readonly string[]): unknown {
-  let value = request
-  for (const member of path) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = Object.entries(value).find(([name]) => name === member)?.[1]
-  }
-  return value
-}
+// Texts in the members of a request.
+import { at } from '../jsonAt.ts'
 
 /** The text at a path; `''` when there is none. */
 export function textAt(request: unknown, ...path: readonly string[]): string {

@@ -1,7 +1,8 @@
 // The product catalogue that PayPal keeps.
+
+import { at } from '../jsonAt.ts'
 import { type Answer, answer, refusal } from './answers.ts'
 import { paypalId } from './ids.ts'
-import { at } from './json.ts'
 import { textIssue } from './textIssue.ts'
 
 export type Product = {

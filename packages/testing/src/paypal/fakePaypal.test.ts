@@ -142,7 +142,7 @@ t.test('delivers what it has signed, repeated and in another order', async (t) =
   const url = await listen(t, server)
   const { id } = await post(fake, { path: orders, body: order() })
   const events = [fake.approve(id), fake.reverseApproval(id)]
-  t.same(await fake.deliver(url, events, { times: 2, order: 'reversed' }), [200, 200, 200, 200])
+  t.same(await fake.deliver(url, events.toReversed(), { times: 2 }), [200, 200, 200, 200])
   const [approved, reversed] = ['CHECKOUT.ORDER.APPROVED', 'CHECKOUT.PAYMENT-APPROVAL.REVERSED']
   t.same(received, [reversed, approved, reversed, approved])
 })

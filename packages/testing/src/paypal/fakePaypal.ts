@@ -1,19 +1,19 @@
 // PayPal as a real HTTP server that keeps its state in memory: OAuth, orders, vault, catalogue and signed notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
+import { deliverEvents, type SignedEvent } from '../delivery.ts'
 import { type Charge, createFaultPlan, createLedger, type FaultPlan } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
 import { createRateLimit, type RateLimit } from '../rateLimit.ts'
 import { createIssuedTokens } from './accessTokens.ts'
 import { type Catalog, createCatalog } from './catalog.ts'
-import { type Delivery, deliver } from './deliver.ts'
 import type { PaypalEvent } from './events.ts'
 import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
 import { captureEvents, createPayerSide, type PayerSide } from './payer.ts'
 import { createPlans, type Plans } from './plans.ts'
 import { createRequestIds } from './requestIds.ts'
 import { answerCall, type Parts, type PaypalCallRecord, readCall } from './routes.ts'
-import { createSignatures, type SignedEvent } from './signatures.ts'
+import { createSignatures } from './signatures.ts'
 import { createFakeVault, type Vault } from './vault.ts'
 
 export type FakePaypal = PayerSide & {
@@ -45,7 +45,8 @@ export type FakePaypal = PayerSide & {
   /** As if the time had passed for which PayPal stores the keys of requests. */
   forgetRequestIds(): void
   signed(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
-  deliver(url: string, events: readonly PaypalEvent[], how?: Delivery): Promise<readonly number[]>
+  /** Delivers in the order given, all of it `times` times over. @returns the statuses of the answers */
+  deliver(url: string, events: readonly PaypalEvent[], how?: { readonly times?: number }): Promise<readonly number[]>
 }
 
 export type FakeCatalog = Pick<Catalog, 'products'> & {
@@ -138,7 +139,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     expireTokens: parts.tokens.expire,
     forgetRequestIds: parts.requestIds.forget,
     signed: signatures.sign,
-    deliver: (url, given, how) => deliver(url, { ...how, events: given, sign: signatures.sign }),
+    deliver: (url, given, { times } = {}) => deliverEvents(url, { events: given, sign: signatures.sign, times }),
   }
 }
 

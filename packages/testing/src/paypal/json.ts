@@ -1,14 +1,5 @@
-// Reading JSON that may be anything.
-
-/** What stands at a path, or nothing. */
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let found = value
-  for (const step of path) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = Object.hasOwn(found, step) ? Reflect.get(found, step) : undefined
-  }
-  return found
-}
+// Texts in JSON that may be anything.
+import { at } from '../jsonAt.ts'
 
 /** The text at a path, if it matches. */
 export function textAt(value: unknown, pattern: RegExp, ...path: readonly (string | number)[]): string | undefined {

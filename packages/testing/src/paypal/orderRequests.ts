@@ -1,6 +1,8 @@
 // What PayPal demands of a request for an order.
+
+import { at } from '../jsonAt.ts'
 import { type Answer, refusal } from './answers.ts'
-import { at, textAt } from './json.ts'
+import { textAt } from './json.ts'
 
 export const currencies: ReadonlySet<string> = new Set([
   ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS'],

@@ -1,6 +1,7 @@
 // What PayPal demands of a request for a billing plan.
+
+import { at } from '../jsonAt.ts'
 import { type Answer, refusal } from './answers.ts'
-import { at } from './json.ts'
 import { currencies, type Money, withoutDecimals } from './orderRequests.ts'
 import { textIssue } from './textIssue.ts'
 

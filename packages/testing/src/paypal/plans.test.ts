@@ -1,7 +1,7 @@
 // The fake keeps plans as PayPal is documented to.
 import t from 'tap'
+import { at } from '../jsonAt.ts'
 import type { Answer } from './answers.ts'
-import { at } from './json.ts'
 import { createPlans } from './plans.ts'
 
 const product_id = 'product-1'

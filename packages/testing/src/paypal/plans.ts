@@ -1,7 +1,8 @@
 // The billing plans that PayPal keeps of the products in its catalogue.
+
+import { at } from '../jsonAt.ts'
 import { type Answer, answer, refusal } from './answers.ts'
 import { paypalId } from './ids.ts'
-import { at } from './json.ts'
 import { type Cycle, type PlanRequest, readPlanRequest } from './planRequests.ts'
 import { textIssue } from './textIssue.ts'
 

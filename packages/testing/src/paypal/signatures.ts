@@ -1,12 +1,12 @@
 // How PayPal signs its notifications, and how it tells whether it has signed one.
 import { createSign, createVerify, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { SignedEvent } from '../delivery.ts'
+import { at } from '../jsonAt.ts'
 import { type Answer, answer, validationError } from './answers.ts'
 import type { PaypalEvent } from './events.ts'
-import { at, parseJson, textAt } from './json.ts'
+import { parseJson, textAt } from './json.ts'
 import { rawMember } from './rawMember.ts'
-
-export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 export type Signatures = {
   /** @param webhookId whose notification it is; the first of the app's when left out */

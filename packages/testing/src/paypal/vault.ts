@@ -1,8 +1,10 @@
 // Vault: setup tokens that a payer approved, and the payment tokens that come of them.
+
+import { at } from '../jsonAt.ts'
 import { type Answer, answer, refusal } from './answers.ts'
 import { type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
 import { paypalId } from './ids.ts'
-import { at, textAt } from './json.ts'
+import { textAt } from './json.ts'
 
 export type PaymentSource = Readonly<Record<string, object>>
 

@@ -1,5 +1,6 @@
-// The fake Stripe's notifications: made, signed as Stripe signs them, and delivered.
+// The fake Stripe's notifications: made, and signed as Stripe signs them.
 import { createHmac } from 'node:crypto'
+import type { SignedEvent } from '../delivery.ts'
 import { apiVersion, stripeId } from './ids.ts'
 
 export type StripeEvent = {
@@ -36,8 +37,6 @@ export function stripeEvent(
   }
 }
 
-export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
-
 /** @param by one signature each, as during a rotation; `at` is the time of the signature */
 export function signEvent(
   event: object,
@@ -56,15 +55,4 @@ export function signEvent(
     },
     body,
   }
-}
-
-/** @returns the status of every answer, in the order of the events */
-export async function deliverEvents(url: string, signed: readonly SignedEvent[]): Promise<number[]> {
-  const statuses: number[] = []
-  for (const { headers, body } of signed) {
-    const response = await fetch(url, { method: 'POST', headers, body })
-    await response.arrayBuffer()
-    statuses.push(response.status)
-  }
-  return statuses
 }

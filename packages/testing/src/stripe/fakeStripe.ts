@@ -1,12 +1,13 @@
 // Stripe for tests: an HTTP server that keeps state, speaks its API, honours its keys, and signs its notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
+import { deliverEvents, type SignedEvent } from '../delivery.ts'
 import { createLedger, type FaultPlan, type Ledger } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
 import type { RateLimit } from '../rateLimit.ts'
 import { addPrice, changePrice, changeProduct, deleteProduct, type ProductChange } from './catalog.ts'
 import type { NewPrice, StripePrice, StripeProduct } from './catalogBodies.ts'
-import { deliverEvents, type SignedEvent, type StripeEvent, signEvent, stripeEvent } from './events.ts'
+import { type StripeEvent, signEvent, stripeEvent } from './events.ts'
 import { stripeId } from './ids.ts'
 import { closeDispute, dispute, type PayOutcome, pay, refund } from './payer.ts'
 import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
@@ -170,7 +171,7 @@ export async function startFakeStripe(
 
     event: (type, object, how = {}) => stripeEvent(type, object, { created: state.seconds(), ...how }),
     signed,
-    deliver: (url, events, { times = 1, ...by } = {}) =>
-      deliverEvents(url, Array.from({ length: times }, () => events.map((event) => signed(event, by))).flat()),
+    deliver: (url, events, { times, ...by } = {}) =>
+      deliverEvents(url, { events, sign: (event) => signed(event, by), times }),
   }
 }

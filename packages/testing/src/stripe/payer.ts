@@ -12,7 +12,7 @@ import {
 } from './paymentBodies.ts'
 import { known, type StripeState } from './state.ts'
 
-export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled'
+export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
 
 /** What the bank says to a payment that fails. */
 export const declined = {
@@ -43,6 +43,11 @@ export function pay(state: StripeState, intentId: string, outcome: PayOutcome): 
       charge(state, intent, 'pending', 'charge.pending')
       move(state, intent, 'processing', 'payment_intent.processing')
       break
+    case 'requires_capture':
+      intent.amount_capturable = intent.amount
+      charge(state, intent, 'succeeded', 'charge.succeeded')
+      move(state, intent, 'requires_capture', 'payment_intent.amount_capturable_updated')
+      break
     case 'requires_action':
       intent.next_action = { type: 'use_stripe_sdk', use_stripe_sdk: {} }
       move(state, intent, 'requires_action', 'payment_intent.requires_action')
@@ -65,6 +70,7 @@ export function cancel(
 }
 
 function succeed(state: StripeState, intent: StripeIntent): void {
+  intent.amount_capturable = 0
   const paid = charge(state, intent, 'succeeded', 'charge.succeeded')
   intent.amount_received = intent.amount
   intent.last_payment_error = null
@@ -91,10 +97,11 @@ function fail(state: StripeState, intent: StripeIntent): void {
 /** One attempt is one charge, whatever becomes of it. */
 function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, type: string): StripeCharge {
   const open = intent.latest_charge === null ? undefined : state.charges.get(intent.latest_charge)
-  const current = open?.status === 'pending' ? open : chargeBody(intent, status, state.seconds())
+  const isUnderWay = open !== undefined && open.status !== 'failed' && !open.captured
+  const current = isUnderWay ? open : chargeBody(intent, status, state.seconds())
   current.status = status
-  current.captured = status === 'succeeded'
-  current.amount_captured = status === 'succeeded' ? intent.amount : 0
+  current.captured = status === 'succeeded' && intent.amount_capturable === 0
+  current.amount_captured = current.captured ? intent.amount : 0
   current.paid = status !== 'failed'
   current.failure_code = status === 'failed' ? declined.code : null
   current.failure_message = status === 'failed' ? declined.message : null
