@@ -1,10 +1,10 @@
 // What was ever stored goes through every projection, and what comes out of it into the table.
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
-import { createApplier } from './applier.ts'
+import { createApplier } from './apply/applier.ts'
 import type { Change, Projection, Values } from './projection.ts'
 import { projections } from './registry.ts'
-import { readModelDatabase } from './testDatabase.ts'
+import { readModelDatabase } from './testing/testDatabase.ts'
 
 type Taken = { readonly name: string; readonly event: GoldenSample['event']; readonly change: Change<Values> }
 

@@ -1,10 +1,10 @@
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t, { type Test } from 'tap'
 import { readModelMigrations } from './migrate.ts'
 import { projections } from './registry.ts'
-import { tableName } from './tables.ts'
+import { tableName } from './tables/tables.ts'
 
 async function emptyDatabase(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)

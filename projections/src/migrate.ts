@@ -1,7 +1,7 @@
 // Where the tables of the read models come from.
 import type { ClientBase } from 'pg'
 import { projections } from './registry.ts'
-import { listTables, makeFirstTable, tableName } from './tables.ts'
+import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
 /** For the runtime's `migrate`: numbered SQL files, applied once, forward only, and then the tables of new projections. */
 export const readModelMigrations = {

@@ -1,8 +1,8 @@
 // How every write answers: the envelope, and the headers that tell what the write has become in the log.
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { Revision } from '@paylog/event-store/appending'
-import { dataAnswer, etagHeader, type RouteNotes, refusals } from '@paylog/runtime/openApiParts'
+import type { Revision } from '@paylog/event-store/append/appending'
+import { dataAnswer, etagHeader, type RouteNotes, refusals } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { etagOf } from './ifMatch.ts'

@@ -1,5 +1,5 @@
 // The write side: everything that changes something, as one Fastify plugin.
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'

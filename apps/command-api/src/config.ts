@@ -2,7 +2,7 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, durationMs, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
-import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
+import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, type TObject, Type } from 'typebox'

@@ -2,7 +2,7 @@
 import { actorName, type Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { Callers } from '@paylog/runtime/callers'
+import type { Callers } from '@paylog/runtime/http/callers'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyRequest } from 'fastify'
 

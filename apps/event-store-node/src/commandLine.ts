@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, integer, port, text, url } from '@paylog/config/kinds'
-import { logLevels } from '@paylog/runtime/lifecycle'
+import { logLevels } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { defaultMaxAppendBytes } from './node.ts'
 

@@ -1,7 +1,7 @@
 // The process: supervised, with its environment only, or run by hand with flags.
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
-import { isDatabaseAway } from '@paylog/runtime/databaseFailure'
-import { runApp } from '@paylog/runtime/lifecycle'
+import { isDatabaseAway } from '@paylog/runtime/postgres/databaseFailure'
+import { runApp } from '@paylog/runtime/process/lifecycle'
 import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'
 import { startNode } from './node.ts'
 

@@ -1,6 +1,7 @@
 // Puts storage, writer and server together.
-import type { Logger } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createWriter } from './append/writer.ts'
 import { createLog } from './read/log.ts'
 import { startServer } from './server.ts'

@@ -6,7 +6,7 @@ import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_g
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { credentials } from '@grpc/grpc-js'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
 import { startNode } from './node.ts'

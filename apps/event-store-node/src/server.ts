@@ -1,6 +1,6 @@
 // The gRPC server, its services and how it stops.
 import { Server, ServerCredentials } from '@grpc/grpc-js'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createBatchAppend } from './append/batchAppend.ts'
 import { createDelete, createTombstone } from './append/removal.ts'
 import { createAppend } from './append/unaryAppend.ts'

@@ -2,12 +2,12 @@
 import { commandApi } from '@paylog/command-api/commandApi'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { queryApi } from '@paylog/query-api/queryApi'
-import { createCallers } from '@paylog/runtime/callers'
-import { createHealth } from '@paylog/runtime/health'
-import { createHttp } from '@paylog/runtime/http'
-import type { Logger } from '@paylog/runtime/log'
-import { createMetrics } from '@paylog/runtime/metrics'
-import { createPool } from '@paylog/runtime/postgres'
+import { createCallers } from '@paylog/runtime/http/callers'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createHealth } from '@paylog/runtime/process/health'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { collectRoutes } from './openApi.ts'
 
 /** Neither is connected to before it is first used, and that never happens: the server does not listen. */

@@ -1,9 +1,9 @@
 // The documentation of the whole API for a deployment in which nobody serves both sides: it connects to nothing.
 import { loadConfig } from '@paylog/config/environment'
-import { apiVariables, serveApi } from '@paylog/runtime/apiServer'
-import { createHealth } from '@paylog/runtime/health'
-import { runApp } from '@paylog/runtime/lifecycle'
-import { createMetrics } from '@paylog/runtime/metrics'
+import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
+import { createHealth } from '@paylog/runtime/process/health'
+import { runApp } from '@paylog/runtime/process/lifecycle'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
 import { describeApi } from './describeApi.ts'
 import { documentOf } from './openApi.ts'

@@ -1,5 +1,5 @@
 // Every resource, body, parameter and path of the service's interface, held against the schemas that the routes check with.
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
 import { describeApi } from './describeApi.ts'
 import { type Content, type Document, routesOf } from './testing/describedRoutes.ts'

@@ -1,8 +1,8 @@
 // The OpenAPI document of both sides, and the page that shows it.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { securitySchemes } from '@paylog/runtime/openApiParts'
-import { operationsTag } from '@paylog/runtime/operationsSchemas'
+import { securitySchemes } from '@paylog/runtime/http/openApiParts'
+import { operationsTag } from '@paylog/runtime/http/operationsSchemas'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import { commonHeaders, completed } from './openApiDocument.ts'

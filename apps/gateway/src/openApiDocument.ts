@@ -1,7 +1,7 @@
 // Completes the document that the routes make: errors, headers that every answer has, and what Fastify knows nothing of.
 import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
-import type { RouteNotes } from '@paylog/runtime/openApiParts'
-import { operationsTag } from '@paylog/runtime/operationsSchemas'
+import type { RouteNotes } from '@paylog/runtime/http/openApiParts'
+import { operationsTag } from '@paylog/runtime/http/operationsSchemas'
 import { errorExamples, errorSchema, explanationOf } from './openApiErrors.ts'
 
 type Headers = Record<string, object>

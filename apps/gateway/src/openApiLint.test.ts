@@ -1,5 +1,5 @@
 // The document as Spectral's rules for OpenAPI see it.
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import t from 'tap'

@@ -1,5 +1,5 @@
-import { createHttp } from '@paylog/runtime/http'
-import { createLog } from '@paylog/runtime/log'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
 import { rememberPositions } from './rememberPositions.ts'
 

@@ -1,5 +1,5 @@
 // Read your writes without asking: the gateway adds X-Read-After for a caller that has just written through it.
-import { credentialKey } from '@paylog/runtime/credentialKeys'
+import { credentialKey } from '@paylog/runtime/limits/credentialKeys'
 import type { FastifyInstance } from 'fastify'
 
 /** The callers of the recent past; who is forgotten reads what the read model has, as without this. */

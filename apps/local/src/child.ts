@@ -1,6 +1,6 @@
 // One child process: started, known to be ready, stopped.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { stopTimeoutMs } from '@paylog/runtime/lifecycle'
+import { stopTimeoutMs } from '@paylog/runtime/process/lifecycle'
 import type { ChildLog } from './childLog.ts'
 import { StartError } from './startError.ts'
 

@@ -4,7 +4,7 @@ import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { runApp } from '@paylog/runtime/lifecycle'
+import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 
 runApp('identity', async ({ lifecycle }) => {

@@ -1,5 +1,5 @@
 // Finds ports, and says so early when one is taken.
-import { findFreePort, listenProblem } from '@paylog/runtime/ports'
+import { findFreePort, listenProblem } from '@paylog/runtime/process/ports'
 import { StartError } from './startError.ts'
 
 /** A free port on the loopback interface for each name, all different. */

@@ -2,7 +2,7 @@
 import { loadConfig } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
-import { runApp } from '@paylog/runtime/lifecycle'
+import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 
 runApp('postgres', async ({ log, lifecycle }) => {

@@ -1,5 +1,5 @@
 // What an operator is told of an error.
-import { databaseAdvice } from '@paylog/runtime/databaseFailure'
+import { databaseAdvice } from '@paylog/runtime/postgres/databaseFailure'
 
 /** Its message; of a mistake of ours also where it was made. */
 export function messageOf(error: unknown): string {

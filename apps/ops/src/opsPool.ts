@@ -1,7 +1,7 @@
 // Connections of the command line to Postgres.
 import type { Writable } from 'node:stream'
-import { createLog, type Logger } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 
 export type Pool = ReturnType<typeof createPool>
 

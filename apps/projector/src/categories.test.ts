@@ -11,13 +11,13 @@ import {
   productStream,
   productSyncRequestStream,
 } from '@paylog/event-store/streamName'
+import { liveCheckpoint, livePositions } from '@paylog/projections/apply/checkpoints'
 import { announceWait } from '@paylog/projections/awaitedReads'
-import { liveCheckpoint, livePositions } from '@paylog/projections/checkpoints'
 import { getPaymentMethod } from '@paylog/projections/payment-methods/queries'
 import { getProduct } from '@paylog/projections/products/queries'
 import { projections } from '@paylog/projections/registry'
-import { createTestLog } from '@paylog/projections/testEvents'
-import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { createTestLog } from '@paylog/projections/testing/testEvents'
+import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

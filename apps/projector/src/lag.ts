@@ -1,10 +1,10 @@
 // Measures how far the projections are behind the log, and tells those who have no log to look into.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { liveCheckpoints } from '@paylog/projections/checkpoints'
+import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { lagOf, tellLag } from '@paylog/projections/lag'
 import type { Projection } from '@paylog/projections/projection'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { RunnerState } from './runnerState.ts'
 

@@ -1,7 +1,7 @@
 // Who may read what: the same for every resource.
 import { randomUUID } from 'node:crypto'
-import { guest, open, type TestLog } from '@paylog/projections/testEvents'
-import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { guest, open, type TestLog } from '@paylog/projections/testing/testEvents'
+import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
 import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from './testApi.ts'
 

@@ -1,6 +1,6 @@
 // Beside a projector that runs: reading after a write that the read model has nothing to do with.
-import { createTestLog } from '@paylog/projections/testEvents'
-import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { createTestLog } from '@paylog/projections/testing/testEvents'
+import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import { startHouse } from '@paylog/projector/testing/house'
 import { append, openPayment } from '@paylog/projector/testing/traffic'
 import t from 'tap'

@@ -1,6 +1,6 @@
 // What all lists have in common: how they are asked for, and how they answer.
-import type { Page } from '@paylog/projections/page'
-import type { KnownActor } from '@paylog/runtime/callers'
+import type { Page } from '@paylog/projections/queries/page'
+import type { KnownActor } from '@paylog/runtime/http/callers'
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from './readAfter.ts'
 import { UserContext, userContext } from './userContext.ts'

@@ -1,4 +1,4 @@
-import { readModelDatabase } from '@paylog/projections/testDatabase'
+import { readModelDatabase } from '@paylog/projections/testing/testDatabase'
 import { startIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'

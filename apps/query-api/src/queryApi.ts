@@ -1,6 +1,6 @@
 // The reading half of the API as one plugin: the gateway mounts it beside the writing half.
-import type { Queryable } from '@paylog/projections/namedQuery'
-import { type ActorOf, createCallers } from '@paylog/runtime/callers'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'

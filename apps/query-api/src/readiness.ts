@@ -1,10 +1,10 @@
 // Whether the read side can be relied on, for `/health/ready` and `/metrics`.
 import { type ProjectionFigures, projectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
-import type { Queryable } from '@paylog/projections/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { projections } from '@paylog/projections/registry'
-import type { Health } from '@paylog/runtime/health'
-import type { Logger } from '@paylog/runtime/log'
-import type { Metrics } from '@paylog/runtime/metrics'
+import type { Health } from '@paylog/runtime/process/health'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import { webhookFigures } from './webhookFigures.ts'
 
 /**

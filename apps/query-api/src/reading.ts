@@ -1,8 +1,8 @@
 // What the routes of every resource are given, and what their descriptions share.
 import type { ErrorCode } from '@paylog/domain/errors'
-import type { Queryable } from '@paylog/projections/namedQuery'
-import type { Callers } from '@paylog/runtime/callers'
-import { callerSecurity, refusals } from '@paylog/runtime/openApiParts'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import type { Callers } from '@paylog/runtime/http/callers'
+import { callerSecurity, refusals } from '@paylog/runtime/http/openApiParts'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
 export type Reading = {

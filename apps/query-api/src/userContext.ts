@@ -2,7 +2,7 @@
 import { DomainError } from '@paylog/domain/errors'
 import { Nullable } from '@paylog/domain/fields'
 import { guestOwner, ownerOf } from '@paylog/domain/owner'
-import type { KnownActor } from '@paylog/runtime/callers'
+import type { KnownActor } from '@paylog/runtime/http/callers'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { type Static, Type } from 'typebox'
 

@@ -1,6 +1,6 @@
 // How the worker gets on with the webhooks, as far as it shows from here.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Queryable } from '@paylog/projections/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
 
 /** Shorter than the time that a check of readiness has. */
 const timeoutMs = 1_000

@@ -1,4 +1,4 @@
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import t, { type Test } from 'tap'
 import { createBacklogCheck, readBacklog } from './backlog.ts'
 import { startHeartbeat } from './heartbeat.ts'

@@ -1,6 +1,6 @@
 // What waits to be delivered, and whether it is our fault that it waits.
-import type { CheckDetails } from '@paylog/runtime/health'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { CheckDetails } from '@paylog/runtime/process/health'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { Pool } from 'pg'
 import { concurrencyPerNode } from './queue/workers.ts'
 

@@ -1,5 +1,5 @@
-import { createLog } from '@paylog/runtime/log'
-import { createMetrics } from '@paylog/runtime/metrics'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import t, { type Test } from 'tap'
 import { measureFollowUps } from './followUpFigures.ts'
 import { workerDatabase } from './testing/workerDatabase.ts'

@@ -1,6 +1,6 @@
 // What waits to be finished at the providers, for the figures: an operator is told of what stays open for long.
-import type { Logger } from '@paylog/runtime/log'
-import type { Metrics } from '@paylog/runtime/metrics'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
 
 type OpenFollowUps = {

@@ -1,10 +1,11 @@
 // The worker's health page: whether webhooks get delivered, for orchestrators and for Prometheus.
-import { type CheckDetails, createHealth } from '@paylog/runtime/health'
-import { createHttp } from '@paylog/runtime/http'
-import type { Lifecycle } from '@paylog/runtime/lifecycle'
-import type { Logger } from '@paylog/runtime/log'
-import type { Metrics } from '@paylog/runtime/metrics'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+
+import { createHttp } from '@paylog/runtime/http/http'
+import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { Pool } from 'pg'
 import { createBacklogCheck, type NodeBacklog, readBacklog } from './backlog.ts'
 import type { Queues } from './queue/queues.ts'

@@ -1,5 +1,5 @@
 // Watches attempts as they end: for the metrics, and to tell a node that works from one that stands still.
-import type { Metrics } from '@paylog/runtime/metrics'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Deliveries } from './deliveries/deliveries.ts'
 import type { Sender } from './send/sender.ts'
 

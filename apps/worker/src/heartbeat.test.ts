@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { startHeartbeat } from './heartbeat.ts'

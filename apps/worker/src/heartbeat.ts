@@ -1,6 +1,6 @@
 // Tells everybody else that this worker runs, and which nodes it has.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
 const beatEveryMs = 5_000

@@ -2,9 +2,9 @@
 // biome-ignore-all lint/style/noProcessEnv: the nodes have no fixed list of variables, so all of them are handed over.
 import { randomUUID } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { runApp } from '@paylog/runtime/lifecycle'
-import { createMetrics } from '@paylog/runtime/metrics'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { runApp } from '@paylog/runtime/process/lifecycle'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import { measureWorkflows } from '@paylog/workflows/measureWorkflows'
 import { loadWorkerConfig } from './config.ts'

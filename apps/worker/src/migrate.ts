@@ -1,5 +1,5 @@
 // Brings the worker's tables up to date.
-import { migrate } from '@paylog/runtime/postgres'
+import { migrate } from '@paylog/runtime/postgres/postgres'
 import type { Pool } from 'pg'
 
 /**

@@ -1,5 +1,5 @@
-import { createLog } from '@paylog/runtime/log'
-import { lockKey } from '@paylog/runtime/postgres'
+import { lockKey } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createRetention, removeSql } from './retention.ts'

@@ -1,7 +1,7 @@
 // Removes deliveries that ended long ago, so that the tables stay bounded. What is pending stays, however old it is.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@paylog/runtime/log'
-import { lockKey } from '@paylog/runtime/postgres'
+import { lockKey } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
 const lookEveryMs = 10 * 60_000

@@ -1,6 +1,6 @@
 // A log for tests that leave its node alone: inside the process of the test, which is a third cheaper than one of its own.
 import { startNode } from '@paylog/event-store-node/node'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Test } from 'tap'
 import { createMigratedDatabase } from './migratedDatabase.ts'
 

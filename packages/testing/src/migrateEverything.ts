@@ -1,7 +1,7 @@
 // Makes every table that there is: those of the log, of the read models and of the webhooks.
 import { readModelMigrations } from '@paylog/projections/migrate'
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { migrateWebhooks } from '@paylog/worker/migrate'
 import { administer, databaseAt } from './postgres.ts'
 

@@ -1,6 +1,6 @@
 // Apps as real processes: started, known to be ready, stopped or killed.
 import { spawn } from 'node:child_process'
-import { findFreePort, type PortRange } from '@paylog/runtime/ports'
+import { findFreePort, type PortRange } from '@paylog/runtime/process/ports'
 import type { Test } from 'tap'
 import { compileCache } from './compileCache.ts'
 

@@ -10,7 +10,7 @@ import {
   tested,
   toldTo,
   unmatched,
-} from './testEvents.ts'
+} from './webhook-tests/testEvents.ts'
 
 const bodiesOf = (event: RecordedDomainEvent, mode = 'canonical') =>
   toldTo(event, nodeSettings(1, mode)).map(({ body }) => body)

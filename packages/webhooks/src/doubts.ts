@@ -2,9 +2,9 @@
 import { providerNames } from '@paylog/domain/providerNames'
 import { canonicalNames } from './canonicalNames.ts'
 import { isLegacyFamily } from './legacy.ts'
-import type { EventMode, WebhookNode } from './nodes.ts'
-import { matchesPattern } from './patterns.ts'
-import type { VariableReader } from './variables.ts'
+import type { EventMode, WebhookNode } from './nodes/nodes.ts'
+import { matchesPattern } from './nodes/patterns.ts'
+import type { VariableReader } from './nodes/variables.ts'
 
 /**
  * Whether a pattern can cover anything at all that a node of this mode is told. Providers have more names than are known

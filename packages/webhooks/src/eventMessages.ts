@@ -3,8 +3,8 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { type CanonicalMessage, canonicalBody, canonicalMessages, canonicalNotice, type EventOf } from './canonical.ts'
 import type { Notice } from './chat/notice.ts'
 import { legacyBody, legacyName, legacyStatus } from './legacy.ts'
+import type { MessageNames } from './nodes/patterns.ts'
 import { type Notified, noticeOf, notifiedBy } from './notified.ts'
-import type { MessageNames } from './patterns.ts'
 import { rawBody, rawName } from './raw.ts'
 
 export type Message = {

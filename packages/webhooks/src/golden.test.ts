@@ -2,9 +2,9 @@
 import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
-import { eventModes } from './nodes.ts'
+import { eventModes } from './nodes/nodes.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
-import { nodeSettings, nodesFrom } from './testEvents.ts'
+import { nodeSettings, nodesFrom } from './webhook-tests/testEvents.ts'
 
 const chats = chatServices.map((format) => ['both', format] as const)
 const nodes = nodesFrom(

@@ -1,6 +1,6 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
-import { decodeNodes, type WebhookNode } from './nodes.ts'
+import { decodeNodes, type WebhookNode } from './nodes/nodes.ts'
 import { outboundMessages, type SourceEvent } from './outbound.ts'
 
 const payment_id = '0190a000-0000-7000-8000-000000000001'

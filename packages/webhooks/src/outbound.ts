@@ -5,8 +5,8 @@ import type { PlannedDelivery } from '@paylog/domain/webhook-tests/events'
 import { v5 as uuidv5 } from 'uuid'
 import { chatBody } from './chat/chatBody.ts'
 import { type Message, messagesOf } from './eventMessages.ts'
-import type { WebhookNode } from './nodes.ts'
-import { matchesPattern } from './patterns.ts'
+import type { WebhookNode } from './nodes/nodes.ts'
+import { matchesPattern } from './nodes/patterns.ts'
 
 /** A recorded event as the log hands it out. */
 export type SourceEvent = RecordedDomainEvent & {

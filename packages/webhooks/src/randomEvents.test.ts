@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
 import { chatServices } from './chat/chatServices.ts'
-import { decodeNodes, eventModes } from './nodes.ts'
+import { decodeNodes, eventModes } from './nodes/nodes.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
 import {
   applied,
@@ -17,7 +17,7 @@ import {
   simulated,
   tested,
   unmatched,
-} from './testEvents.ts'
+} from './webhook-tests/testEvents.ts'
 
 const types = [
   ['payment_intent.succeeded', 'payment_intent.succeeded'],

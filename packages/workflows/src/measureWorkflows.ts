@@ -1,6 +1,6 @@
 // The figures of what the workflows do: what they record in the log, and what they ask of the providers.
-import type { AppendEnd } from '@paylog/event-store/appendSpan'
-import type { Metrics } from '@paylog/runtime/metrics'
+import type { AppendEnd } from '@paylog/event-store/append/appendSpan'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { ObserveProviderCall } from './observedProvider.ts'
 
 /** @returns what to tell when an append, or a call to a provider, has ended */

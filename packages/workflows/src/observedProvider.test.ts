@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { createMetrics } from '@paylog/runtime/metrics'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import t from 'tap'
 import { measureWorkflows } from './measureWorkflows.ts'
 import { observedProvider, type ProviderCallEnd } from './observedProvider.ts'

@@ -4,7 +4,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { ProviderError } from '@paylog/providers/provider'
 import type { ProviderCatalog } from '@paylog/providers/providerCatalog'
-import { inSpan, markFailed } from '@paylog/runtime/spans'
+import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 
 export type ProviderCallEnd = {
   readonly provider: string

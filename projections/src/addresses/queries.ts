@@ -1,9 +1,17 @@
 // The questions about addresses. Each is asked on behalf of one owner, and none tells of a removed address.
 import type { AddressType } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
-import { guestEmailIs } from '../guestEmail.ts'
-import { type Asked, type Placeholder, prepare, type Queryable } from '../namedQuery.ts'
-import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
+import { guestEmailIs } from '../queries/guestEmail.ts'
+import { type Asked, type Placeholder, prepare, type Queryable } from '../queries/namedQuery.ts'
+import {
+  type Found,
+  type Order,
+  type Page,
+  type Paging,
+  pageOf,
+  readPage,
+  type SingleQuestion,
+} from '../queries/page.ts'
 import { addressColumns, addressOf, views } from './views.ts'
 
 type Values = Paging & {

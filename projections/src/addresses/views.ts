@@ -2,7 +2,7 @@
 // leave the service.
 import { contentOf } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
-import { composer } from '../composer.ts'
+import { composer } from '../queries/composer.ts'
 import type { AddressRow } from './projection.ts'
 
 /** A row of the view `addresses`. */

@@ -1,8 +1,16 @@
 // The questions about saved payment methods. Each is asked on behalf of one owner, and none tells of a removed method.
 import type { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { guestEmailIs } from '../guestEmail.ts'
-import { type Asked, type Placeholder, prepare, type Queryable } from '../namedQuery.ts'
-import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
+import { guestEmailIs } from '../queries/guestEmail.ts'
+import { type Asked, type Placeholder, prepare, type Queryable } from '../queries/namedQuery.ts'
+import {
+  type Found,
+  type Order,
+  type Page,
+  type Paging,
+  pageOf,
+  readPage,
+  type SingleQuestion,
+} from '../queries/page.ts'
 import { methodColumns, paymentMethodOf, views } from './views.ts'
 
 type Values = Paging & {

@@ -3,9 +3,9 @@
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentMethodResource, PaymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { sql } from 'kysely'
-import { composer } from '../composer.ts'
-import type { Placeholder } from '../namedQuery.ts'
-import type { Related } from '../page.ts'
+import { composer } from '../queries/composer.ts'
+import type { Placeholder } from '../queries/namedQuery.ts'
+import type { Related } from '../queries/page.ts'
 import type { PaymentMethodRow } from './projection.ts'
 
 /** A row of the view `payment_methods`. */

@@ -2,8 +2,8 @@
 import { guestOwner, userOwner } from '@paylog/domain/owner'
 import { type PaymentEvent, type PaymentInitiated, paymentEvents } from '@paylog/domain/payments/events'
 import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/status'
-import { foldCase } from '../foldCase.ts'
 import { type Change, defineProjection, first, latest } from '../projection.ts'
+import { foldCase } from '../queries/foldCase.ts'
 import { paymentsTable } from './table.ts'
 
 export type PaymentRow = {

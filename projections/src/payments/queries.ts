@@ -2,11 +2,19 @@
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { sql } from 'kysely'
-import { containing } from '../foldCase.ts'
-import { guestEmailIs } from '../guestEmail.ts'
-import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
-import { type Found, type Order, type Page, type Paging, pageOf, readPage, type SingleQuestion } from '../page.ts'
 import { methodSummary } from '../payment-methods/views.ts'
+import { containing } from '../queries/foldCase.ts'
+import { guestEmailIs } from '../queries/guestEmail.ts'
+import { type Asked, prepare, type Queryable } from '../queries/namedQuery.ts'
+import {
+  type Found,
+  type Order,
+  type Page,
+  type Paging,
+  pageOf,
+  readPage,
+  type SingleQuestion,
+} from '../queries/page.ts'
 import { listedColumns, listedPayment, type SingleRecord, singleColumns, singlePayment, views } from './views.ts'
 
 export type PaymentOrder = 'created_at' | 'amount_cents' | 'status' | 'updated_at'

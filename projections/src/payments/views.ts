@@ -1,8 +1,8 @@
 // From a row of the view `payments` to the payment that clients see, field by field: what is not
 // named here cannot leave the service.
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
-import { composer } from '../composer.ts'
 import type { WithSummary } from '../payment-methods/views.ts'
+import { composer } from '../queries/composer.ts'
 import type { PaymentRow } from './projection.ts'
 
 /** A row of the view `payments`. */

@@ -6,8 +6,8 @@ import {
   type ProductEvent,
   productEvents,
 } from '@paylog/domain/products/events'
-import { foldCase } from '../foldCase.ts'
 import { defineProjection, latest } from '../projection.ts'
+import { foldCase } from '../queries/foldCase.ts'
 import { productsTable } from './table.ts'
 
 export type ProductRow = ProductContent & {

@@ -1,9 +1,9 @@
 // The questions about products. They have no owner: whoever asks has been found to be an administrator.
 import type { ProductType } from '@paylog/domain/products/events'
 import type { ProductResource } from '@paylog/domain/products/resource'
-import { containing } from '../foldCase.ts'
-import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
-import { type Found, inOrder, type Order, type Page, readPage, type Slice, withTotal } from '../page.ts'
+import { containing } from '../queries/foldCase.ts'
+import { type Asked, prepare, type Queryable } from '../queries/namedQuery.ts'
+import { type Found, inOrder, type Order, type Page, readPage, type Slice, withTotal } from '../queries/page.ts'
 import { productColumns, productOf, views } from './views.ts'
 
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'

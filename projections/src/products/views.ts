@@ -2,7 +2,7 @@
 // leave the service.
 import { contentOf } from '@paylog/domain/products/events'
 import type { ProductResource } from '@paylog/domain/products/resource'
-import { composer } from '../composer.ts'
+import { composer } from '../queries/composer.ts'
 import type { ProductRow } from './projection.ts'
 
 /** A row of the view `products`. */

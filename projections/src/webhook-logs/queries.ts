@@ -1,8 +1,8 @@
 // The questions about the log of outgoing webhooks. Whoever is no administrator asks as a user.
 import type { LogStatus } from '@paylog/domain/webhook-logs/resource'
 import { type RawBuilder, sql } from 'kysely'
-import { type Asked, prepare, type Queryable } from '../namedQuery.ts'
-import type { Found, Slice } from '../page.ts'
+import { type Asked, prepare, type Queryable } from '../queries/namedQuery.ts'
+import type { Found, Slice } from '../queries/page.ts'
 import { type EntryRecord, type LoggedWebhook, loggedWebhook, webhookLogs } from './views.ts'
 
 /** Whose entries: those of a user, or all, also those that are nobody's. */

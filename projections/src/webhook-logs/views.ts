@@ -1,7 +1,7 @@
 // From a row of the worker's view `log` to the entry that clients see, field by field: what is not named here cannot leave
 // the service.
 import type { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
-import { composer } from '../composer.ts'
+import { composer } from '../queries/composer.ts'
 
 /** Row of the view `log`: a delivery that was attempted, as far as questions about it are composed column by column. */
 type LogRecord = {

@@ -4,7 +4,7 @@ import type { AddressType } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { type Choosing, chooseItem, clearFormer } from '@paylog/workflows/defaultChoice'
+import { type Choosing, chooseItem, clearFormer } from '@paylog/workflows/payment-methods/defaultChoice'
 
 export type AddressChoosing = {
   readonly address_id: string

@@ -10,7 +10,7 @@ import {
 import type { AddressContent } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
-import type { Revision } from '@paylog/event-store/appending'
+import type { Revision } from '@paylog/event-store/append/appending'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '@paylog/config/environment'
 import { port, url } from '@paylog/config/kinds'
-import { runApp } from '@paylog/runtime/lifecycle'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { type Static, Type } from 'typebox'
 

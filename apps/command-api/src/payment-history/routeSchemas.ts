@@ -3,7 +3,7 @@ import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
 import { HistoryEntry } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import { dataAnswer, etagHeader, refusals, unused } from '@paylog/runtime/openApiParts'
+import { dataAnswer, etagHeader, refusals, unused } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 
 /** The gateway sends it with every read, and whoever sends it in another form is told so as everywhere. */

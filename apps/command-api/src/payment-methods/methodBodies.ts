@@ -1,6 +1,6 @@
 // What a client sends of a payment method (interface, section 2.3), and what it says.
 import { Nullable, RequiredText } from '@paylog/domain/fields'
-import type { MethodWishes } from '@paylog/workflows/recordMethod'
+import type { MethodWishes } from '@paylog/workflows/payment-methods/recordMethod'
 import { type Static, Type } from 'typebox'
 import { optionalEmail, optionalText } from '../bodyFields.ts'
 

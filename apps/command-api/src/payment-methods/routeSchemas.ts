@@ -1,8 +1,8 @@
 // What the routes of payment methods take and answer, and what their documentation says.
 import { exampleMethod } from '@paylog/domain/examples'
 import { PaymentMethodResource, paymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { callerSecurity, dataAnswer } from '@paylog/runtime/openApiParts'
-import type { MethodOnRecord } from '@paylog/workflows/ownedMethod'
+import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
+import type { MethodOnRecord } from '@paylog/workflows/payment-methods/ownedMethod'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import {

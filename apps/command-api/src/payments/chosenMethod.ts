@@ -6,7 +6,7 @@ import { ownerOf, recordedOwner } from '@paylog/domain/owner'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Provider } from '@paylog/providers/provider'
 import type { Workflow } from '@paylog/workflows/context'
-import { loadMethod } from '@paylog/workflows/ownedMethod'
+import { loadMethod } from '@paylog/workflows/payment-methods/ownedMethod'
 
 /**
  * The method that a request names: a saved one of the caller's at the provider. `null` when it names none, or one of the

@@ -1,7 +1,7 @@
 // Stripe keeps the answer to a call under its key, an error of its own included: the key then answers nothing any more.
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
-import { reconcilePayment } from '@paylog/workflows/reconcilePayment'
+import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 import { providerBy } from '../testing/providerBy.ts'

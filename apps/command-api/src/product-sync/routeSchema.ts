@@ -1,7 +1,7 @@
 // What the route of synchronising takes and answers, and what its documentation says.
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncRequest'
-import { dataAnswer } from '@paylog/runtime/openApiParts'
+import { dataAnswer } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 import { answerHeaders, keyRefusals, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'

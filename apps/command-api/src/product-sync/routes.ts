@@ -1,8 +1,8 @@
 // POST /admin/sync/products: bringing the catalogue to a provider (interface, section 4.8).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SyncReport } from '@paylog/domain/products/syncRequest'
-import { requestSync } from '@paylog/workflows/requestSync'
-import { syncPatienceMs } from '@paylog/workflows/syncLimits'
+import { requestSync } from '@paylog/workflows/product-sync/requestSync'
+import { syncPatienceMs } from '@paylog/workflows/product-sync/syncLimits'
 import type { FastifyRequest } from 'fastify'
 import { markAnswer } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'

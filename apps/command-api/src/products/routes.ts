@@ -1,7 +1,7 @@
 // POST /admin/products and PUT /admin/products/{id}: the catalogue, which administrators keep (interface, section 2.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { newContent, requireSoundContent } from '@paylog/domain/products/content'
-import type { Revision } from '@paylog/event-store/appending'
+import type { Revision } from '@paylog/event-store/append/appending'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
 import { watchForCardNumbers } from '../refuseCardNumbers.ts'

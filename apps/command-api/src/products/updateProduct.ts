@@ -2,7 +2,7 @@
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductChanges } from '@paylog/domain/products/content'
 import { changeProduct, existing, type ProductState, productFold } from '@paylog/domain/products/product'
-import type { Revision } from '@paylog/event-store/appending'
+import type { Revision } from '@paylog/event-store/append/appending'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'

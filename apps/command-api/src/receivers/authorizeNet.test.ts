@@ -1,7 +1,7 @@
 // Authorize.Net's notifications, as it signs and sends them. They say little, so the gateway is asked for the rest.
 import type { FakeEvent } from '@paylog/testing/authorize-net/notifications'
 import { matchList } from '@paylog/testing/matchList'
-import { settleStoredNotification } from '@paylog/workflows/settleNotification'
+import { settleStoredNotification } from '@paylog/workflows/notifications/settleNotification'
 import t from 'tap'
 import { authorizeNetUnderTest } from '../testing/authorizeNetUnderTest.ts'
 import { type OpenedPayment, ordersOf, rewritten } from '../testing/receiverUnderTest.ts'

@@ -7,7 +7,7 @@ import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { settleStoredNotification } from '@paylog/workflows/settleNotification'
+import { settleStoredNotification } from '@paylog/workflows/notifications/settleNotification'
 import t from 'tap'
 import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
 

@@ -1,6 +1,6 @@
 // What the receivers of the providers' webhooks take and answer, as their documentation says it.
 import type { ReceiverNotes } from '@paylog/providers/providerPlugin'
-import { rawJsonBody, refusals } from '@paylog/runtime/openApiParts'
+import { rawJsonBody, refusals } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 
 const Received = Type.Object(

@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { providerPlugins } from '@paylog/providers/registry'
-import { rawBody } from '@paylog/runtime/rawBody'
+import { rawBody } from '@paylog/runtime/http/rawBody'
 import type { Workflow } from '@paylog/workflows/context'
-import { enabledProvider } from '@paylog/workflows/providerCall'
-import { receiveNotification } from '@paylog/workflows/receiveNotification'
+import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
+import { enabledProvider } from '@paylog/workflows/payments/providerCall'
 import { receiverSchema } from './routeSchemas.ts'
 
 export const receiverRoutes =

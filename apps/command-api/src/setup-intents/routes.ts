@@ -1,8 +1,8 @@
 // POST /payment-methods/setup-intent: prepare to save a payment method (interface, section 4.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RequiredText } from '@paylog/domain/fields'
-import { optionalBody } from '@paylog/runtime/openApiParts'
-import { createSetupIntent } from '@paylog/workflows/createSetupIntent'
+import { optionalBody } from '@paylog/runtime/http/openApiParts'
+import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
 import { answerHeaders, markAnswer, providerRefusals, writeRefusals } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'

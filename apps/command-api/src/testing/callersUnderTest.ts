@@ -2,9 +2,9 @@
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createIdentity, type EmailOfToken } from '@paylog/identity/identity'
-import { createCallers } from '@paylog/runtime/callers'
-import { createHttp } from '@paylog/runtime/http'
-import { createLog } from '@paylog/runtime/log'
+import { createCallers } from '@paylog/runtime/http/callers'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Test } from 'tap'
 
 export const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const

@@ -8,7 +8,7 @@ import {
 import type { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { paymentMethodStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { isOfMethod, loadMethod } from '@paylog/workflows/ownedMethod'
+import { isOfMethod, loadMethod } from '@paylog/workflows/payment-methods/ownedMethod'
 import type { Test } from 'tap'
 import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
 import { ada } from './people.ts'

@@ -1,7 +1,7 @@
 // The receiver of one provider as a test sees it: over the wire, with a payment to send notifications about.
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { type Reconciliation, reconcilePayment } from '@paylog/workflows/reconcilePayment'
+import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import type { Test } from 'tap'
 import { commandApiUnderTest } from './commandApiUnderTest.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
-import { paymentMethodId } from '@paylog/workflows/paymentMethodId'
+import { paymentMethodId } from '@paylog/workflows/payment-methods/paymentMethodId'
 import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 
 export type MethodOwner =

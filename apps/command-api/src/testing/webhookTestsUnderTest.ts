@@ -1,7 +1,7 @@
 // The routes that try endpoints out as a test sees them: nodes of every mode, requests, and what is on record afterwards.
 import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhook-tests/events'
 import { webhookTestStream } from '@paylog/event-store/streamName'
-import { decodeNodes } from '@paylog/webhooks/nodes'
+import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
 import type { Test } from 'tap'
 import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
 import { ada } from './people.ts'

@@ -1,6 +1,6 @@
 // POST /webhooks/test and POST /webhooks/external/simulate: trying endpoints out (interface, sections 4.9 and 4.10).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { markAnswer } from '../answers.ts'
 import { requestIdentity } from '../idempotency.ts'

@@ -1,7 +1,7 @@
 // Streams that a node has not seen since it was started are taken for new ones, and that is found out when it is wrong.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t, { type Test } from 'tap'
 import { startNode } from '../node.ts'

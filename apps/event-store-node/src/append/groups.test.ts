@@ -1,8 +1,8 @@
 // However appends are put together in groups, and whatever the writer remembers: they are decided as if one by one.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'

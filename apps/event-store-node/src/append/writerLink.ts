@@ -1,6 +1,6 @@
 // Keeps the writer's session open.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { WriterLockedError, WriterReplacedError, type WriterSession } from '../storage/writerSession.ts'
 
 const firstRetryMs = 100

@@ -1,7 +1,7 @@
 // What Postgres alone does with the same events: single rows inserted durably, and the log's rows selected.
 import { randomUUID } from 'node:crypto'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { data } from './appends.ts'
 import type { ReadRate } from './reads.ts'
 

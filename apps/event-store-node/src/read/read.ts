@@ -1,5 +1,5 @@
 // Streams/Read, which is every kind of read and subscription in one call.
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { Refusal, unavailable } from '../protocol/refusal.ts'
 import { subscribeAll } from '../subscriptions/subscribeAll.ts'
 import { subscribeStream } from '../subscriptions/subscribeStream.ts'

@@ -1,6 +1,7 @@
 // Pages of the log: bounded in rows and in bytes, without gaps, and the last one knows that it is.
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t, { type Test } from 'tap'
 import {

@@ -1,5 +1,5 @@
 // What the writer's own connection is set to.
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
 import { queryOnce } from '../durability/queryOnce.ts'

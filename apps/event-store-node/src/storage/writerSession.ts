@@ -1,7 +1,7 @@
 // The one connection that may write. It holds the writer lock itself, so losing the
 // connection and losing the lock are the same event, and every commit also proves the writer's epoch.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import pg from 'pg'
 import { bigintArray, boolArray, byteaArray, textArray, uuidArray } from './binaryArray.ts'
 import type { Queryable } from './logReader.ts'

@@ -1,6 +1,6 @@
 // Subscribers that leave while the database cannot be reached. Nobody waits for what was read for them.
 import { once } from 'node:events'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'

@@ -1,6 +1,6 @@
 // A node in this process on a database of its own, and the real client connected to it.
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import type { Test } from 'tap'
 import { type EventStoreNode, startNode } from '../node.ts'

@@ -1,7 +1,7 @@
 // The writer by itself, on a log of its own.
 import { randomUUID } from 'node:crypto'
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import type { Test } from 'tap'
 import { createWriter } from '../append/writer.ts'

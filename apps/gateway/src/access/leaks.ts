@@ -1,6 +1,7 @@
 // Looks for what must not be where it is: people's data in others' answers, and anything at all in logs.
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import type { AccessSystem } from './accessSystem.ts'

@@ -1,6 +1,7 @@
 // What holds while much happens at once, and while something fails: one default per list, and nobody's data is told.
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { type AccessSystem, startAccessSystem } from './accessSystem.ts'

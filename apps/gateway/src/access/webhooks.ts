@@ -1,6 +1,7 @@
 // What webhook endpoints are told in this world, and whose entry of the log each of it is.
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { AccessSystem } from './accessSystem.ts'
 import { type Answer, type Client, dataOf } from './client.ts'

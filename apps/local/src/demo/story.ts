@@ -1,6 +1,6 @@
 // What the demo tells: one payment, from the guest who makes it to the webhook about its end.
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { demoGuestTokens } from '@paylog/identity/demoCredentials'

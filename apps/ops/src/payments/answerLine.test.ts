@@ -1,7 +1,7 @@
 // One line per answer, in words and as JSON.
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot } from '@paylog/providers/provider'
-import type { Reconciliation } from '@paylog/workflows/reconcilePayment'
+import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import { answerJson, answerText, isRemarkable } from './answerLine.ts'
 import type { Answer } from './asking.ts'

@@ -1,6 +1,6 @@
 // One answer of a provider, for people and for machines.
 import { currencyExponent } from '@paylog/domain/money'
-import type { Reconciliation } from '@paylog/workflows/reconcilePayment'
+import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { Answer } from './asking.ts'
 
 type Finding = Answer['finding']

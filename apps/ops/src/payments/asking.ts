@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { Workflow } from '@paylog/workflows/context'
-import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/reconcilePayment'
+import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 
 export type Answer = {
   readonly payment_id: string

@@ -1,6 +1,6 @@
 // Which payments are asked about.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import t from 'tap'
 import { createSelection } from './selection.ts'
 

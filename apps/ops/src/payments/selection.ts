@@ -1,5 +1,5 @@
 // Which payments have something at their provider, as their events tell it.
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 
 export type Selection = {
   /** By the id of the payment that of its provider, in the order in which the payments' calls were begun. */

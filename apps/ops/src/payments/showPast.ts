@@ -1,8 +1,8 @@
 // The events of one payment as far as they can be read.
 import type { PaymentEventOnRecord } from '@paylog/domain/payments/history'
-import { UnreadableEventError } from '@paylog/event-store/codec'
+import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { readPaymentEvents } from '@paylog/workflows/paymentOnRecord'
+import { readPaymentEvents } from '@paylog/workflows/payments/paymentOnRecord'
 
 export type ReadablePast = {
   readonly events: readonly PaymentEventOnRecord[]

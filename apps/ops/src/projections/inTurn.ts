@@ -1,5 +1,5 @@
 // Several projections, one after another: what became of each.
-import { UnreadableEventError } from '@paylog/event-store/codec'
+import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { Projection } from '@paylog/projections/projection'
 import { OtherDefinitionError } from '@paylog/projector/rebuild/verify'
 import { OpsError } from '../command.ts'

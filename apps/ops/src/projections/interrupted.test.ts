@@ -1,6 +1,6 @@
 // Ctrl-C: nothing is switched, and what was begun is dropped.
-import { createTestLog, type LoggedEvent } from '@paylog/projections/testEvents'
-import { offer } from '@paylog/projections/testResources'
+import { createTestLog, type LoggedEvent } from '@paylog/projections/testing/testEvents'
+import { offer } from '@paylog/projections/testing/testResources'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { blockedAt, rebuildUpToIndexes } from '../testing/blockedRebuild.ts'

@@ -1,10 +1,10 @@
 // `projections list`: what there is of each projection, whether it runs, and how far it is.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { listStoredTables, type StoredTable } from '@paylog/projections/inventory'
 import type { Lag } from '@paylog/projections/lag'
 import { projections } from '@paylog/projections/registry'
-import { tableName } from '@paylog/projections/tables'
+import { listStoredTables, type StoredTable } from '@paylog/projections/tables/inventory'
+import { tableName } from '@paylog/projections/tables/tables'
 import { rebuildLock } from '@paylog/projector/rebuild/rebuild'
 import { verifyLock } from '@paylog/projector/rebuild/verify'
 import { projectionLock } from '@paylog/projector/runProjection'

@@ -1,6 +1,6 @@
 // How far behind the log the projections are: asked of the log itself, and known from their projectors otherwise.
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { type LiveCheckpoint, liveCheckpoints } from '@paylog/projections/checkpoints'
+import { type LiveCheckpoint, liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { type Lag, lagOf, projectionFigures } from '@paylog/projections/lag'
 import { projections } from '@paylog/projections/registry'
 import type { Pool } from '../opsPool.ts'

@@ -2,7 +2,7 @@
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { projections } from '@paylog/projections/registry'
-import { tableName } from '@paylog/projections/tables'
+import { tableName } from '@paylog/projections/tables/tables'
 import { Type } from 'typebox'
 import { type Command, OpsError, readList } from '../command.ts'
 import { withInterrupt } from '../withInterrupt.ts'

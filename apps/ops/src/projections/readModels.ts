@@ -1,7 +1,7 @@
 // The database of the read models, and who does something to a projection there.
 import type { Writable } from 'node:stream'
-import type { Logger } from '@paylog/runtime/log'
-import { lockKey } from '@paylog/runtime/postgres'
+import { lockKey } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { OpsError } from '../command.ts'
 import { opsPool, type Pool } from '../opsPool.ts'
 

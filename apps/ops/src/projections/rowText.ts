@@ -1,5 +1,5 @@
 // Rows that are not what the log says, for operators and for machines.
-import type { RowDifference } from '@paylog/projections/comparison'
+import type { RowDifference } from '@paylog/projections/tables/comparison'
 
 /** Never shown: whoever reads a report is not the payer. */
 const secretColumns: readonly string[] = ['client_secret']

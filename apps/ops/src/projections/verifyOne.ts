@@ -1,7 +1,8 @@
 // One verification of one projection, and what is said of it.
-import type { RowDifference } from '@paylog/projections/comparison'
+
 import type { Projection } from '@paylog/projections/projection'
-import { tableName } from '@paylog/projections/tables'
+import type { RowDifference } from '@paylog/projections/tables/comparison'
+import { tableName } from '@paylog/projections/tables/tables'
 import { type Verified, verify } from '@paylog/projector/rebuild/verify'
 import { OpsError } from '../command.ts'
 import type { Print } from '../printTo.ts'

@@ -1,7 +1,7 @@
 // The command as an operator runs it: processes, exit codes, what is printed, and who goes on reading afterwards.
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startProcess } from '@paylog/testing/processes'

@@ -1,5 +1,5 @@
 // `streams copy`: moves the log to another event store and proves that the copy is the same.
-import { withoutCredentials } from '@paylog/event-store/connectionString'
+import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
 import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
 import { type CheckpointMove, openCheckpoints } from './copyCheckpoints.ts'

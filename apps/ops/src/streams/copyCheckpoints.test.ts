@@ -1,7 +1,7 @@
 // Checkpoints move together or not at all, and once.
 import { readModelMigrations } from '@paylog/projections/migrate'
-import { createLog } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { migrateWebhooks } from '@paylog/worker/migrate'
 import t, { type Test } from 'tap'

@@ -1,7 +1,7 @@
 // Who has read the log up to where, moved from the positions of one log to those of its copy.
 import type { Writable } from 'node:stream'
 import type { LogPosition } from '@paylog/domain/logPosition'
-import { withoutCredentials } from '@paylog/event-store/connectionString'
+import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { OpsError } from '../command.ts'
 import { opsPool, type Pool } from '../opsPool.ts'
 

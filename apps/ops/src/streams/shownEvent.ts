@@ -1,5 +1,5 @@
 // An event as `streams read` shows it: as it was recorded, whatever this program makes of it.
-import { type Codec, domainCodec } from '@paylog/event-store/codec'
+import { type Codec, domainCodec } from '@paylog/event-store/codec/codec'
 import { decodeRaw } from '@paylog/event-store/raw/decodeRaw'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 import { exportLine } from './exportLine.ts'

@@ -9,7 +9,7 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { plainOrder } from '@paylog/testing/plainOrder'
-import { openPayment } from '@paylog/workflows/openPayment'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }

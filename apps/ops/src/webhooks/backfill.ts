@@ -1,7 +1,7 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes'
+import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { workerVariables } from '@paylog/worker/config'
 import { type Backfilled, backfill } from '@paylog/worker/operations/backfill'
 import { Type } from 'typebox'

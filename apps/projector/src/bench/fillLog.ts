@@ -1,7 +1,7 @@
 // Writes a made-up log through the client, as fast as it is taken, and reads what is in it.
 import type { Fold } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore, type EventStore, type Loaded } from '@paylog/event-store/eventStore'
 import { payments } from '@paylog/projections/payments/projection'
 import type { Appending } from './paymentLog.ts'

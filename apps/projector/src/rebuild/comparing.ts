@@ -1,8 +1,8 @@
 // Whether the live table is what the log says, told by a table that was filled beside it.
 import type { LogPosition } from '@paylog/domain/logPosition'
-import { differencesOf, type RowDifference, sumOf, type TableSum } from '@paylog/projections/comparison'
 import type { Projection } from '@paylog/projections/projection'
-import { tableName } from '@paylog/projections/tables'
+import { differencesOf, type RowDifference, sumOf, type TableSum } from '@paylog/projections/tables/comparison'
+import { tableName } from '@paylog/projections/tables/tables'
 import type { Pool, PoolClient } from 'pg'
 import type { Follower } from './following.ts'
 import { besideLive } from './sideBySide.ts'

@@ -1,9 +1,9 @@
 // A table that is not live, filled from the log by whoever holds the lock for it.
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { createApplier } from '@paylog/projections/applier'
+import { createApplier } from '@paylog/projections/apply/applier'
+import { copyRows } from '@paylog/projections/apply/writers'
 import type { Projection } from '@paylog/projections/projection'
-import { copyRows } from '@paylog/projections/writers'
 import type { Pool } from 'pg'
 
 /** Events of one transaction. Larger ones cost memory and hardly save time. */

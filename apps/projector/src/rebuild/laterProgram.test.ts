@@ -1,5 +1,5 @@
 // A later version of the program beside the present one.
-import { liveCheckpoint } from '@paylog/projections/checkpoints'
+import { liveCheckpoint } from '@paylog/projections/apply/checkpoints'
 import { payments } from '@paylog/projections/payments/projection'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

@@ -1,8 +1,8 @@
 // Makes the rows of a projection again, beside those that queries see, and lets them take their place.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import type { RowDifference } from '@paylog/projections/comparison'
 import type { Projection } from '@paylog/projections/projection'
+import type { RowDifference } from '@paylog/projections/tables/comparison'
 import {
   dropTable,
   dropUnfinished,
@@ -11,9 +11,9 @@ import {
   makeTable,
   type ProjectionTable,
   switchTo,
-} from '@paylog/projections/tables'
-import type { Logger } from '@paylog/runtime/log'
-import { holdLock } from '@paylog/runtime/postgres'
+} from '@paylog/projections/tables/tables'
+import { holdLock } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import { type Comparison, compareWithLive } from './comparing.ts'
 import { createFollower, type Follower, type Reading } from './following.ts'

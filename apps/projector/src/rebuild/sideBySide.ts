@@ -2,10 +2,10 @@
 // other's place.
 
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
-import { liveCheckpoint } from '@paylog/projections/checkpoints'
+import { liveCheckpoint } from '@paylog/projections/apply/checkpoints'
+import { inTransaction } from '@paylog/projections/apply/transaction'
 import type { Projection } from '@paylog/projections/projection'
-import { holdLiveCheckpoint, type LiveHold } from '@paylog/projections/tables'
-import { inTransaction } from '@paylog/projections/transaction'
+import { holdLiveCheckpoint, type LiveHold } from '@paylog/projections/tables/tables'
 import type { Pool, PoolClient } from 'pg'
 import type { Follower } from './following.ts'
 

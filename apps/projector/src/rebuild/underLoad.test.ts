@@ -1,8 +1,8 @@
 // Rebuilds while commands keep coming and clients keep reading.
 import { payments } from '@paylog/projections/payments/projection'
 import { projections } from '@paylog/projections/registry'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'

@@ -2,7 +2,7 @@
 import { payments } from '@paylog/projections/payments/projection'
 import { products } from '@paylog/projections/products/projection'
 import { projections } from '@paylog/projections/registry'
-import { liveTable, tableName } from '@paylog/projections/tables'
+import { liveTable, tableName } from '@paylog/projections/tables/tables'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

@@ -1,10 +1,10 @@
 // Room: projector, tests only. Whether the read models are what the log says, told apart from the projections.
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Projection } from '@paylog/projections/projection'
 import { projections } from '@paylog/projections/registry'
-import { listTables, liveTable, tableName } from '@paylog/projections/tables'
-import { differenceOf, foldedRows, tableRows } from '@paylog/projections/testRows'
+import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
+import { differenceOf, foldedRows, tableRows } from '@paylog/projections/testing/testRows'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
 

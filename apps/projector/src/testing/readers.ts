@@ -1,10 +1,10 @@
 // Room: projector, tests only. Clients that read all the time and notice what no client may ever see.
 import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/owner'
-import { livePositions } from '@paylog/projections/checkpoints'
+import { livePositions } from '@paylog/projections/apply/checkpoints'
 import { getPayment, listPayments } from '@paylog/projections/payments/queries'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
 const owner = userOwner('u1')

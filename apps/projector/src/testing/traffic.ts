@@ -7,8 +7,8 @@ import { paymentFold } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
-import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testEvents'
-import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testing/testEvents'
+import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }

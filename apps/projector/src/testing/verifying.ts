@@ -1,9 +1,9 @@
 // Room: projector, tests only. Rebuilds and verifications within the test's own process.
 import type { EventStore } from '@paylog/event-store/eventStore'
-import type { RowDifference } from '@paylog/projections/comparison'
 import type { Projection } from '@paylog/projections/projection'
 import { projections } from '@paylog/projections/registry'
-import { createLog } from '@paylog/runtime/log'
+import type { RowDifference } from '@paylog/projections/tables/comparison'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import { type Rebuilt, rebuild } from '../rebuild/rebuild.ts'
 import { type Verified, verify } from '../rebuild/verify.ts'

@@ -1,6 +1,6 @@
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import { AddressResource } from '@paylog/domain/addresses/resource'
-import { keepAddress, ofGuest, ofUser } from '@paylog/projections/testResources'
+import { keepAddress, ofGuest, ofUser } from '@paylog/projections/testing/testResources'
 import t from 'tap'
 import { ada, asAda, asGuest, startTestApi } from '../testApi.ts'
 

@@ -1,10 +1,10 @@
 // A million rows for every table, spread as the rows of many ordinary owners and two big ones would be, and a catalogue.
-import { foldBatch } from '@paylog/projections/batch'
-import type { Queryable } from '@paylog/projections/namedQuery'
+import { foldBatch } from '@paylog/projections/apply/batch'
+import { createStatements } from '@paylog/projections/apply/statements'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
-import { createStatements } from '@paylog/projections/statements'
-import { catalog } from '@paylog/projections/testCatalog'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { catalog } from '@paylog/projections/testing/testCatalog'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */

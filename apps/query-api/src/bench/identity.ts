@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { loadConfig } from '@paylog/config/environment'
 import { integer, port } from '@paylog/config/kinds'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
-import { runApp } from '@paylog/runtime/lifecycle'
+import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { sessionOf, userId } from './owners.ts'
 

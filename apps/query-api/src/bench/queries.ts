@@ -1,7 +1,7 @@
 // `npm run bench -- queries`: how much the service adds to its SQL, with a million rows in every table.
 import { parseArgs } from 'node:util'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Asked, Findings, Row } from '@paylog/testing/bench/benchmark'
 import { fill } from './fill.ts'
 import { connections, measureQuestion, measureStep, withoutSql } from './measure.ts'

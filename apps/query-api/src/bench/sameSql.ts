@@ -1,7 +1,7 @@
 // The statements that the service sends for a question, as a script for pgbench.
-import type { Queryable } from '@paylog/projections/namedQuery'
-import { createHttp } from '@paylog/runtime/http'
-import type { Logger } from '@paylog/runtime/log'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { createHttp } from '@paylog/runtime/http/http'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { queryApi } from '../queryApi.ts'
 import { idOf, idSql, owner as ownerName, ownerOfRowSql, ownerSql, type Spread, userId } from './owners.ts'
 import { askedAbout, isAboutProducts, type Question, rowsOf } from './questions.ts'

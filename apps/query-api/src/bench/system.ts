@@ -1,7 +1,7 @@
 // The read side as it runs in earnest, on a Postgres, an identity backend and data of its own.
 import { readModelMigrations } from '@paylog/projections/migrate'
-import type { Logger } from '@paylog/runtime/log'
-import { createPool, migrate } from '@paylog/runtime/postgres'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { type PrivatePostgres, startPrivatePostgres } from '@paylog/testing/bench/privatePostgres'
 import { startProgram } from '@paylog/testing/bench/program'
 import { freePort } from '@paylog/testing/processes'

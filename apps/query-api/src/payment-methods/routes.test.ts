@@ -1,6 +1,6 @@
 import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { ofGuest, ofUser, saveMethod } from '@paylog/projections/testResources'
+import { ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
 import { ada, asAda, asGuest, startTestApi } from '../testApi.ts'
 

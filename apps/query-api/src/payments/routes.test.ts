@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import { guest, open } from '@paylog/projections/testEvents'
-import { ofUser, saveMethod } from '@paylog/projections/testResources'
+import { guest, open } from '@paylog/projections/testing/testEvents'
+import { ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
 import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from '../testApi.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ProductResource } from '@paylog/domain/products/resource'
-import type { TestLog } from '@paylog/projections/testEvents'
-import { changeOffer, offer } from '@paylog/projections/testResources'
+import type { TestLog } from '@paylog/projections/testing/testEvents'
+import { changeOffer, offer } from '@paylog/projections/testing/testResources'
 import t from 'tap'
 import { asAda, asAdmin, asGuest, startTestApi } from '../testApi.ts'
 

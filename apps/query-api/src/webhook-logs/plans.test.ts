@@ -1,7 +1,7 @@
 // How Postgres finds entries among very many: by an index for whatever is asked, also for what is rare or long past.
 import { randomUUID } from 'node:crypto'
-import type { Queryable } from '@paylog/projections/namedQuery'
-import { watched } from '@paylog/projections/testDatabase'
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { watched } from '@paylog/projections/testing/testDatabase'
 import { getWebhookLog, listWebhookLogs, type WebhookLogsQuestion } from '@paylog/projections/webhook-logs/queries'
 import t from 'tap'
 import { startWebhookLog } from './testWebhooks.ts'

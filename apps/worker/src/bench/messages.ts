@@ -1,6 +1,6 @@
 // What is sent in the benchmark: recorded payments that carry the moment at which they were made up.
 import { randomUUID } from 'node:crypto'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import { canonicalBody, canonicalMessages } from '@paylog/webhooks/canonical'
 
 const occurred_at = '2026-01-02T03:04:05.000Z'

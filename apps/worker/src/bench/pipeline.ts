@@ -1,8 +1,9 @@
 // The worker's own parts in a process of their own, given recorded events instead of a log.
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { answering } from '@paylog/testing/bench/program'
-import { decodeNodes } from '@paylog/webhooks/nodes'
+import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { createDeliveries } from '../deliveries/deliveries.ts'

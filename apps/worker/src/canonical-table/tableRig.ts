@@ -1,15 +1,15 @@
 // A provider's signed notification goes in at the one end, and at the other it shows what nodes of every mode are told.
 import { randomUUIDv7 } from 'node:crypto'
 import type { Payment } from '@paylog/domain/payments/payment'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { plainOrder } from '@paylog/testing/plainOrder'
-import { decodeNodes } from '@paylog/webhooks/nodes'
+import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
 import { outboundMessages } from '@paylog/webhooks/outbound'
-import { openPayment } from '@paylog/workflows/openPayment'
-import { receiveNotification } from '@paylog/workflows/receiveNotification'
+import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
 
 /** The time at which notifications come in. */

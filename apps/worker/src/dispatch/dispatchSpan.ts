@@ -1,8 +1,8 @@
 // The span of what an event becomes: it goes on with the trace of whoever recorded the event.
 import { SpanKind } from '@opentelemetry/api'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import { traceparentOf } from '@paylog/event-store/traceparent'
-import { contextOf, isTracing, tracer } from '@paylog/runtime/spans'
+import { contextOf, isTracing, tracer } from '@paylog/runtime/telemetry/spans'
 import type { Outbound } from '@paylog/webhooks/outbound'
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
 import type { MappedBatch } from '../deliveries/recordBatch.ts'
 import { enoughWaiting } from '../queue/queues.ts'

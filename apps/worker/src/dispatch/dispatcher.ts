@@ -1,9 +1,9 @@
 // From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { Batch } from '@paylog/event-store/batches'
-import type { Recorded } from '@paylog/event-store/codec'
-import type { Logger } from '@paylog/runtime/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import type { Batch } from '@paylog/event-store/subscription/batches'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Deliveries } from '../deliveries/deliveries.ts'
 import { enoughWaiting, type Queues } from '../queue/queues.ts'

@@ -4,8 +4,8 @@ import { paymentMethodStream, providerEventStream } from '@paylog/event-store/st
 import { connectStripe } from '@paylog/providers/testing/adapters'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
-import { paymentMethodId } from '@paylog/workflows/paymentMethodId'
-import { receiveNotification } from '@paylog/workflows/receiveNotification'
+import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
+import { paymentMethodId } from '@paylog/workflows/payment-methods/paymentMethodId'
 import t from 'tap'
 import { createFollowUpRig } from '../testing/followUpRig.ts'
 

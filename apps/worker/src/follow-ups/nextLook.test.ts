@@ -1,7 +1,7 @@
 import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import type { Reconciliation } from '@paylog/workflows/reconcilePayment'
+import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import { samples } from '../testing/paymentEvents.ts'
 import type { FollowUp } from './followUps.ts'

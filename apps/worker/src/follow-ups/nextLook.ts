@@ -2,7 +2,7 @@
 import type { Payment } from '@paylog/domain/payments/payment'
 import { isAbsorbing } from '@paylog/domain/payments/status'
 import type { Provider } from '@paylog/providers/provider'
-import type { Reconciliation } from '@paylog/workflows/reconcilePayment'
+import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { FollowUp, NextLook } from './followUps.ts'
 import { unknownOutcomeMs } from './plan.ts'
 

@@ -2,7 +2,7 @@
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
 import { isNotice, type Notice } from '@paylog/domain/payments/notices'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/provider-events/events'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Provider } from '@paylog/providers/provider'
 
 /**

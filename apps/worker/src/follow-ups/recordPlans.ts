@@ -1,5 +1,5 @@
 // A batch of events taken into the worker's list: rows and checkpoint together.
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Pool } from 'pg'
 import { storable } from '../deliveries/storable.ts'
 import {

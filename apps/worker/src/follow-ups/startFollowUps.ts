@@ -1,8 +1,8 @@
 // Wires the follow-ups: one of all workers keeps the list, and every worker works it off.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
-import type { CheckDetails } from '@paylog/runtime/health'
-import type { Logger } from '@paylog/runtime/log'
+import type { CheckDetails } from '@paylog/runtime/process/health'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import { createReaderCheck, type ReaderState } from '../subscriptions/readerState.ts'
 import { runSoleSubscription } from '../subscriptions/soleSubscription.ts'

@@ -1,7 +1,7 @@
 // Works off the list: each provider has a lane of its own, so that one which does not answer delays nobody else's.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Provider } from '@paylog/providers/provider'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { FollowUp, FollowUps } from './followUps.ts'
 import type { FollowUpWork } from './followUpWork.ts'
 

@@ -1,8 +1,8 @@
 // Deliveries that a node should have got and never had: made from the log, with the ids that the worker would give.
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
 import { streamPrefixes } from '../subscriptions/streamPrefixes.ts'

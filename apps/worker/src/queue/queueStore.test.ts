@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigError } from '@paylog/config/environment'
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

@@ -1,6 +1,6 @@
 // What the queues of a process share: where jobs are kept, and the connections to it.
 import { ConfigError } from '@paylog/config/environment'
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { isPgPool, type PgPool, runMigrations } from 'bullmq'
 import pg from 'pg'
 

@@ -1,6 +1,6 @@
 // The job queues, one per node: what to do next, kept as a cache of the deliveries table.
-import type { Logger } from '@paylog/runtime/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { ErrorCode, type Job, Queue } from 'bullmq'
 import type { AttemptRef } from '../deliveries/deliveries.ts'
 import { producerBackend } from './backend.ts'

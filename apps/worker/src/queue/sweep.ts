@@ -1,7 +1,7 @@
 // Brings back what the queue lost: pending rows without a job, and jobs whose worker is dead.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@paylog/runtime/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { Deliveries } from '../deliveries/deliveries.ts'
 import { jobId } from './jobs.ts'
 import { enoughWaiting, type Queues } from './queues.ts'

@@ -1,7 +1,7 @@
 // Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '@paylog/runtime/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { Worker } from 'bullmq'
 import type { AttemptRef } from '../deliveries/deliveries.ts'
 import type { Sender } from '../send/sender.ts'

@@ -1,6 +1,6 @@
 // The span of one attempt of a delivery: it goes on with the trace of the request that led to it, hours later as well.
 import { type Span, SpanKind } from '@opentelemetry/api'
-import { contextOf, inSpan, markFailed } from '@paylog/runtime/spans'
+import { contextOf, inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 import type { AttemptRef } from '../deliveries/deliveries.ts'
 import type { DueDelivery } from '../deliveries/dueDelivery.ts'
 import type { PostResult } from './postWebhook.ts'

@@ -1,7 +1,7 @@
 // One HTTP request to an endpoint: bounded in time and size, and never redirected.
 import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/answers'
 import type { EndpointAnswer } from '@paylog/webhooks/endpointAnswer'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { type Dispatcher, request } from 'undici'
 import type { EndpointAgent } from './endpointAgent.ts'
 import { type FailureClass, failureCode, requestFailure, statusFailure } from './failureClass.ts'

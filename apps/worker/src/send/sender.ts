@@ -1,7 +1,7 @@
 // Makes one attempt of one delivery and records how it ended.
-import type { Logger } from '@paylog/runtime/log'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { SuccessStatus } from '@paylog/webhooks/answers'
-import type { WebhookNode } from '@paylog/webhooks/nodes'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { webhookHeaders } from '@paylog/webhooks/signing'
 import type { AttemptRef, Deliveries } from '../deliveries/deliveries.ts'
 import type { DueDelivery } from '../deliveries/dueDelivery.ts'

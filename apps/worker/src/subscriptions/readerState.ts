@@ -1,7 +1,7 @@
 // What a reader of the log does at the moment, for those who ask whether it can be relied on.
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import type { CheckDetails } from '@paylog/runtime/health'
+import type { CheckDetails } from '@paylog/runtime/process/health'
 import { streamPrefixes } from './streamPrefixes.ts'
 
 export type ReaderState = {

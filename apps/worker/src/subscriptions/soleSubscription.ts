@@ -1,9 +1,9 @@
 // Keeps one reader of the log running among all workers; the others stand by.
-import { UnreadableEventError } from '@paylog/event-store/codec'
-import { runSubscription, type SubscriptionOptions } from '@paylog/event-store/subscription'
-import { keepRunning } from '@paylog/runtime/keepRunning'
-import type { Logger } from '@paylog/runtime/log'
-import { holdLock } from '@paylog/runtime/postgres'
+import { UnreadableEventError } from '@paylog/event-store/codec/codec'
+import { runSubscription, type SubscriptionOptions } from '@paylog/event-store/subscription/subscription'
+import { holdLock } from '@paylog/runtime/postgres/postgres'
+import { keepRunning } from '@paylog/runtime/process/keepRunning'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { ReaderState } from './readerState.ts'
 import { streamPrefixes } from './streamPrefixes.ts'
 

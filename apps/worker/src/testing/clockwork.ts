@@ -1,5 +1,5 @@
 // One node at an endpoint that answers as it is told, and a clock that stands still until it is moved.
-import { createLog } from '@paylog/runtime/log'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import type { Test } from 'tap'
 import type { AttemptRef } from '../deliveries/deliveries.ts'

@@ -2,8 +2,8 @@
 // that journal and by what the endpoints received, and not by the tables.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
-import { createLog } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Endpoint } from '@paylog/testing/endpoint'
 import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'

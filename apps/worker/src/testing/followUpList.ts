@@ -1,6 +1,6 @@
 // The worker's list on a database of its own, fed with events by hand.
-import type { Recorded } from '@paylog/event-store/codec'
-import { createLog } from '@paylog/runtime/log'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/matchList'
 import type { Test } from 'tap'
 import { createFollowUpReader } from '../follow-ups/followUpReader.ts'

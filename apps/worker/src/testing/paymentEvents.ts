@@ -1,7 +1,7 @@
 // Events of payments and notifications as the log would hand them out.
 import { randomUUID } from 'node:crypto'
 import type { Notice } from '@paylog/domain/payments/notices'
-import type { Recorded } from '@paylog/event-store/codec'
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import type { FollowedEvent } from '../follow-ups/plan.ts'
 

@@ -1,8 +1,8 @@
 // The worker's parts wired for a test on a database and a queue of its own, fed with batches by hand.
 import { randomUUID } from 'node:crypto'
-import type { Recorded } from '@paylog/event-store/codec'
-import { createLog, type Logger } from '@paylog/runtime/log'
-import { decodeNodes } from '@paylog/webhooks/nodes'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
+import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
 import type { Test } from 'tap'
 import { createDeliveries } from '../deliveries/deliveries.ts'
 import { createDispatcher } from '../dispatch/dispatcher.ts'

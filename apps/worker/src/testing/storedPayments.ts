@@ -7,7 +7,7 @@ import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { openPayment } from '@paylog/workflows/openPayment'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
 import { samples } from './paymentEvents.ts'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }

@@ -1,6 +1,7 @@
 // Databases that the tests of a file use one after the other: to make one costs more than most of them do.
-import type { Logger } from '@paylog/runtime/log'
-import { createPool } from '@paylog/runtime/postgres'
+
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import type { Pool } from 'pg'
 import file, { type Test } from 'tap'

@@ -1,5 +1,5 @@
 // From an event's bytes to what this program knows of it.
-import { type Codec, domainCodec, type Recorded, UnreadableEventError } from '../codec.ts'
+import { type Codec, domainCodec, type Recorded, UnreadableEventError } from '../codec/codec.ts'
 import type { RawEvent } from './rawEvent.ts'
 
 /**

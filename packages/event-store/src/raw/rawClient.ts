@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { connect } from '../connection.ts'
+import { connect } from '../connection/connection.ts'
 
 /** The generated stub's last overload takes everything. */
 type ReadParameters = Parameters<StreamsClient['read']>

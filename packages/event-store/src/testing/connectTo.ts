@@ -1,7 +1,7 @@
 // A store that a test connects, and that is closed with it.
 import type { Test } from 'tap'
+import type { EventStoreTiming } from '../connection/timing.ts'
 import { createEventStore, type EventStore } from '../eventStore.ts'
-import type { EventStoreTiming } from '../timing.ts'
 
 export function connectTo(
   t: Test,

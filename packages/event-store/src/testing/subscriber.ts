@@ -1,8 +1,8 @@
 // A subscriber whose checkpoint survives its runs, as a table's would.
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { Batch } from '../batches.ts'
 import type { EventStore } from '../eventStore.ts'
-import { runSubscription } from '../subscription.ts'
+import type { Batch } from '../subscription/batches.ts'
+import { runSubscription } from '../subscription/subscription.ts'
 
 export type Subscriber = {
   /** `stream@revision` of every event that was handled, in order. */

@@ -4,10 +4,10 @@ import { loadConfig } from '@paylog/config/environment'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Test } from 'tap'
 import { Type } from 'typebox'
-import { apiVariables, serveApi } from '../apiServer.ts'
-import { createHealth } from '../health.ts'
-import { createLog } from '../log.ts'
-import { createMetrics } from '../metrics.ts'
+import { apiVariables, serveApi } from '../http/apiServer.ts'
+import { createHealth } from '../process/health.ts'
+import { createLog } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
 
 export type ServedApi = {
   readonly url: string

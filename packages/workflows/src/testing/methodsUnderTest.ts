@@ -14,8 +14,8 @@ import type { MethodRef, Provider, ProviderMethods } from '@paylog/providers/pro
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
-import { paymentMethodId } from '../paymentMethodId.ts'
-import { receiveNotification } from '../receiveNotification.ts'
+import { receiveNotification } from '../notifications/receiveNotification.ts'
+import { paymentMethodId } from '../payment-methods/paymentMethodId.ts'
 import { metadata, workflowUnderTest } from './workflowUnderTest.ts'
 
 export const visa: MethodDetails = {

@@ -14,7 +14,7 @@ import { productStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
-import { type SyncProducts, syncProducts } from '../syncProducts.ts'
+import { type SyncProducts, syncProducts } from '../product-sync/syncProducts.ts'
 import { createStagedCatalog } from './stagedCatalog.ts'
 import { metadata, workflowUnderTest } from './workflowUnderTest.ts'
 

@@ -10,7 +10,7 @@ import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
-import { openPayment } from '../openPayment.ts'
+import { openPayment } from '../payments/openPayment.ts'
 import type { StagedIntent } from './stagedProvider.ts'
 
 export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }

@@ -1,0 +1,107 @@
+// What an append does with each answer that it can get, over the wire.
+import { jsonEvent } from '@eventstore/db-client'
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import { NIL, v4 as uuid } from 'uuid'
+import { createReplaceableConnection } from '../connection/connection.ts'
+import { defaultTiming } from '../connection/timing.ts'
+import { connectTo } from '../testing/connectTo.ts'
+import { appendFirst } from '../testing/guestTokens.ts'
+import { failureReply, successReply, wrongVersionReply } from '../testing/messages.ts'
+import { assertOneAppend, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import { appendUntilAnswered } from './appending.ts'
+
+t.test('an answer that says nothing clear makes the append be repeated', async (t) => {
+  const unclear = {
+    'a server that stops': [0, 'google.protobuf.Empty'],
+    'a timeout': [status.DEADLINE_EXCEEDED, 'event_store.client.Timeout'],
+    'an unknown failure': [status.UNKNOWN, 'event_store.client.Unknown'],
+  } as const
+  for (const [name, [code, type]] of Object.entries(unclear)) {
+    await t.test(name, async (t) => {
+      let answers = 0
+      const server = await startMisbehavingServer(t, {
+        append: (call, request) =>
+          call.write(++answers < 3 ? failureReply(request, code, type) : successReply(request, 0)),
+      })
+      await appendFirst(connectTo(t, server), 's')
+      assertOneAppend(t, server, 3)
+    })
+  }
+})
+
+t.test('a node that leads no more names the one that does, and the append is repeated there', async (t) => {
+  const leader = await startMisbehavingServer(t)
+  const follower = await startMisbehavingServer(t, {
+    append: (call) =>
+      call.emit(
+        'error',
+        refusal(status.NOT_FOUND, {
+          exception: 'not-leader',
+          'leader-endpoint-host': '127.0.0.1',
+          'leader-endpoint-port': String(leader.port),
+        }),
+      ),
+  })
+  await appendFirst(connectTo(t, follower), 's')
+  assertOneAppend(t, leader, 1)
+  t.same(
+    leader.appends.map(({ ids }) => ids),
+    follower.appends.map(({ ids }) => ids),
+  )
+})
+
+t.test('clocks may differ by an hour', async (t) => {
+  const server = await startMisbehavingServer(t)
+  await appendFirst(connectTo(t, server), 's')
+  const [append] = server.appends
+  t.ok((append?.deadline?.getTime() ?? 0) > Date.now() + 3_500_000)
+})
+
+t.test('who gets no clear answer in time is told so, and why', async (t) => {
+  const server = await startMisbehavingServer(t, {
+    append: (call, request) => call.write(failureReply(request, 4, 'event_store.client.Timeout')),
+  })
+  const store = connectTo(t, server, { appendPatienceMs: 300 })
+  await t.rejects(appendFirst(store, 's'), {
+    code: 'event_store_unavailable',
+    message: /may or may not be recorded/,
+    cause: { type: 'deadline-exceeded' },
+  })
+  assertOneAppend(t, server, server.appends.length)
+})
+
+t.test('a conflict is one even for a client that was told not to throw', async (t) => {
+  let answers = 0
+  const server = await startMisbehavingServer(t, {
+    append: (call, request) => call.write(++answers === 1 ? wrongVersionReply(request, 5) : successReply(request, 6)),
+  })
+  const store = connectTo(t, { connectionString: `${server.connectionString}&throwOnAppendFailure=false` })
+  t.equal((await appendFirst(store, 's')).revision, 6n)
+  t.equal(answers, 2)
+})
+
+t.test('a refusal is told at once', async (t) => {
+  const server = await startMisbehavingServer(t, {
+    append: (call, request) => call.write(failureReply(request, 5, 'event_store.client.StreamDeleted')),
+  })
+  await t.rejects(appendFirst(connectTo(t, server), 's'), { message: /refused/ })
+  assertOneAppend(t, server, 1)
+})
+
+t.test('what a store would choke on is never sent', async (t) => {
+  const server = await startMisbehavingServer(t)
+  const connection = createReplaceableConnection(server.connectionString, 1_000)
+  t.teardown(() => connection.close())
+  const line = { connection, timing: defaultTiming, closing: new AbortController().signal }
+  const event = (id: string = uuid()) => jsonEvent({ id, type: 'T', data: {} })
+  const send = (stream: string, events = [event()]) =>
+    appendUntilAnswered(line, { stream, expected: 'no_stream', events })
+  await t.rejects(send('s-1', []), /Nothing to append/)
+  for (const name of ['', '$s', '$$s-1', 'pay\u00adment-1', 'é-1', 's-\n'])
+    await t.rejects(send(name), /cannot have the name/, JSON.stringify(name))
+  for (const id of [NIL, '', 'x']) await t.rejects(send('s-1', [event(id)]), /cannot have the id/)
+  t.equal(server.appends.length, 0)
+  await send('s-1 and $ more')
+  t.equal(server.appends.length, 1)
+})

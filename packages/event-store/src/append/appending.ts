@@ -1,0 +1,72 @@
+// Appending until the answer is clear: the ids make a repeated append harmless.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-client'
+import { DomainError } from '@paylog/domain/errors'
+import { NIL, validate } from 'uuid'
+import type { Line } from '../connection/connection.ts'
+import { appendFailure, mayBeStuck, refusedByStore, unconfirmed, withTimeout } from '../connection/failure.ts'
+import type { StreamName } from '../streamName.ts'
+
+/** A stream's last revision, or that there is none. */
+export type Revision = bigint | 'no_stream'
+
+export type Append = {
+  readonly stream: StreamName
+  readonly expected: Revision
+  readonly events: EventData[]
+}
+
+const firstPauseMs = 25
+const longestPauseMs = 1_000
+/**
+ * Sent to the server as a time of day by our clock, and every append is refused when its clock is further ahead than
+ * that. The server has a limit of its own, and so have we.
+ */
+const deadlineMs = 3_600_000
+
+/**
+ * Appends the events if the stream is at `expected`. When nobody knows whether they were written, the same append is
+ * made again: the store recognises the ids at that revision.
+ * @returns `'conflict'` when another writer was faster and nothing was written
+ * @throws DomainError `event_store_unavailable` when there was no clear answer for too long, `body_too_large`; Error when
+ *   there is nothing to append or a name or id that a store would choke on
+ */
+export async function appendUntilAnswered(line: Line, append: Append): Promise<AppendResult | 'conflict'> {
+  assertAppendable(append)
+  const { connection, timing, closing } = line
+  const { stream, events } = append
+  const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
+  const giveUpAt = Date.now() + timing.appendPatienceMs
+  let isFirst = true
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    const client = connection.current()
+    try {
+      const appending = client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
+      const answer = await withTimeout(appending, timing.appendTimeoutMs, `Append to ${stream}`, closing)
+      // A connection string may ask the client not to throw; what it says then of the stream is made up.
+      return answer.success ? answer : 'conflict'
+    } catch (error) {
+      const failure = appendFailure(error)
+      if (failure === 'conflict') return 'conflict'
+      if (failure === 'too_large')
+        throw new DomainError('body_too_large', 'This is too large to be recorded', undefined, { cause: error })
+      // An earlier attempt may have been written, or may be yet.
+      if (failure === 'refused') throw isFirst ? refusedByStore(error) : unconfirmed(error)
+      if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmed(error)
+      isFirst = false
+      if (mayBeStuck(error)) connection.replace(client)
+      await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
+    }
+  }
+}
+
+const namePattern = /^[\x21-\x23\x25-\x7e][\x20-\x7e]*$/
+
+/** An empty append would be accepted, and a name beyond ASCII cannot be put into a refusal: neither is ever meant. */
+function assertAppendable({ stream, events }: Append): void {
+  if (events.length === 0) throw new Error(`Nothing to append to ${stream}`)
+  if (!namePattern.test(stream)) throw new Error(`A stream cannot have the name ${JSON.stringify(stream)}`)
+  for (const { id } of events) {
+    if (!validate(id) || id === NIL) throw new Error(`An event cannot have the id ${JSON.stringify(id)}`)
+  }
+}

@@ -1,0 +1,59 @@
+// How many connections a store has, and for how long.
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { appendFirst } from '../testing/guestTokens.ts'
+
+t.test('a store that is closed in an outage connects no more', async (t) => {
+  const port = await freePort()
+  const store = connectTo(t, withoutKeepalive(port), { appendPatienceMs: 200, readPatienceMs: 200 })
+  const calls = Array.from({ length: 20 }, (_, n) => [appendFirst(store, `s-${n}`), store.readStream(`s-${n}`)])
+  const outcomes = await Promise.allSettled(calls.flat())
+  t.ok(outcomes.every(({ status }) => status === 'rejected'))
+  await store.close()
+  const { accepted } = await startSilentServer(t, port)
+  const begun = performance.now()
+  await waitFor(() => performance.now() - begun > 2_500, { what: 'the time in which gRPC tries again' })
+  t.equal(accepted(), 0)
+})
+
+t.test('a server that takes connections and says nothing does not collect them', async (t) => {
+  const { port, accepted, open } = await startSilentServer(t)
+  const store = connectTo(t, withoutKeepalive(port), { appendTimeoutMs: 500, appendPatienceMs: 1_500 })
+  await t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
+  t.ok(accepted() > 1, 'the first connection was replaced')
+  await waitFor(() => open() <= 1, { what: 'the end of the connections that were replaced' })
+})
+
+t.test('a connection on which nothing is ever heard is given up', async (t) => {
+  const { port, accepted, open } = await startSilentServer(t)
+  const store = connectTo(t, withoutKeepalive(port), { appendTimeoutMs: 20_000 })
+  const failing = t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
+  await waitFor(() => accepted() > 1 && open() === 1, { what: 'another connection instead of the first' })
+  await store.close()
+  await failing
+})
+
+/** A server that takes connections and says nothing. */
+async function startSilentServer(t: Test, wanted = 0) {
+  const sockets = new Set<Socket>()
+  let accepted = 0
+  const server = createServer((socket) => {
+    accepted++
+    sockets.add(socket)
+    socket
+      .resume()
+      .on('error', () => {})
+      .on('close', () => sockets.delete(socket))
+  }).listen(wanted, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, accepted: () => accepted, open: () => sockets.size }
+}

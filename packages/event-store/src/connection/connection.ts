@@ -1,0 +1,96 @@
+// Connections to the event store: each purpose has its own, and one that went silent is replaced.
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { guardBatchStreams } from '../append/batchStreamGuard.ts'
+import { guardConnecting } from './connectGuard.ts'
+import { refuseUnsupportedOptions } from './connectionString.ts'
+import { withTimeout } from './failure.ts'
+import type { EventStoreTiming } from './timing.ts'
+
+export type Connection = {
+  readonly client: EventStoreDBClient
+  /** Cancels what is open and lets the connection go; bounded. */
+  close(): Promise<void>
+}
+
+/** A connection for short calls. */
+export type ReplaceableConnection = {
+  current(): EventStoreDBClient
+  /** Whoever asks next gets a new connection, unless this client was replaced before. */
+  replace(silent: EventStoreDBClient): void
+  close(): Promise<void>
+}
+
+/** What an append or a read needs: where to, how patiently, and when to stop trying. */
+export type Line = {
+  readonly connection: ReplaceableConnection
+  readonly timing: EventStoreTiming
+  /** Aborts when the store is closed. */
+  readonly closing: AbortSignal
+}
+
+const closeTimeoutMs = 1_000
+const defaultKeepAliveTimeoutMs = 10_000
+const distinctConnections = 1_000
+let opened = 0
+
+/** Connects with the first call, over a TCP connection of its own. */
+export function connect(connectionString: string): Connection {
+  guardBatchStreams()
+  guardConnecting()
+  refuseUnsupportedOptions(connectionString)
+  const client = EventStoreDBClient.connectionString(distinct(connectionString))
+  return {
+    client,
+    async close() {
+      // Cancels at once. What it returns may never settle: a call that was left with unread messages does not finish.
+      void client.dispose()
+      await withTimeout(closeChannel(client), closeTimeoutMs, 'Closing a connection').catch(() => {})
+    },
+  }
+}
+
+/**
+ * @param callTimeoutMs how long a call on a replaced connection may still take: those that are only slow are answered there,
+ *   and nobody waits for the others any more when it is closed
+ */
+export function createReplaceableConnection(connectionString: string, callTimeoutMs: number): ReplaceableConnection {
+  let connection = connect(connectionString)
+  const replaced = new Set<Connection>()
+  return {
+    current: () => connection.client,
+    replace(silent) {
+      if (connection.client !== silent) return
+      const old = connection
+      connection = connect(connectionString)
+      replaced.add(old)
+      const close = () => {
+        replaced.delete(old)
+        void old.close()
+      }
+      setTimeout(close, callTimeoutMs).unref()
+    },
+    async close() {
+      await Promise.all([connection, ...replaced].map((open) => open.close()))
+    },
+  }
+}
+
+/**
+ * gRPC lets channels with equal options share a TCP connection: a new client would get the dead connection of the old one,
+ * and a server takes about a hundred calls per connection and leaves the next ones, subscriptions too, without a word.
+ */
+function distinct(connectionString: string): string {
+  const given = /[?&]keep[-_]?alive[-_]?timeout=(\d+)/i.exec(connectionString)
+  const timeoutMs = Number(given?.[1] ?? defaultKeepAliveTimeoutMs) + (opened++ % distinctConnections)
+  // The last of several equal keys counts.
+  return `${connectionString}${connectionString.includes('?') ? '&' : '?'}keepAliveTimeout=${timeoutMs}`
+}
+
+/** The client has no public way to do this; a channel that is only forgotten stays connected for half an hour. */
+async function closeChannel(client: EventStoreDBClient): Promise<void> {
+  const getChannel: unknown = Reflect.get(client, 'getChannel')
+  if (typeof getChannel !== 'function')
+    throw new Error('This version of @eventstore/db-client keeps its channel elsewhere')
+  const channel: { close(): void } = await getChannel()
+  channel.close()
+}

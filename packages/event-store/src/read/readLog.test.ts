@@ -1,0 +1,285 @@
+// The log read as a whole: from the real node, and over connections that break.
+import { jsonEvent } from '@eventstore/db-client'
+import { status } from '@grpc/grpc-js'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import type { Recorded } from '../codec/codec.ts'
+import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { append as appendTo } from '../testing/guestTokens.ts'
+import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
+import { type ReadCall, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import type { LogRange } from './readLog.ts'
+
+const node = await startEventStore(t)
+const store = connectTo(t, node)
+const append = (stream: string, count: number) => appendTo(store, stream, count)
+
+const stream = 'guestToken-1'
+const prefix = 'guestToken-'
+const prefixes = [prefix]
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ stream, number: n + 1 }))
+const names = (name: string, count: number, first = 0) =>
+  Array.from({ length: count }, (_, n) => `${name}@${n + first}`)
+const nameOf = (event: Recorded) => `${event.stream}@${event.revision}`
+const at = (commit: bigint, prepare = commit) => ({ commit, prepare })
+
+let category = 0
+const freshPrefix = () => `guestToken-t${category++}x`
+
+async function eventsIn(range: LogRange, from = store): Promise<Recorded[]> {
+  const events: Recorded[] = []
+  for await (const event of from.readLog(range)) events.push(event)
+  return events
+}
+
+const namesIn = async (range: LogRange, from = store) => (await eventsIn(range, from)).map(nameOf)
+
+t.test('an empty log is read to its end at once', async (t) => {
+  t.same(await namesIn({ prefixes }), [])
+})
+
+t.test('the events of the wanted streams come in the order of the log, and no others', async (t) => {
+  const [wanted, other, alsoWanted] = [freshPrefix(), freshPrefix(), freshPrefix()]
+  await append(`${wanted}a`, 150)
+  await append(`${other}a`, 150)
+  await append(`${alsoWanted}a`, 150)
+  await append(`${wanted}b`, 2)
+  await append(`${wanted}a`, 1)
+  t.same(await namesIn({ prefixes: [wanted, alsoWanted] }), [
+    ...names(`${wanted}a`, 150),
+    ...names(`${alsoWanted}a`, 150),
+    ...names(`${wanted}b`, 2),
+    `${wanted}a@150`,
+  ])
+  t.same(await namesIn({ prefixes: [freshPrefix()] }), [], 'not even the last one of others')
+})
+
+t.test('the reading ends where the log ended when it began', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 3)
+  for (const until of [undefined, at(2n ** 62n)]) {
+    const before = await namesIn({ prefixes: [prefix] })
+    const seen: string[] = []
+    for await (const event of store.readLog({ prefixes: [prefix], until })) {
+      seen.push(nameOf(event))
+      await append(`${prefix}a`, 1)
+    }
+    t.same(seen, before)
+  }
+})
+
+t.test('many events of others at the end of the log do not keep the reading open', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 3)
+  const other = freshPrefix()
+  for (let block = 0; block < 3; block++) await append(`${other}${block}`, 500)
+  t.same(await namesIn({ prefixes: [prefix] }), names(`${prefix}a`, 3))
+})
+
+t.test('a part of the log begins behind one position and ends with another', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 20)
+  const all = await eventsIn({ prefixes: [prefix] })
+  const [from, until] = [all[4]?.position, all[9]?.position]
+  const range = { prefixes: [prefix] }
+  t.same(await namesIn({ ...range, from, until }), names(`${prefix}a`, 5, 5))
+  t.same(await namesIn({ ...range, until }), names(`${prefix}a`, 10))
+  t.same(await namesIn({ ...range, from }), names(`${prefix}a`, 15, 5))
+  t.same(await namesIn({ ...range, from, until: from }), [])
+  t.same(await namesIn({ ...range, from: until, until: from }), [], 'what ends before it begins holds nothing')
+  t.same(await namesIn({ ...range, from: await store.head() }), [])
+})
+
+t.test('an event that cannot be read ends the reading, one beyond the end does not', async (t) => {
+  const prefix = freshPrefix()
+  await append(`${prefix}a`, 5)
+  await append(`${freshPrefix()}a`, 1)
+  const before = await store.head()
+  const unreadable = jsonEvent({ type: 'PaymentExploded', data: {}, metadata: {} })
+  await store.client.appendToStream(`${prefix}b`, unreadable)
+  await append(`${prefix}a`, 5)
+  const seen: string[] = []
+  const reading = (async () => {
+    for await (const event of store.readLog({ prefixes: [prefix] })) seen.push(nameOf(event))
+  })()
+  await t.rejects(reading, { name: 'UnreadableEventError' })
+  t.same(seen, names(`${prefix}a`, 5))
+  t.same(await namesIn({ prefixes: [prefix], until: before }), names(`${prefix}a`, 5))
+})
+
+t.test('a node that is killed and started again half way costs no event, and gives none twice', async (t) => {
+  const prefix = freshPrefix()
+  for (let block = 0; block < 2; block++) await append(`${prefix}a`, 500)
+  const seen: string[] = []
+  for await (const event of store.readLog({ prefixes: [prefix] })) {
+    seen.push(nameOf(event))
+    if (seen.length !== 150) continue
+    await node.kill()
+    await node.start()
+  }
+  t.same(seen, names(`${prefix}a`, 1_000))
+})
+
+t.test('however the reading is cut off, it goes on behind what it gave', async (t) => {
+  const log = numbered(20)
+  const cuts: Record<string, (call: ReadCall) => void> = {
+    unavailable: (call) => call.emit('error', refusal(status.UNAVAILABLE)),
+    cancelled: (call) => call.emit('error', refusal(status.CANCELLED)),
+    unknown: (call) => call.emit('error', refusal(status.UNKNOWN)),
+    'an end without an error': (call) => call.end(),
+    silence: () => {},
+  }
+  for (const [name, cut] of Object.entries(cuts)) {
+    await t.test(name, async (t) => {
+      const server = await startMisbehavingServer(t, {
+        log,
+        subscription(call, nth, properly) {
+          t.same(call.request.getOptions()?.getFilter()?.getStreamIdentifier()?.getPrefixList(), prefixes)
+          if (nth > 2) return properly()
+          call.write(confirmationMessage())
+          const first = nth === 1 ? 0 : 10
+          for (const event of log.slice(first, first + 5)) call.write(eventMessage(event))
+          call.write(checkpointMessage(at(BigInt(first + 10))))
+          cut(call)
+        },
+      })
+      const seen = await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 300 }))
+      t.same(seen, [...names(stream, 5, 1), ...names(stream, 5, 11)], 'a checkpoint says what need not be sent again')
+      t.same(server.subscribedAfter, ['start', '10/10'])
+      await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
+    })
+  }
+})
+
+t.test('a checkpoint that cannot be does not end the reading', async (t) => {
+  const log = numbered(6)
+  const server = await startMisbehavingServer(t, {
+    log,
+    subscription(call) {
+      call.write(confirmationMessage())
+      call.write(checkpointMessage(at(2n ** 64n - 1n)))
+      for (const event of log) call.write(eventMessage(event))
+    },
+  })
+  t.same(await namesIn({ prefixes }, connectTo(t, server)), names(stream, 6, 1))
+})
+
+t.test('a store that does not come back, is silent or says no fails the reading', async (t) => {
+  const log = numbered(20)
+  const ends: Record<string, (call: ReadCall) => void> = {
+    unavailable: (call) => call.emit('error', refusal(status.UNAVAILABLE)),
+    silent: () => {},
+    refused: (call) => call.emit('error', refusal(status.PERMISSION_DENIED, { exception: 'access-denied' })),
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    await t.test(name, async (t) => {
+      const server = await startMisbehavingServer(t, {
+        log,
+        subscription(call, nth) {
+          call.write(confirmationMessage())
+          if (nth === 1) for (const event of log.slice(0, 10)) call.write(eventMessage(event))
+          end(call)
+        },
+      })
+      const store = connectTo(t, server, { readTimeoutMs: 100, readPatienceMs: 300 })
+      const seen: string[] = []
+      const reading = (async () => {
+        for await (const event of store.readLog({ prefixes })) seen.push(nameOf(event))
+      })()
+      await t.rejects(reading, { code: 'event_store_unavailable' })
+      t.same(seen, names(stream, 10, 1))
+      t.equal(server.subscribedAfter.length === 1, name === 'refused', 'only a clear no is not asked again')
+      await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
+    })
+  }
+})
+
+t.test('a connection that died without a word is replaced', async (t) => {
+  const log = numbered(400)
+  const server = await startMisbehavingServer(t, {
+    log,
+    subscription(call, nth, properly) {
+      if (nth > 1) return properly()
+      call.write(confirmationMessage())
+      for (const event of log.slice(0, 200)) call.write(eventMessage(event))
+    },
+  })
+  const proxy = await startTcpProxy(t, server.port)
+  const store = connectTo(t, withoutKeepalive(proxy.port), { readTimeoutMs: 300 })
+  const seen: string[] = []
+  for await (const event of store.readLog({ prefixes })) {
+    if (seen.push(nameOf(event)) === 200) proxy.freezeConnections()
+  }
+  t.same(seen, names(stream, 400, 1))
+})
+
+t.test('a long reading may take its time, as long as something comes', async (t) => {
+  const log = numbered(10)
+  const server = await startMisbehavingServer(t, {
+    log,
+    subscription(call) {
+      call.write(confirmationMessage())
+      let sent = 0
+      const drip = setInterval(() => {
+        for (const event of log.slice(sent, ++sent)) call.write(eventMessage(event))
+        if (sent === log.length) clearInterval(drip)
+      }, 100)
+    },
+  })
+  t.same(await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 500 })), names(stream, 10, 1))
+  t.same(server.subscribedAfter, ['start'])
+})
+
+t.test('a reader that is slow holds back the server', async (t) => {
+  const total = 3_000
+  let sent = 0
+  let isFull = false
+  const server = await startMisbehavingServer(t, {
+    log: [{ stream, number: total }],
+    async subscription(call) {
+      call.write(confirmationMessage())
+      while (sent < total && !call.cancelled) {
+        isFull = !call.write(eventMessage({ stream, number: ++sent, bytes: 2_000 }))
+        if (isFull) await new Promise((resolve) => call.once('drain', resolve))
+        else if (sent % 100 === 0) await new Promise(setImmediate)
+      }
+    },
+  })
+  let last = -1
+  let still = 0
+  const isHeldBack = () => {
+    still = isFull && sent === last ? still + 1 : 0
+    last = sent
+    return still === 80
+  }
+  let seen = 0
+  const store = connectTo(t, server, { readTimeoutMs: 400 })
+  for await (const _event of store.readLog({ prefixes })) {
+    if (seen++ > 0) continue
+    await waitFor(isHeldBack, { what: 'a server that cannot send any more', timeoutMs: 20_000 })
+    t.ok(sent < total / 4, `${sent} of ${total} were sent while nobody took them`)
+  }
+  t.equal(seen, total)
+  t.same(server.subscribedAfter, ['start'], 'and is not taken for silence')
+})
+
+t.test('whoever leaves the reading, or closes the store, ends it at the server, too', async (t) => {
+  const server = await startMisbehavingServer(t, { log: numbered(1_000) })
+  const store = connectTo(t, server)
+  const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
+  for await (const event of store.readLog({ prefixes })) if (event.revision === 10n) break
+  await waitFor(() => server.openCalls() === 0, { what: 'the end of the reading that was left' })
+  const before = sockets()
+  for await (const event of store.readLog({ prefixes })) if (event.revision === 10n) break
+  await waitFor(() => sockets() <= before, { what: 'the end of its connection' })
+
+  const closed = (async (t: Test) => {
+    let seen = 0
+    for await (const _event of store.readLog({ prefixes })) if (++seen === 1) await store.close()
+    t.fail('a part was taken for the whole')
+  })(t)
+  await t.rejects(closed, { code: 'event_store_unavailable' })
+  await waitFor(() => server.openCalls() === 0, { what: 'the end of the reading of a closed store' })
+})

@@ -1,0 +1,178 @@
+// Reading what is recorded, patiently: a store that restarts is back within seconds.
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type AllStreamRecordedEvent,
+  type AllStreamResolvedEvent,
+  BACKWARDS,
+  END,
+  type EventStoreDBClient,
+  FORWARDS,
+  NoStreamError,
+  type ResolvedEvent,
+  START,
+  type StreamingRead,
+  StreamNotFoundError,
+} from '@eventstore/db-client'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import { type Codec, type Recorded, UnreadableEventError } from '../codec/codec.ts'
+import type { Line } from '../connection/connection.ts'
+import { isRefusal, NoAnswerError, unreadable } from '../connection/failure.ts'
+import type { StreamName } from '../streamName.ts'
+
+/** What reading events takes: a line, and what makes events of what is recorded. */
+export type EventLine = Line & Pick<Codec, 'decode'>
+
+export type ReadRange =
+  | { readonly from?: bigint; readonly limit?: number }
+  /** So many from the stream's end. */
+  | { readonly last: number }
+
+/** Many times what a subscription to a part of the log may pass over without sending a checkpoint. */
+const untoldEvents = 1_000
+
+/**
+ * A stream's events in order; none for a stream that does not exist.
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ */
+export function readStream(line: EventLine, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
+  const isFromEnd = 'last' in range
+  const open = (client: EventStoreDBClient) =>
+    isFromEnd
+      ? client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: range.last })
+      : client.readStream(stream, {
+          direction: FORWARDS,
+          fromRevision: range.from ?? START,
+          ...(range.limit === undefined ? {} : { maxCount: range.limit }),
+        })
+  return patiently(line, async () => {
+    const events: Recorded[] = []
+    try {
+      for await (const event of eventsOf(line, `Read of ${stream}`, open)) {
+        events.push(line.decode(event, event.position ?? nowhere))
+      }
+      return isFromEnd ? events.reverse() : events
+    } catch (error) {
+      if (error instanceof StreamNotFoundError || error instanceof NoStreamError) return []
+      throw error
+    }
+  })
+}
+
+/** Stands for the position of an event that a store from before version 22.6 does not tell in streams. */
+const nowhere: LogPosition = { commit: 0n, prepare: 0n }
+
+/** The position of the log's last event, whatever it is. */
+export function readHead(line: Line): Promise<LogPosition | undefined> {
+  const open = (client: EventStoreDBClient) => client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+  return patiently(line, async () => {
+    for await (const event of eventsOf(line, 'Read of the end of the log', open)) return event.position
+    return undefined
+  })
+}
+
+/**
+ * The position of the last event before this one, whatever it is; what is read from there begins with the event at
+ * `position`. Only positions of events are known to be safe to read from.
+ */
+export function readBefore(line: Line, position: LogPosition): Promise<LogPosition | undefined> {
+  const open = (client: EventStoreDBClient) =>
+    client.readAll({ direction: BACKWARDS, fromPosition: position, maxCount: 2 })
+  return patiently(line, async () => {
+    for await (const event of eventsOf(line, 'Read of the log', open)) {
+      if (isAfter(position, event.position)) return event.position
+    }
+    return undefined
+  })
+}
+
+/**
+ * How far a subscription to these prefixes must have got that is healthy and waits for more at `reached`: to the first
+ * event after it that matches, or that comes after so many others that there must have been a checkpoint.
+ */
+export function readDue(
+  line: Line,
+  reached: LogPosition | undefined,
+  prefixes: readonly string[],
+): Promise<LogPosition | undefined> {
+  return patiently(line, async () => {
+    let passed = 0
+    for await (const { streamId, position } of eventsAfter(line, reached)) {
+      passed++
+      if (passed === untoldEvents || prefixes.some((prefix) => streamId.startsWith(prefix))) return position
+    }
+    return undefined
+  })
+}
+
+/**
+ * How far a subscription to these prefixes that waits at `reached` may go on without being told: to the end of the log, if
+ * nothing up to there is for it. Nothing when something is, or when it is at the end.
+ */
+export function readPassed(
+  line: Line,
+  reached: LogPosition | undefined,
+  prefixes: readonly string[],
+): Promise<LogPosition | undefined> {
+  return patiently(line, async () => {
+    let passed: LogPosition | undefined
+    for await (const { streamId, position } of eventsAfter(line, reached)) {
+      if (prefixes.some((prefix) => streamId.startsWith(prefix))) return undefined
+      passed = position
+    }
+    return passed
+  })
+}
+
+/** The next events of the log, whosever they are, as many as count. */
+async function* eventsAfter(line: Line, reached: LogPosition | undefined): AsyncGenerator<AllStreamRecordedEvent> {
+  const open = (client: EventStoreDBClient) =>
+    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents + 1 })
+  for await (const event of eventsOf(line, 'Read of the log', open)) {
+    // A read of the log begins with the event at its start.
+    if (reached === undefined || isAfter(event.position, reached)) yield event
+  }
+}
+
+/** The events of one reading, which fails when it goes silent and is cancelled when it is left. */
+async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent>(
+  { connection, timing, closing }: Line,
+  what: string,
+  open: (client: EventStoreDBClient) => StreamingRead<Resolved>,
+): AsyncGenerator<NonNullable<Resolved['event']>> {
+  const client = connection.current()
+  const reading = open(client)
+  const silence = setTimeout(() => {
+    reading.destroy(new NoAnswerError(what, timing.readTimeoutMs))
+    connection.replace(client)
+  }, timing.readTimeoutMs)
+  const close = () => reading.destroy(new Error('The event store was closed'))
+  closing.addEventListener('abort', close)
+  try {
+    for await (const { event } of reading) {
+      silence.refresh()
+      if (event) yield event
+    }
+  } finally {
+    clearTimeout(silence)
+    closing.removeEventListener('abort', close)
+    // Not waited for: the call may not even have begun, when no member of a cluster answers.
+    void reading.cancel().catch(() => {})
+  }
+}
+
+/**
+ * Repeats a reading that fails, for as long as a store that restarts may need.
+ * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ */
+export async function patiently<T>({ timing, closing }: Line, read: () => Promise<T>): Promise<T> {
+  const giveUpAt = Date.now() + timing.readPatienceMs
+  for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+    try {
+      return await read()
+    } catch (error) {
+      if (error instanceof UnreadableEventError) throw error
+      if (closing.aborted || isRefusal(error) || Date.now() + pauseMs > giveUpAt) throw unreadable(error)
+      await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// What a batch buffer hands out, when, and whom it holds back.
+import t from 'tap'
+import type { Recorded } from '../codec/codec.ts'
+import { createBatchBuffer } from './batches.ts'
+
+const at = (n: number) => ({ commit: BigInt(n), prepare: BigInt(n) })
+const event = (n: number): Recorded => ({
+  type: 'GuestTokenSeen',
+  data: { guest_email: 'guest@example.com', occurred_at: '2026-01-01T00:00:00.000Z' },
+  id: String(n),
+  stream: 's',
+  revision: BigInt(n),
+  position: at(n),
+  created: new Date(0),
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'anonymous', schema: 1 },
+})
+const ids = ({ events }: { events: readonly Recorded[] }) => events.map(({ id }) => Number(id))
+
+t.test('a batch is what is there, at most as much as was asked for', async (t) => {
+  const buffer = createBatchBuffer(3)
+  for (let n = 1; n <= 5; n++) await buffer.push(event(n))
+  const first = await buffer.take()
+  t.same(ids(first), [1, 2, 3])
+  t.same(first.position, at(3))
+  t.same(ids(await buffer.take()), [4, 5])
+})
+
+t.test('whoever pushes waits while two batches are there', async (t) => {
+  const buffer = createBatchBuffer(2)
+  let pushed = 0
+  const pushing = (async () => {
+    for (let n = 1; n <= 9; n++) {
+      await buffer.push(event(n))
+      pushed = n
+    }
+  })()
+  await new Promise(setImmediate)
+  t.equal(pushed, 3, 'the fourth fills it, and waits')
+  t.same(ids(await buffer.take()), [1, 2])
+  await new Promise(setImmediate)
+  t.equal(pushed, 5)
+  buffer.end(new Error('over'))
+  await pushing
+})
+
+t.test('a checkpoint is taken with what came before it, and never before', async (t) => {
+  const buffer = createBatchBuffer(2)
+  await buffer.push(event(1))
+  buffer.checkpoint(at(10))
+  t.same((await buffer.take()).position, at(10))
+  buffer.checkpoint(at(20))
+  const alone = await buffer.take()
+  t.same([alone.events, alone.position], [[], at(20)])
+  for (const n of [21, 22, 23]) await buffer.push(event(n))
+  buffer.checkpoint(at(30))
+  t.same((await buffer.take()).position, at(22), 'one event is still to come')
+  t.same((await buffer.take()).position, at(30))
+  buffer.checkpoint(at(40))
+  await buffer.push(event(41))
+  t.same((await buffer.take()).position, at(41), 'an older checkpoint says nothing any more')
+})
+
+t.test('what was pushed is handed out before the end is told', async (t) => {
+  const buffer = createBatchBuffer(2)
+  await buffer.push(event(1))
+  buffer.end(new Error('first reason'))
+  buffer.end(new Error('second reason'))
+  t.same(ids(await buffer.take()), [1])
+  await t.rejects(buffer.take(), /first reason/)
+  const waiting = createBatchBuffer(2)
+  const taking = waiting.take()
+  waiting.end(new Error('over'))
+  await t.rejects(taking, /over/)
+})
+
+t.test('while it gathers, a batch is handed out when it is full or complete, and not before', async (t) => {
+  const buffer = createBatchBuffer(3, 60_000)
+  buffer.gather(at(8))
+  t.ok(buffer.isGathering())
+  const taken: number[][] = []
+  const taking = (async () => {
+    for (let batch = 0; batch < 4; batch++) taken.push(ids(await buffer.take()))
+  })()
+  const pushed = async (n: number) => {
+    await buffer.push(event(n))
+    await new Promise(setImmediate)
+  }
+  await pushed(1)
+  buffer.checkpoint(at(2))
+  await pushed(3)
+  t.same(taken, [])
+  await pushed(4)
+  t.same(taken, [[1, 3, 4]])
+  await pushed(5)
+  t.same(taken.length, 1)
+  buffer.checkpoint(at(8))
+  await new Promise(setImmediate)
+  t.same(taken, [[1, 3, 4], [5]])
+  t.notOk(buffer.isGathering())
+  await pushed(9)
+  t.same(taken.at(-1), [9])
+  buffer.gather(at(20))
+  await pushed(10)
+  t.same(taken.length, 3)
+  await pushed(21)
+  t.same(taken.at(-1), [10, 21], 'something beyond the end is as good as the end')
+  await taking
+})
+
+t.test('whoever gathers is not kept waiting by an end that never comes', async (t) => {
+  const patient = createBatchBuffer(3, 20)
+  patient.gather(at(100))
+  const begun = performance.now()
+  const taking = patient.take()
+  await patient.push(event(1))
+  await patient.push(event(2))
+  t.same(ids(await taking), [1, 2])
+  t.ok(performance.now() - begun >= 19)
+  patient.checkpoint(at(5))
+  t.same((await patient.take()).position, at(5), 'not even by a checkpoint that is all there is')
+
+  const never = createBatchBuffer(3, 60_000)
+  for (const release of [() => never.gather(undefined), () => never.end(new Error('over'))]) {
+    never.gather(at(100))
+    const waiting = never.take()
+    await never.push(event(1))
+    release()
+    t.same(ids(await waiting), [1])
+  }
+  await t.rejects(never.take(), /over/)
+})

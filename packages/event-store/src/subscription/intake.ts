@@ -1,0 +1,120 @@
+// A subscription over a connection of its own, whose events gather in a buffer until it is left.
+import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import type { Codec } from '../codec/codec.ts'
+import type { Connection } from '../connection/connection.ts'
+import { withTimeout } from '../connection/failure.ts'
+import { arrivalsOf, type Checkpoint } from './arrivals.ts'
+import type { BatchBuffer } from './batches.ts'
+import { endOfAnyLog } from './behind.ts'
+import type { Progress } from './lagWatch.ts'
+
+const leaveTimeoutMs = 1_000
+
+type Intake = Pick<Codec, 'decode'> & {
+  readonly connect: () => Connection
+  readonly prefixes: readonly string[]
+  readonly buffer: BatchBuffer
+  /** It begins where this has come to. */
+  readonly progress: Progress
+  /** Nothing beyond this is wanted. */
+  readonly until?: LogPosition
+  /** Goes on beside it until it is left; what it throws ends the buffer. */
+  readonly watch: (left: AbortSignal) => Promise<unknown>
+  /** Ends the buffer, with its reason. */
+  readonly signal: AbortSignal
+}
+
+export type OpenIntake = {
+  readonly subscription: AllStreamSubscription
+  /** Aborts when it is left. */
+  readonly left: AbortSignal
+  leave(): Promise<void>
+}
+
+/** Subscribes. Why nothing comes any more is what taking from the buffer throws then. */
+export function openIntake(intake: Intake): OpenIntake {
+  const { connect, prefixes, buffer, progress, watch, signal } = intake
+  const connection = connect()
+  const subscription = subscribe(connection, progress.reached, prefixes)
+  const left = new AbortController()
+  const aborted = () => buffer.end(signal.reason)
+  signal.addEventListener('abort', aborted)
+  if (signal.aborted) aborted()
+  const taking = take(subscription, intake).catch(buffer.end)
+  // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
+  void watch(left.signal).catch(buffer.end)
+  return {
+    subscription,
+    left: left.signal,
+    async leave() {
+      signal.removeEventListener('abort', aborted)
+      left.abort()
+      buffer.end(new Error('The subscription was left'))
+      await leave(connection, subscription)
+      await taking
+    },
+  }
+}
+
+function subscribe(
+  { client }: Connection,
+  from: LogPosition | undefined,
+  prefixes: readonly string[],
+): AllStreamSubscription {
+  const subscription = client.subscribeToAll({
+    fromPosition: from ?? START,
+    filter: streamNameFilter({
+      prefixes: [...prefixes],
+      // It comes after the events before it but would overtake those that are not read yet: so it takes its place in line.
+      checkpointReached(_, position) {
+        const checkpoint: Checkpoint = { checkpoint: position }
+        subscription.push(checkpoint)
+      },
+    }),
+  })
+  return subscription
+}
+
+/**
+ * Moves what comes into the buffer, no faster than it is taken from there.
+ * @returns when something beyond `until` came
+ * @throws UnreadableEventError, or why nothing comes any more
+ */
+async function take(subscription: AllStreamSubscription, intake: Intake): Promise<void> {
+  const { decode, buffer, progress, until } = intake
+  const arrivals = arrivalsOf(subscription)
+  for (;;) {
+    const item = arrivals.next()
+    if (item === null) {
+      await arrivals.more()
+      continue
+    }
+    const position = 'checkpoint' in item ? item.checkpoint : item.event?.position
+    // Some servers send 2^64-1 as a checkpoint before anything matched.
+    if (position === undefined || position.commit > endOfAnyLog.commit) continue
+    if (until !== undefined && isAfter(position, until)) {
+      progress.waiting = false
+      buffer.checkpoint(until)
+      return
+    }
+    if ('checkpoint' in item) {
+      // A checkpoint that says less than the event before it would take a durable position back.
+      if (progress.reached !== undefined && !isAfter(position, progress.reached)) continue
+      buffer.checkpoint(position)
+    } else if (item.event) {
+      const room = buffer.push(decode(item.event, position))
+      progress.waiting = room === undefined
+      if (room) await room
+      progress.waiting = true
+    }
+    progress.reached = position
+  }
+}
+
+async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
+  // Leaving a `for await` does not cancel the call on the wire. There may not be one yet, when no server answers.
+  await withTimeout(subscription.unsubscribe(), leaveTimeoutMs, 'Unsubscribing').catch(() => {})
+  subscription.destroy()
+  await connection.close()
+}

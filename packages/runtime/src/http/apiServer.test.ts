@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { loadConfig } from '@paylog/config/environment'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { Type } from 'typebox'
+import { servedApi } from '../testing/servedApi.ts'
+import { apiVariables } from './apiServer.ts'
+
+async function answerOf(url: string, agent: Agent): Promise<number | string> {
+  try {
+    const [response]: IncomingMessage[] = await once(get(url, { agent }), 'response')
+    response?.resume()
+    if (response) await once(response, 'end')
+    return response?.statusCode ?? 0
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  }
+}
+
+t.test('beyond MAX_CONNECTIONS others are turned away, and those that are open go on', async (t) => {
+  const { url } = await servedApi(t, { MAX_CONNECTIONS: '2' }, async (http) => {
+    http.get('/things', async () => ({}))
+  })
+  const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  t.teardown(() => {
+    for (const agent of agents) agent.destroy()
+  })
+  const [first = new Agent(), second = new Agent(), third = new Agent()] = agents
+  t.equal(await answerOf(`${url}/things`, first), 200)
+  t.equal(await answerOf(`${url}/things`, second), 200)
+  t.equal(await answerOf(`${url}/things`, third), 'ECONNRESET', 'closed without an answer')
+  t.equal(await answerOf(`${url}/things`, first), 200)
+  second.destroy()
+  await waitFor(async () => (await answerOf(`${url}/things`, third)) === 200, { what: 'the place that became free' })
+})
+
+t.test('while the event loop is held up requests are refused, until it is not', async (t) => {
+  const { url } = await servedApi(t, { SHED_EVENT_LOOP_DELAY: '30ms' }, async (http) => {
+    http.get('/things', async () => ({}))
+  })
+  const status = async (path: string) => (await fetch(`${url}${path}`)).status
+  t.equal(await status('/things'), 200)
+  let isHeldUp = true
+  const holdUp = () => {
+    const until = performance.now() + 100
+    while (performance.now() < until);
+    if (isHeldUp) setImmediate(holdUp)
+  }
+  holdUp()
+  await waitFor(async () => (await status('/things')) === 503, { what: 'a refusal' })
+  const refused = await fetch(`${url}/things`)
+  t.match(JSON.parse(await refused.text()), { success: false, error: { code: 'service_unavailable' } })
+  t.equal(refused.headers.get('retry-after'), '5')
+  for (const path of ['/health/live', '/health/ready', '/metrics']) t.equal(await status(path), 200, path)
+  isHeldUp = false
+  await waitFor(async () => (await status('/things')) === 200, { what: 'requests to be taken again' })
+})
+
+t.test('with a SHED_EVENT_LOOP_DELAY of 0 nothing is refused', async (t) => {
+  const { url } = await servedApi(t, { SHED_EVENT_LOOP_DELAY: '0' }, async (http) => {
+    http.get('/things', async () => ({ isGuarded: http.hasDecorator('isUnderPressure') }))
+  })
+  t.match(await (await fetch(`${url}/things`)).json(), { isGuarded: false })
+})
+
+t.test('who does not send a request in time is told so', { timeout: 40_000 }, async (t) => {
+  const { url } = await servedApi(t, {}, async (http) => {
+    http.post('/things', async () => ({}))
+  })
+  const head = 'POST /things HTTP/1.1\r\nHost: x\r\n'
+  const slow = { headers: head, body: `${head}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{` }
+  await Promise.all(
+    Object.entries(slow).map(async ([what, bytes]) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      let received = ''
+      socket.setEncoding('latin1').on('data', (text) => {
+        received += text
+      })
+      socket.write(bytes)
+      await once(socket, 'close')
+      t.match(received, /^HTTP\/1\.1 408 .*"code":"invalid_request"/s, what)
+    }),
+  )
+})
+
+t.test(
+  'what operators leave unsaid listens here only, lets no browser in, and limits anonymous payments',
+  async (t) => {
+    const { CORS_ORIGINS, ...config } = loadConfig(Type.Object(apiVariables), {})
+    t.same(CORS_ORIGINS, [])
+    t.match(config, {
+      HOST: '127.0.0.1',
+      PORT: 8080,
+      RATE_LIMIT_PER_MINUTE: 0,
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: 60,
+      RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: 0,
+    })
+  },
+)
+
+t.test('what operators may say of proxies, origins and limits is bounded', async (t) => {
+  const Config = Type.Object(apiVariables)
+  const bad: Record<string, readonly string[]> = {
+    TRUST_PROXY: [
+      'true',
+      '1',
+      '*',
+      'loopback',
+      '10.0.0.0/33',
+      '10.0.0/8',
+      '::1/129',
+      '10.0.0.1/8/8',
+      'proxy.example.com',
+    ],
+    CORS_ORIGINS: [
+      '*',
+      'null',
+      'shop.example.com',
+      'https://shop.example.com/path',
+      'https://*.example.com',
+      'file:///',
+    ],
+    MAX_CONNECTIONS: ['0', '-1', 'many'],
+    RATE_LIMIT_PER_MINUTE: ['-1', '1.5', '1000001'],
+    SHED_EVENT_LOOP_DELAY: ['-1', 'soon'],
+    REDIS_URL: ['http://redis.example.com'],
+  }
+  for (const [name, values] of Object.entries(bad)) {
+    for (const value of values) {
+      const load = () => loadConfig(Config, { [name]: value })
+      t.throws(load, { message: new RegExp(`^Bad configuration: ${name} must be`) }, `${name}=${value}`)
+    }
+  }
+  const { TRUST_PROXY } = loadConfig(Config, { TRUST_PROXY: '10.0.0.0/8, ::1,192.0.2.1, fd00::/8' })
+  t.same(TRUST_PROXY, ['10.0.0.0/8', '::1', '192.0.2.1', 'fd00::/8'])
+})

@@ -1,0 +1,274 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { Writable } from 'node:stream'
+import { DomainError } from '@paylog/domain/errors'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+import { createLog } from '../telemetry/log.ts'
+import { createHttp } from './http.ts'
+import { rawBody } from './rawBody.ts'
+
+const Body = Type.Object({
+  total_cents: Type.Integer({ minimum: 1 }),
+  concept: Type.Optional(Type.Union([Type.String({ maxLength: 5 }), Type.Null()])),
+  guest: Type.Optional(Type.Object({ email: Type.String() })),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+})
+const Query = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20 }),
+  q: Type.Optional(Type.String()),
+  done: Type.Optional(Type.Boolean()),
+  tag: Type.Optional(Type.Array(Type.String())),
+})
+const View = Type.Object({ id: Type.String(), name: Type.Union([Type.String(), Type.Null()]) })
+
+function testServer(t: Test, level = 'info'): { http: FastifyInstance; logged: string[] } {
+  const logged: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk))
+      done()
+    },
+  })
+  const http = createHttp({ log: createLog({ app: 'test', level }, destination) })
+  http.post('/payments', { schema: { body: Body } }, async ({ body }) => body)
+  http.get('/payments', { schema: { querystring: Query } }, async ({ query }) => query)
+  http.get<{ Params: { id: string } }>('/payments/:id', async ({ params }) => params)
+  http.get('/domain', async () => {
+    throw new DomainError('payment_declined', 'No', { payment_id: 'p' }, { cause: new Error('hidden') })
+  })
+  http.get('/broken', async () => {
+    throw new Error('the secret inside')
+  })
+  http.get('/internal', async () => {
+    throw new DomainError('internal_error', 'the secret inside')
+  })
+  http.get('/limited', async () => {
+    throw Object.assign(new Error('x'), { statusCode: 429 })
+  })
+  http.get('/view', { schema: { response: { 200: View } } }, async () => ({ id: 'a', name: null, secret: 'leak' }))
+  http.get('/badView', { schema: { response: { 200: View } } }, async () => ({ secret: 'leak' }))
+  http.register(async (scope) => {
+    rawBody(scope)
+    scope.post('/raw', async ({ body }) => (Buffer.isBuffer(body) ? body.toString('hex') : String(body)))
+  })
+  t.teardown(() => http.close())
+  return { http, logged }
+}
+
+async function refusal(http: FastifyInstance, request: InjectOptions) {
+  const response = await http.inject(request)
+  const { success, error } = response.json()
+  return { status: response.statusCode, success, ...error, header: response.headers['x-request-id'] }
+}
+
+const json = (payload: string | Buffer): InjectOptions => ({
+  method: 'POST',
+  url: '/payments',
+  headers: { 'content-type': 'application/json' },
+  payload,
+})
+
+t.test('answers every kind of failure in the envelope, with its request id', async (t) => {
+  const { http } = testServer(t)
+  const cases: [InjectOptions, number, string][] = [
+    [{ url: '/nowhere' }, 404, 'not_found'],
+    [{ method: 'PUT', url: '/payments' }, 404, 'not_found'],
+    [
+      { method: 'POST', url: '/nowhere', headers: { 'content-type': 'application/json' }, payload: '{}' },
+      404,
+      'not_found',
+    ],
+    [{ url: '/payments/%zz' }, 400, 'invalid_request'],
+    [{ url: `/payments/${'a'.repeat(300)}` }, 404, 'not_found'],
+    [json('{'), 400, 'invalid_request'],
+    [json(''), 400, 'invalid_request'],
+    [json('{"total_cents":1,"total_cents":1}'), 400, 'invalid_request'],
+    [json(Buffer.from('{"a":"\xff"}', 'latin1')), 400, 'invalid_request'],
+    [json(`{"concept":"${'a'.repeat(256 * 1024)}"}`), 413, 'body_too_large'],
+    [{ method: 'POST', url: '/payments' }, 400, 'invalid_request'],
+    [
+      { ...json('a=b'), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      415,
+      'unsupported_media_type',
+    ],
+    [{ ...json('{}'), headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+    [{ ...json('{}'), headers: { 'content-type': 'nonsense' } }, 415, 'unsupported_media_type'],
+    [{ url: '/domain' }, 402, 'payment_declined'],
+    [{ url: '/limited' }, 429, 'rate_limited'],
+    [{ url: '/broken' }, 500, 'internal_error'],
+    [{ url: '/internal' }, 500, 'internal_error'],
+    [{ url: '/badView' }, 500, 'internal_error'],
+  ]
+  for (const [request, status, code] of cases) {
+    const answer = await refusal(http, request)
+    const name = `${request.method ?? 'GET'} ${String(request.url).slice(0, 30)} ${status}`
+    t.match(answer, { status, success: false, code, message: String, request_id: /^[0-9a-f-]{36}$/ }, name)
+    t.equal(answer.header, answer.request_id, `${name} has the id in its header too`)
+    t.notMatch(JSON.stringify(answer), /secret|hidden|leak/)
+  }
+  t.strictSame((await refusal(http, { url: '/domain' })).details, { payment_id: 'p' })
+})
+
+t.test('never takes a request id from the client', async (t) => {
+  const { http } = testServer(t)
+  const response = await http.inject({ url: '/nowhere', headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })
+  t.notMatch(response.payload, 'mine')
+})
+
+t.test('does not coerce a body, and drops unknown fields at every level but those of a record', async (t) => {
+  const { http } = testServer(t)
+  for (const total of ['"1"', 'true', '1.5', '0', 'null', '[1]']) {
+    t.match(await refusal(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
+  }
+  const kept = { total_cents: 1, concept: null, guest: { email: 'e' }, metadata: { any: { deep: 1 } } }
+  const response = await http.inject(json(JSON.stringify({ ...kept, admin: true, guest: { email: 'e', admin: true } })))
+  t.strictSame(response.json(), kept)
+})
+
+t.test('says which fields are wrong and why, without repeating their values', async (t) => {
+  const { http } = testServer(t)
+  const { details, message } = await refusal(http, json('{"concept":"secret text","guest":{}}'))
+  t.strictSame(details.fields, [
+    { field: 'total_cents', message: 'is required' },
+    { field: 'concept', message: 'must not have more than 5 characters or must be null' },
+    { field: 'guest.email', message: 'is required' },
+  ])
+  t.equal(message, 'The body is invalid: total_cents is required')
+})
+
+t.test('converts query values strictly and fills in defaults', async (t) => {
+  const { http } = testServer(t)
+  const query = async (text: string) => (await http.inject(`/payments?${text}`)).json()
+  t.strictSame(await query(''), { limit: 20 })
+  t.strictSame(await query('limit=5&q=1&done=true&tag=a&other=x'), { limit: 5, q: '1', done: true, tag: ['a'] })
+  t.strictSame(await query('tag=a&tag=b'), { limit: 20, tag: ['a', 'b'] })
+  for (const text of [
+    'limit=',
+    'limit=0',
+    'limit=51',
+    'limit=1.5',
+    'limit=1e1',
+    'limit=%201',
+    'done=1',
+    'done=',
+    'q=a&q=b',
+    'q=%00',
+  ]) {
+    t.match(await refusal(http, { url: `/payments?${text}` }), { status: 400, code: 'invalid_request' }, text)
+  }
+})
+
+t.test('answers only what the response schema names', async (t) => {
+  const { http } = testServer(t)
+  t.strictSame((await http.inject('/view')).json(), { id: 'a', name: null })
+})
+
+t.test('gives a raw scope the bytes of any content type, up to 1 MiB', async (t) => {
+  const { http } = testServer(t)
+  const post = (payload: Buffer, type: string) =>
+    http.inject({ method: 'POST', url: '/raw', payload, headers: { 'content-type': type } })
+  const bytes = Buffer.from([0, 255, 123, 34, 34])
+  for (const type of ['application/json', 'text/plain', 'application/octet-stream', 'x/y']) {
+    t.equal((await post(bytes, type)).payload, bytes.toString('hex'), type)
+  }
+  t.equal((await post(Buffer.alloc(1024 * 1024), 'application/json')).statusCode, 200)
+  t.equal((await post(Buffer.alloc(1024 * 1024 + 1), 'application/json')).statusCode, 413)
+  t.equal((await http.inject(json('[1]'))).statusCode, 400, 'other scopes still parse')
+})
+
+t.test('logs each answer by its route, never by its URL', async (t) => {
+  const { http, logged } = testServer(t)
+  await http.inject('/payments/secret-id?guest_token=secret-token')
+  await http.inject('/secret-path?x=secret-token')
+  await http.inject('/payments?limit=secret-limit')
+  const lines = logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+  t.match(lines, [
+    { method: 'GET', route: '/payments/:id', status: 200, ms: Number, requestId: String },
+    { method: 'GET', route: null, status: 404 },
+    { method: 'GET', route: '/payments', status: 400 },
+  ])
+  const fields = ['level', 'time', 'app', 'requestId', 'method', 'route', 'status', 'ms', 'msg']
+  for (const line of lines) t.same(Object.keys(line), fields, 'these fields and no other: none of them is redacted')
+  t.notMatch(logged.join(''), /secret/)
+})
+
+t.test('logs the reason of a failure of ours, which the client is not told', async (t) => {
+  const { http, logged } = testServer(t)
+  await http.inject('/broken')
+  t.match(logged.join(''), /the secret inside.*http\.test\.ts/)
+})
+
+async function listen(http: FastifyInstance): Promise<number> {
+  return Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port)
+}
+
+async function sendRaw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text) => {
+    received += text
+  })
+  socket.write(bytes)
+  await once(socket, 'close')
+  return received
+}
+
+t.test('answers bytes that are no request in the envelope too, and closes', async (t) => {
+  const { http } = testServer(t)
+  const port = await listen(http)
+  const cases = {
+    'garbage\r\n\r\n': 400,
+    'GET / HTTP/9.9\r\n\r\n': 400,
+    'GET / HTTP/1.1\r\nConnection: close\r\n\r\n': 400,
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`]: 431,
+    'GET /payments/\u0000 HTTP/1.1\r\nHost: x\r\n\r\n': 400,
+    'POST /payments HTTP/1.1\r\nHost: x\r\nContent-Length: a\r\n\r\n': 400,
+    'POST /payments HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n': 400,
+  }
+  for (const [bytes, status] of Object.entries(cases)) {
+    const [head = '', body = ''] = (await sendRaw(port, bytes)).split('\r\n\r\n')
+    t.match(head, `HTTP/1.1 ${status}`, JSON.stringify(bytes.slice(0, 40)))
+    t.match(JSON.parse(body), { success: false, error: { code: 'invalid_request', request_id: String } })
+  }
+})
+
+t.test('the headers of a request may have 16 KiB together', async (t) => {
+  const port = await listen(testServer(t).http)
+  const statusWith = async (length: number) => {
+    const head = `GET /view HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'a'.repeat(length)}\r\n\r\n`
+    return (await sendRaw(port, head)).slice(9, 12)
+  }
+  t.equal(await statusWith(16 * 1024 - 200), '200')
+  t.equal(await statusWith(16 * 1024), '431')
+})
+
+t.test('a client that leaves in the middle of its request is no failure of ours', async (t) => {
+  const { http, logged } = testServer(t, 'debug')
+  const socket = connect(Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
+  const begun = once(http.server, 'request')
+  socket.write('POST /payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{')
+  await begun
+  socket.resetAndDestroy()
+  await waitFor(() => /request refused|request failed/.test(logged.join('')), { what: 'what is said of it' })
+  t.notMatch(logged.join(''), /request failed|"level":"error"/)
+})
+
+t.test('serves the request in flight when it closes, then lets go of the connection', async (t) => {
+  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  const started = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  http.get('/slow', async () => {
+    started.resolve()
+    await released.promise
+    return { done: true }
+  })
+  const answer = sendRaw(await listen(http), 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  await started.promise
+  const closed = http.close()
+  released.resolve()
+  t.match(await answer, /HTTP\/1\.1 200 .*"done":true/s)
+  await closed
+})

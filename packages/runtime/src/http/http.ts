@@ -1,0 +1,126 @@
+// The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
+import { randomUUIDv7 } from 'node:crypto'
+import { Socket } from 'node:net'
+import { DomainError } from '@paylog/domain/errors'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { type Logger, withoutRedaction } from '../telemetry/log.ts'
+import { traceRequests } from '../telemetry/requestSpans.ts'
+import { drainOnClose } from './draining.ts'
+import { handleClientError, handleError, handleNotFound } from './errors.ts'
+import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
+import { requireSound } from './soundRequest.ts'
+import { parseStrictJson } from './strictJson.ts'
+import { validatorCompiler } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How it was refused, for the figures; empty while all is well. */
+    errorCode: string
+    /** How many of its credentials were looked at and are not valid, though another one may be. */
+    refusedCredentials: number
+  }
+}
+
+const bodyLimitBytes = 256 * 1024
+const headerLimitBytes = 16 * 1024
+// How long a client may take to send a request.
+const requestTimeoutMs = 15_000
+// Longer than a provider call that is repeated twice within one request.
+const handlerTimeoutMs = 45_000
+const idleTimeoutMs = 65_000
+const maxParamLength = 255
+
+/**
+ * A Fastify with every limit set that answers every failure in the envelope of design section 4, whether it came from a
+ * handler, a validator, a body parser, the router or bytes that were no request at all.
+ *
+ * Only `application/json` bodies are read, by the strict parser. Each response logs its route pattern, never its URL.
+ * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` says who the client is
+ */
+export function createHttp({
+  log,
+  trustProxy = [],
+}: {
+  readonly log: Logger
+  readonly trustProxy?: readonly string[]
+}): FastifyInstance {
+  const logger: FastifyBaseLogger = log
+  let owedAnswer: OwedAnswer = () => undefined
+  const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
+    // An answer written now would be taken for that of an earlier request.
+    const owed = owedAnswer(socket)
+    if (owed === undefined) handleClientError(error, socket, randomUUIDv7())
+    else owed.once('close', () => refuse(error, socket))
+  }
+  const http = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    http: {
+      maxHeaderSize: headerLimitBytes,
+      headersTimeout: requestTimeoutMs,
+      // How often the two timeouts are looked at; Node's own default of 30 s would double them.
+      connectionsCheckingInterval: 5_000,
+      // Answered by our own hook below: Node's answer would have no body.
+      requireHostHeader: false,
+      // Node would take the first of two Authorization headers; joined they are seen, and are no credential.
+      joinDuplicateHeaders: true,
+    },
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    handlerTimeout: handlerTimeoutMs,
+    connectionTimeout: idleTimeoutMs,
+    keepAliveTimeout: idleTimeoutMs,
+    forceCloseConnections: 'idle',
+    // A request that arrives on an open connection while we drain is still served; the connection closes after it.
+    return503OnClosing: false,
+    trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
+    routerOptions: { maxParamLength },
+    requestIdHeader: false,
+    genReqId: () => randomUUIDv7(),
+    frameworkErrors: handleError,
+    clientErrorHandler: refuse,
+  })
+  http.decorateRequest('errorCode', '')
+  http.decorateRequest('refusedCredentials', 0)
+  owedAnswer = watchOwedAnswers(http.server)
+  drainOnClose(http)
+  http.server.on('connect', (_request, socket) => socket instanceof Socket && refuse(new Error('CONNECT'), socket))
+  // Left alone, Node would answer without a body; the hook below does it better.
+  http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
+  http.setValidatorCompiler(validatorCompiler)
+  http.setErrorHandler(handleError)
+  http.setNotFoundHandler(handleNotFound)
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseStrictJson(decodeUtf8(body)),
+  )
+  traceRequests(http)
+  http.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    requireSound(request)
+  })
+  const requestLog = withoutRedaction(log)
+  http.addHook('onResponse', async (request, reply) => {
+    requestLog.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+  })
+  return http
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw new DomainError('invalid_request', 'The body is not valid UTF-8', undefined, { cause })
+  }
+}

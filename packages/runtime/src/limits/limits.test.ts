@@ -1,0 +1,205 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { DomainError } from '@paylog/domain/errors'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { createCallers } from '../http/callers.ts'
+import { servedApi } from '../testing/servedApi.ts'
+
+const off = { RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0' }
+
+const ada = {
+  kind: 'session',
+  user_id: 'ada',
+  user_email: 'ada@example.com',
+  user_type: 'customer',
+  is_administrator: false,
+} as const
+
+/** Routes as those of the apps are: credentials are looked up in a hook, and `bad` ones are not valid. */
+async function limitedApi(t: Test, variables: Readonly<Record<string, string>>, lookUp = async () => {}) {
+  const seen = { lookUps: 0, handled: 0 }
+  const { anyone: authenticate } = createCallers(async ({ headers, refused }) => {
+    const presented = [headers.authorization?.replace(/^Bearer /, ''), headers['x-session-id']]
+    const credentials = presented.filter((credential) => credential !== undefined)
+    if (credentials.length === 0) return { kind: 'anonymous' }
+    for (const credential of credentials) {
+      seen.lookUps++
+      await lookUp()
+      if (!String(credential).startsWith('bad')) return ada
+      refused?.()
+    }
+    throw new DomainError('unauthenticated', 'Who is that?')
+  })
+  const served = await servedApi(t, { ...off, ...variables }, async (http) => {
+    const handler = async () => ({ handled: ++seen.handled })
+    http.get('/things', { onRequest: authenticate }, handler)
+    http.post('/payments', { onRequest: authenticate, config: { isAnonymous: true } }, handler)
+    http.post('/webhooks/provider', { config: { isForProviders: true } }, handler)
+  })
+  const send = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+    const response = await fetch(`${served.url}${path}`, { method, headers })
+    const { error } = JSON.parse(await response.text())
+    const limit = ['limit', 'remaining', 'reset'].map((name) => response.headers.get(`ratelimit-${name}`))
+    return { status: response.status, error, limit, retryAfter: response.headers.get('retry-after') }
+  }
+  return { ...served, seen, send }
+}
+
+const session = (id: string) => ({ 'x-session-id': id })
+
+t.test('a credential has so many requests a minute, and is told how many are left', async (t) => {
+  const { send, seen } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '3' })
+  for (const left of ['2', '1', '0']) {
+    const { status, limit } = await send('/things', session('ada'))
+    t.same([status, ...limit.slice(0, 2)], [200, '3', left])
+    t.ok(Number(limit[2]) > 50 && Number(limit[2]) <= 60, 'seconds until the minute is over')
+  }
+  const { status, limit, retryAfter, error } = await send('/things', session('ada'))
+  t.same([status, error.code, ...limit.slice(0, 2)], [429, 'rate_limited', '3', '0'])
+  t.equal(retryAfter, limit[2])
+  t.equal(error.details.retry_after_seconds, Number(retryAfter))
+  t.same(seen, { lookUps: 3, handled: 3 }, 'what is refused is not looked up')
+  t.equal((await send('/things', session('grace'))).status, 200, 'another caller')
+  t.equal((await send('/things')).status, 200, 'an anonymous one')
+})
+
+t.test('a credential is the same in whatever way it comes, and beside whatever other one', async (t) => {
+  const { send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '5' })
+  await send('/things', session('ada'))
+  await send('/things', { authorization: 'Bearer ada' })
+  await send('/things?session_id=ada')
+  await send('/things?token=made-up-1', session('ada'))
+  const { limit } = await send('/things', { ...session('ada'), 'x-guest-token': 'made-up-2' })
+  t.equal(limit[1], '0')
+  t.equal((await send('/things?token=made-up-3', session('ada'))).status, 429)
+})
+
+t.test('requests at once do not get past a limit', async (t) => {
+  const { send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '10', RATE_LIMIT_ANONYMOUS_PER_MINUTE: '10' })
+  for (const [path, headers, method] of [
+    ['/things', session('ada'), 'GET'],
+    ['/payments', {}, 'POST'],
+  ] as const) {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => send(path, headers, method)))
+    t.equal(answers.filter(({ status }) => status === 200).length, 10, path)
+    t.equal(answers.filter(({ status }) => status === 429).length, 30, path)
+  }
+})
+
+t.test('payments begun without a credential count by address; nothing else does', async (t) => {
+  const { send, url } = await limitedApi(t, { RATE_LIMIT_ANONYMOUS_PER_MINUTE: '2' })
+  for (const status of [200, 200, 429, 429]) t.equal((await send('/payments', {}, 'POST')).status, status)
+  t.equal((await send('/payments', session('ada'), 'POST')).status, 200, 'with a credential')
+  t.equal(
+    (await send('/payments', { 'x-forwarded-for': '192.0.2.1' }, 'POST')).status,
+    429,
+    'no word of the client counts',
+  )
+  for (let n = 0; n < 10; n++) {
+    t.equal((await send('/things')).status, 200)
+    const headers = { authorization: 'Bearer of-provider' }
+    t.equal((await send('/webhooks/provider', headers, 'POST')).status, 200, 'a provider reports as much as it likes')
+    t.equal((await fetch(`${url}/health/live`)).status, 200)
+  }
+})
+
+t.test('what a provider reports is not limited, whatever credentials come with it', async (t) => {
+  const { send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '1', RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '1' })
+  for (let n = 0; n < 3; n++) await send('/things', session('bad'))
+  t.equal((await send('/things', session('bad'))).status, 429)
+  for (let n = 0; n < 5; n++) t.equal((await send('/webhooks/provider', session('bad'), 'POST')).status, 200)
+})
+
+t.test('behind trusted proxies the right-most address that is none of them counts', async (t) => {
+  const variables = { RATE_LIMIT_ANONYMOUS_PER_MINUTE: '1', TRUST_PROXY: '127.0.0.0/8,10.0.0.0/8' }
+  const { send } = await limitedApi(t, variables)
+  const from = async (forwarded: string) => (await send('/payments', { 'x-forwarded-for': forwarded }, 'POST')).status
+  t.equal(await from('192.0.2.1'), 200)
+  t.equal(await from('198.51.100.7, 192.0.2.1'), 429, 'what the client itself wrote to the left does not help')
+  t.equal(await from('198.51.100.8, 192.0.2.1, 10.1.2.3'), 429, 'another proxy of ours in between')
+  t.equal(await from('192.0.2.1:50123'), 429, 'a proxy that adds the port')
+  t.equal(await from('192.0.2.2'), 200)
+  t.equal(await from('2001:db8:1:2::5'), 200)
+  t.equal(await from('2001:DB8:1:2:ffff::'), 429, 'the same /64')
+  t.equal(await from('2001:db8:1:3::5'), 200)
+})
+
+t.test('who guesses credentials is not let through to the backend until the minute is over', async (t) => {
+  const { send, seen } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' })
+  t.equal((await send('/things', session('ada'))).status, 200, 'a valid one does not count')
+  for (let n = 0; n < 3; n++) t.equal((await send('/things', session(`bad-${n}`))).status, 401)
+  t.equal(seen.lookUps, 4)
+  const { status, error, limit, retryAfter } = await send('/things', session('bad-3'))
+  t.same([status, error.code, ...limit.slice(0, 2)], [429, 'rate_limited', '3', '0'])
+  t.ok(Number(retryAfter) > 50)
+  t.equal((await send('/things', session('ada'))).status, 429, 'valid or not: nobody has looked')
+  t.equal(seen.lookUps, 4)
+  t.equal((await send('/things')).status, 200, 'without a credential there is nothing to look at')
+})
+
+t.test('guesses beside a valid credential count like others', async (t) => {
+  const { send, seen } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' })
+  const guess = (n: number) => send('/things', { ...session('ada'), authorization: `Bearer bad-${n}` })
+  for (let n = 0; n < 3; n++) t.equal((await guess(n)).status, 200, 'the valid one is heard')
+  t.equal((await guess(3)).status, 429)
+  t.equal(seen.lookUps, 6)
+})
+
+t.test('of many guesses at once few more than the limit are let through', async (t) => {
+  const { promise: backend, resolve: answer } = Promise.withResolvers<void>()
+  const { url, seen, send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '5' }, () => backend)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text) => {
+    received += text
+  })
+  const guess = (n: number) => `GET /things HTTP/1.1\r\nHost: x\r\nX-Session-ID: bad-${n}\r\n\r\n`
+  socket.write(Array.from({ length: 300 }, (_, n) => guess(n)).join(''))
+  await waitFor(() => seen.lookUps >= 105, { what: 'the first guesses to reach the backend' })
+  t.equal((await send('/things', session('ada'))).status, 429, 'nobody else from there for the moment')
+  answer()
+  const statuses = () => Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status))
+  await waitFor(() => statuses().length === 300, { what: 'an answer to each' })
+  t.equal(seen.lookUps, 105)
+  t.equal(statuses().filter((status) => status === 429).length, 195)
+  t.equal((await send('/things', session('ada'))).status, 429)
+})
+
+t.test('a guess counts also when who made it does not wait for the answer', async (t) => {
+  const { promise: backend, resolve: answer } = Promise.withResolvers<void>()
+  const { url, seen, send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' }, () => backend)
+  const guesses = [1, 2, 3].map((n) => request(`${url}/things`, { headers: session(`bad-${n}`), agent: false }))
+  for (const guess of guesses) guess.on('error', () => undefined).end()
+  await waitFor(() => seen.lookUps === 3, { what: 'the guesses to reach the backend' })
+  for (const guess of guesses) guess.destroy()
+  await waitFor(() => guesses.every(({ closed }) => closed), { what: 'the connections to be gone' })
+  answer()
+  const refused = async () => (await send('/things', session('ada'))).status === 429
+  await waitFor(refused, { what: 'the guesses to be counted' })
+  t.equal((await send('/things', session('grace'))).status, 429, 'nobody from there is looked up')
+})
+
+t.test('a refusal comes before the body was read', async (t) => {
+  const { url, send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '1' })
+  await send('/things', session('ada'))
+  const post = request(`${url}/payments`, {
+    method: 'POST',
+    headers: { ...session('ada'), 'content-type': 'application/json', 'content-length': '100000' },
+  })
+  post.on('error', () => undefined).flushHeaders()
+  const [response] = await once(post, 'response')
+  t.equal(response.statusCode, 429)
+  post.destroy()
+})
+
+t.test('0 is no limit', async (t) => {
+  const { send } = await limitedApi(t, {})
+  for (let n = 0; n < 70; n++) {
+    const { status, limit } = await send('/payments', n % 2 === 0 ? {} : session('bad'), 'POST')
+    t.equal(status, n % 2 === 0 ? 200 : 401)
+    t.same(limit, [null, null, null])
+  }
+})

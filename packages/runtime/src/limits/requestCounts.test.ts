@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@paylog/testing/processes'
+import { startRedisProcess } from '@paylog/testing/redisProcess'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { createLog } from '../telemetry/log.ts'
+import { servedApi } from '../testing/servedApi.ts'
+import { countRequests } from './requestCounts.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+
+async function startRedis(t: Test) {
+  const directory = await mkdtemp(join(tmpdir(), 'paylog-limits-'))
+  const port = await freePort()
+  const start = () => startRedisProcess({ program: 'redis-server', port, directory, isDurable: false })
+  let server = await start()
+  t.teardown(async () => {
+    await server.stop('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  return {
+    port,
+    url: server.url,
+    kill: () => server.stop('SIGKILL'),
+    async startAgain() {
+      server = await start()
+    },
+    pause: () => server.signal('SIGSTOP'),
+    goOn: () => server.signal('SIGCONT'),
+  }
+}
+
+/** An API that counts there; `ask` is one request of a caller. */
+async function counting(t: Test, redisUrl: string) {
+  const variables = { REDIS_URL: redisUrl, RATE_LIMIT_PER_MINUTE: '100', RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100' }
+  const { url, logged } = await servedApi(t, variables, async (http) => {
+    http.get('/', async () => ({}))
+  })
+  return {
+    logged,
+    async ask(caller: string) {
+      const begin = performance.now()
+      const response = await fetch(url, { headers: { 'x-session-id': caller } })
+      await response.text()
+      const left = Number(response.headers.get('ratelimit-remaining'))
+      return { status: response.status, left, ms: performance.now() - begin }
+    },
+  }
+}
+
+t.test('a window begins with the first request and ends a minute later, whatever comes in between', async (t) => {
+  let at = 1_000
+  const count = countRequests(log, { now: () => at })
+  t.same(await count(['a'], 1), [{ count: 1, restMs: 60_000 }])
+  at += 59_999
+  t.same(await count(['a', 'b'], 1), [
+    { count: 2, restMs: 1 },
+    { count: 1, restMs: 60_000 },
+  ])
+  t.same(await count(['a'], 0), [{ count: 2, restMs: 1 }], 'a look does not count')
+  at += 1
+  t.same(await count(['a'], 0), [{ count: 0, restMs: 60_000 }])
+  t.same(await count(['a'], 1), [{ count: 1, restMs: 60_000 }])
+})
+
+t.test(
+  'callers that have not come for long are forgotten when there are very many, those that come often are not',
+  async (t) => {
+    const count = countRequests(log)
+    const countOf = async (key: string, step: 0 | 1) => (await count([key], step))[0]?.count
+    for (let n = 0; n < 120_000; n++) {
+      await count([`caller-${n}`], 1)
+      if (n % 20_000 === 0) await countOf('often', 1)
+    }
+    t.equal(await countOf('often', 0), 6)
+    t.equal(await countOf('caller-60000', 0), 0)
+    t.equal(await countOf('caller-100000', 0), 1)
+  },
+)
+
+t.test('in Redis two processes share the counts, and every count has its end', async (t) => {
+  const redis = await startRedis(t)
+  const [one, other] = [await counting(t, redis.url), await counting(t, redis.url)]
+  const lefts: number[] = []
+  for (let n = 0; n < 3; n++) lefts.push((await one.ask('ada')).left, (await other.ask('ada')).left)
+  t.same(lefts, [99, 98, 97, 96, 95, 94])
+  t.equal((await one.ask('grace')).left, 99)
+})
+
+t.test('while Redis hangs requests go on at once, are counted here, and in Redis again when it is back', async (t) => {
+  const redis = await startRedis(t)
+  const { ask, logged } = await counting(t, redis.url)
+  for (let n = 0; n < 50; n++) await ask('ada')
+  redis.pause()
+  const first = await ask('ada')
+  t.equal(first.status, 200)
+  t.ok(first.ms < 600, `the first waited ${first.ms.toFixed()} ms, once`)
+  t.equal(first.left, 99, 'counted here, from the beginning')
+  for (let n = 0; n < 20; n++) t.ok((await ask('ada')).ms < 200, 'the others did not wait')
+  redis.goOn()
+  await waitFor(async () => (await ask('ada')).left < 51 && logged.some((line) => line.includes('in Redis again')), {
+    what: 'the count in Redis to go on',
+  })
+  t.equal(logged.filter((line) => line.includes('does not answer')).length, 1)
+})
+
+t.test('a Redis that is gone, or is not there yet, keeps nobody waiting', async (t) => {
+  const redis = await startRedis(t)
+  await redis.kill()
+  const { ask, logged } = await counting(t, redis.url)
+  t.same((await ask('ada')).left, 99)
+  await redis.startAgain()
+  const inRedis = () => logged.filter((line) => line.includes('in Redis again')).length
+  await waitFor(async () => (await ask('ada')).status === 200 && inRedis() === 1, { what: 'Redis to be used' })
+  await redis.kill()
+  for (let n = 0; n < 20; n++) t.ok((await ask('ada')).ms < 500)
+  await redis.startAgain()
+  await waitFor(async () => (await ask('ada')).status === 200 && inRedis() === 2, { what: 'Redis to be used again' })
+  t.equal(logged.filter((line) => line.includes('does not answer')).length, 1, 'one warning a minute')
+})
+
+t.test('a connection that was cut off without a word is given up', async (t) => {
+  const redis = await startRedis(t)
+  const proxy = await startTcpProxy(t, redis.port)
+  const { ask, logged } = await counting(t, `redis://127.0.0.1:${proxy.port}`)
+  t.equal((await ask('ada')).left, 99)
+  proxy.freezeConnections()
+  const isBack = () => logged.some((line) => line.includes('in Redis again'))
+  await waitFor(async () => (await ask('ada')).status === 200 && isBack(), {
+    what: 'another connection to be used',
+    timeoutMs: 20_000,
+  })
+  t.equal((await ask('ada')).status, 200)
+  t.ok(Number((await ask('ada')).left) < 97, 'and what had been counted there still counts')
+})

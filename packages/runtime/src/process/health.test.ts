@@ -1,0 +1,60 @@
+import t from 'tap'
+import { createHttp } from '../http/http.ts'
+import { createLog } from '../telemetry/log.ts'
+import { createHealth } from './health.ts'
+
+function testServer() {
+  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  const health = createHealth()
+  http.register(health.plugin)
+  return { http, health }
+}
+
+t.test('is ready when every check is, and shows what they tell', async (t) => {
+  const { http, health } = testServer()
+  health.check('postgres', async () => ({ connections: 3 }))
+  const response = await http.inject('/health/ready')
+  t.equal(response.statusCode, 200)
+  t.strictSame(response.json(), { status: 'ready', checks: { postgres: { ok: true, connections: 3 } } })
+})
+
+t.test(
+  'is not ready when a check fails, throws at once or does not answer, and keeps the reason to itself',
+  async (t) => {
+    const { http, health } = testServer()
+    health.check('fine', async () => ({}))
+    health.check('refusing', async () => {
+      throw new Error('secret')
+    })
+    health.check('throwing', () => {
+      throw new Error('secret')
+    })
+    health.check('silent', () => new Promise(() => undefined))
+    const response = await http.inject('/health/ready')
+    t.equal(response.statusCode, 503)
+    t.strictSame(response.json(), {
+      status: 'unavailable',
+      checks: { fine: { ok: true }, refusing: { ok: false }, throwing: { ok: false }, silent: { ok: false } },
+    })
+  },
+)
+
+t.test('a check that fails may show what it found', async (t) => {
+  const { http, health } = testServer()
+  health.check('deliveries', async () => ({ ok: false, overdue_seconds: 90 }))
+  const response = await http.inject('/health/ready')
+  t.equal(response.statusCode, 503)
+  t.strictSame(response.json(), {
+    status: 'unavailable',
+    checks: { deliveries: { ok: false, overdue_seconds: 90 } },
+  })
+})
+
+t.test('lives whatever its checks say', async (t) => {
+  const { http, health } = testServer()
+  health.check('refusing', async () => {
+    throw new Error('no')
+  })
+  const response = await http.inject('/health/live')
+  t.equal(response.statusCode, 200)
+})

@@ -1,0 +1,63 @@
+// Tells an orchestrator whether this process lives, and whether what it depends on answers.
+import type { FastifyPluginAsync } from 'fastify'
+import { isClosing } from '../http/draining.ts'
+import { livenessSchema, readinessSchema } from '../http/operationsSchemas.ts'
+
+const checkTimeoutMs = 2_000
+
+export type CheckDetails = object & { readonly ok?: false }
+
+export type Health = {
+  /**
+   * Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is not usable.
+   * One that fails and has something to show all the same resolves with `ok: false` among its details.
+   */
+  check(name: string, run: () => Promise<CheckDetails>): void
+  readonly plugin: FastifyPluginAsync
+}
+
+/**
+ * `GET /health/live` answers while the process runs; `GET /health/ready` runs every check, at most two seconds each, and
+ * answers 503 when one fails. Why it failed is for the log: the page is open to anyone. While the server closes, those who
+ * are still connected are told 503, without a check.
+ */
+export function createHealth(): Health {
+  const checks = new Map<string, () => Promise<CheckDetails>>()
+
+  return {
+    check(name, run) {
+      checks.set(name, run)
+    },
+    plugin: async (http) => {
+      http.get('/health/live', { schema: livenessSchema }, async () => ({ status: 'live' }))
+      http.get('/health/ready', { schema: readinessSchema }, async (request, reply) => {
+        if (isClosing(http)) {
+          reply.code(503)
+          return { status: 'stopping', checks: {} }
+        }
+        const results = await Promise.all(
+          [...checks].map(async ([name, run]) => {
+            try {
+              const result = { ok: true, ...(await withTimeout(run())) }
+              if (!result.ok) request.log.warn({ check: name, ...result }, 'not ready')
+              return [name, result] as const
+            } catch (error) {
+              request.log.warn({ err: error, check: name }, 'not ready')
+              return [name, { ok: false }] as const
+            }
+          }),
+        )
+        const ready = results.every(([, { ok }]) => ok)
+        reply.code(ready ? 200 : 503)
+        return { status: ready ? 'ready' : 'unavailable', checks: Object.fromEntries(results) }
+      })
+    },
+  }
+}
+
+function withTimeout(check: Promise<CheckDetails>): Promise<CheckDetails> {
+  const { promise, resolve, reject } = Promise.withResolvers<CheckDetails>()
+  const timeout = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), checkTimeoutMs)
+  check.then(resolve, reject).finally(() => clearTimeout(timeout))
+  return promise
+}

@@ -1,0 +1,194 @@
+// Starts an app, and stops it in the reverse order in which it was built.
+import { ConfigError, loadConfig } from '@paylog/config/environment'
+import { durationMs, oneOf } from '@paylog/config/kinds'
+import { type StaticDecode, Type } from 'typebox'
+import { databaseAdvice } from '../postgres/databaseFailure.ts'
+import { createLog, type Logger, withoutUrlSecrets } from '../telemetry/log.ts'
+import { startTracing } from '../telemetry/tracing.ts'
+
+export type Lifecycle = {
+  /**
+   * Registers how to stop what was just started. Stops run one after the other, the last added first.
+   * @param underWay what is not finished yet, for the log when the stop takes too long
+   */
+  add(name: string, stop: () => Promise<void> | void, underWay?: () => readonly string[]): void
+  /** Aborts at the beginning of the stop. */
+  readonly stopping: AbortSignal
+  /** Aborts when a stop has nearly taken too long: what is under way is given up, in time to leave things in order. */
+  readonly givingUp: AbortSignal
+  /** The app cannot be right any more: it stops in order and exits with 1. */
+  fail(error: unknown): void
+}
+
+/** The values of LOG_LEVEL. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** What every app understands: they are decoded before its own variables are. */
+export const processVariables = {
+  LOG_LEVEL: oneOf(logLevels, 'info'),
+  /** How long a stop may take; what is then still under way is given up. */
+  STOP_TIMEOUT: durationMs('20s'),
+}
+const ProcessConfig = Type.Object(processVariables)
+
+/** How long an app with this environment may take to stop, for whoever supervises it. A bad value it refuses itself. */
+export function stopTimeoutMs(environment: NodeJS.ProcessEnv): number {
+  const { STOP_TIMEOUT } = processVariables
+  const variables = Type.Object({ STOP_TIMEOUT })
+  try {
+    return loadConfig(variables, environment).STOP_TIMEOUT
+  } catch {
+    return loadConfig(variables, {}).STOP_TIMEOUT
+  }
+}
+
+/** What is left of a stop when what is under way is given up. */
+const lastMomentMs = 2_000
+/** As many of what was left are named. */
+const maxNamed = 20
+
+/**
+ * Runs an app until a signal, its supervisor's disappearance or a failure ends it.
+ *
+ * SIGTERM, SIGINT and the supervisor's IPC disconnect stop everything and exit 0; a second signal exits 1 at once. A stop
+ * that has not ended after STOP_TIMEOUT exits 1 and names in the log what was left.
+ * A throw at start is one line on standard error and exit 1. When `start` resolves and a supervisor is there, it is told
+ * `{ type: 'ready', ...detail }` with whatever `start` returned.
+ * @param about the app's name; `portVariable` names the port that it listens on, where that is not PORT
+ */
+export function runApp(
+  about: string | { readonly app: string; readonly portVariable: string },
+  start: (context: { log: Logger; lifecycle: Lifecycle }) => Promise<object | undefined>,
+): void {
+  const { app, portVariable } = typeof about === 'string' ? { app: about, portVariable: 'PORT' } : about
+  const explain = (error: unknown) => `${app}: ${startFailure(error, portVariable)}\n`
+  const config = processConfig(explain)
+  const log = createLog({ app, level: config.LOG_LEVEL })
+  const lifecycle = createLifecycle(log, config.STOP_TIMEOUT)
+  process.on('SIGTERM', () => lifecycle.signalled('SIGTERM'))
+  process.on('SIGINT', () => lifecycle.signalled('SIGINT'))
+  // Supervised, this process lives no longer than its parent, even when the parent was killed.
+  process.on('disconnect', () => lifecycle.disconnected())
+  process.on('uncaughtException', (error) => lifecycle.fail(error))
+  process.on('unhandledRejection', (reason) => lifecycle.fail(reason))
+  run({ app, start, explain }, log, lifecycle).catch((error: unknown) => lifecycle.fail(error))
+}
+
+async function run(
+  { app, start, explain }: { app: string; start: Parameters<typeof runApp>[1]; explain: (error: unknown) => string },
+  log: Logger,
+  lifecycle: ReturnType<typeof createLifecycle>,
+): Promise<void> {
+  try {
+    const stopTracing = await startTracing(app, log)
+    if (stopTracing) lifecycle.add('tracing', stopTracing)
+    const detail = (await start({ log, lifecycle })) ?? {}
+    if (!lifecycle.stopping.aborted) {
+      log.info('ready')
+      // The parent may vanish at this very moment; the disconnect event then stops us, so the send may fail quietly.
+      process.send?.({ type: 'ready', ...detail }, undefined, undefined, () => undefined)
+    }
+  } catch (error) {
+    // A stop that was asked for during the start makes whatever was starting fail; that is no failure of the app.
+    if (lifecycle.stopping.aborted) return
+    process.stderr.write(explain(error))
+    await lifecycle.stop(1)
+  }
+}
+
+function createLifecycle(log: Logger, timeoutMs: number) {
+  const stops: Stop[] = []
+  const stopping = new AbortController()
+  const givingUp = new AbortController()
+  let exitCode = 0
+
+  async function stop(code: number): Promise<void> {
+    exitCode = Math.max(exitCode, code)
+    if (stopping.signal.aborted) return
+    stopping.abort()
+    // The bound is on the whole stop: a supervisor waits as long, then kills.
+    const deadline = setTimeout(() => {
+      log.error({ left: left(stops) }, 'stop timed out')
+      process.exit(1)
+    }, timeoutMs)
+    const lastMoment = setTimeout(() => givingUp.abort(), Math.max(timeoutMs - lastMomentMs, timeoutMs / 2))
+    for (let last = stops.at(-1); last !== undefined; last = stops.at(-1)) {
+      try {
+        await last.stop()
+      } catch (error) {
+        exitCode = 1
+        log.error({ err: error, part: last.name }, 'could not stop')
+      }
+      // Only then: what does not stop is the first that is named.
+      stops.pop()
+    }
+    clearTimeout(lastMoment)
+    clearTimeout(deadline)
+    log.info({ exitCode }, 'stopped')
+    process.exit(exitCode)
+  }
+
+  return {
+    stopping: stopping.signal,
+    givingUp: givingUp.signal,
+    stop,
+    add(name: string, stopPart: Stop['stop'], underWay: Stop['underWay'] = () => []): void {
+      stops.push({ name, stop: stopPart, underWay })
+    },
+    fail(error: unknown): void {
+      log.fatal({ err: error }, 'failed')
+      void stop(1)
+    },
+    signalled(signal: NodeJS.Signals): void {
+      if (stopping.signal.aborted) process.exit(1)
+      log.info({ signal }, 'stopping')
+      void stop(0)
+    },
+    disconnected(): void {
+      log.info('the supervisor is gone, stopping')
+      void stop(0)
+    },
+  }
+}
+
+type Stop = {
+  readonly name: string
+  readonly stop: () => Promise<void> | void
+  readonly underWay: () => readonly string[]
+}
+
+/** The last one is being stopped; those before it were not asked yet. */
+function left(stops: readonly Stop[]): object[] {
+  return stops.toReversed().map(({ name, underWay }) => {
+    const all = underWay()
+    return all.length === 0 ? { name } : { name, under_way: all.length, such_as: all.slice(0, maxNamed) }
+  })
+}
+
+// The log is there before the app's own variables are read.
+function processConfig(explain: (error: unknown) => string): StaticDecode<typeof ProcessConfig> {
+  try {
+    return loadConfig(ProcessConfig)
+  } catch (error) {
+    process.stderr.write(explain(error))
+    process.exit(1)
+  }
+}
+
+function startFailure(error: unknown, portVariable: string): string {
+  if (error instanceof ConfigError) return error.message
+  if (!(error instanceof Error)) return `could not start: ${String(error)}`
+  if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error && 'address' in error) {
+    return `port ${error.port} on ${error.address} is in use; set ${portVariable} to another one`
+  }
+  if ('code' in error && error.code === 'EADDRNOTAVAIL' && 'address' in error) {
+    return `${error.address} is not an address of this machine; set HOST to one that is`
+  }
+  if ('code' in error && error.code === 'EACCES' && 'port' in error) {
+    return `not allowed to listen on port ${error.port}; set ${portVariable} to one above 1023`
+  }
+  // An AggregateError (every address of a host refused) has an empty message of its own.
+  const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
+  const words = databaseAdvice(reason) ?? (reason.message || reason.name)
+  return `could not start: ${withoutUrlSecrets(words).replaceAll(/\s*\n\s*/g, ' ')}`
+}

@@ -1,0 +1,120 @@
+// Prometheus metrics of one process.
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { metricsSchema } from '../http/operationsSchemas.ts'
+import type { Logger } from './log.ts'
+
+export type Metrics = {
+  /** Where an app registers metrics of its own. */
+  readonly registry: Registry
+  readonly plugin: FastifyPluginAsync
+  /** Adds a figure that is looked up at every scrape: `collect` gives it for each set of labels. */
+  gauge(options: MetricOptions & { readonly collect: () => Promise<readonly LabelledValue[]> }): void
+  /** Adds figures of the same things, one gauge each. What cannot be looked up is left out, and said in the log. */
+  gauges<Row>(options: RowGauges<Row>): void
+  /** Adds a count of things that happened. @returns adds one, or as many as it is told */
+  counter(options: MetricOptions): (labels: Labels, count?: number) => void
+  /** Adds a distribution of durations. @returns adds one, in seconds */
+  durations(options: MetricOptions): (labels: Labels, seconds: number) => void
+}
+
+type Labels = Readonly<Record<string, string>>
+type MetricOptions = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] }
+
+export type RowGauges<Row> = {
+  readonly look: () => Promise<readonly Row[]>
+  /** Names the things: `node`. */
+  readonly labelName: string
+  readonly labelOf: (row: Row) => string
+  /** A row without a value is left out. */
+  readonly figures: readonly {
+    readonly name: string
+    readonly help: string
+    readonly measure: (row: Row) => number | undefined
+  }[]
+  readonly log: Pick<Logger, 'warn'>
+}
+export type LabelledValue = { readonly labels: Labels; readonly value: number }
+
+const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
+
+/**
+ * A registry with Node's default metrics, served at `GET /metrics`. Registering the plugin also measures every request of
+ * the whole server, by method, route pattern and status; unknown paths share one label, or a scanner could grow it forever.
+ */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from a request to the end of its response',
+    labelNames: ['method', 'route', 'status'],
+    buckets: durationBuckets,
+    registers: [registry],
+  })
+
+  const commands = new Counter({
+    name: 'commands_total',
+    help: 'Requests that write, by operation of the API and outcome: ok, or the code of the error',
+    labelNames: ['command', 'outcome'],
+    registers: [registry],
+  })
+
+  async function plugin(http: FastifyInstance): Promise<void> {
+    http.addHook('onResponse', async (request, reply) => {
+      const { url: route, schema } = request.routeOptions
+      const operation = schema && 'operationId' in schema ? schema.operationId : undefined
+      if (typeof operation === 'string' && request.method !== 'GET' && request.method !== 'HEAD')
+        commands.inc({ command: operation, outcome: request.errorCode || 'ok' })
+      durations.observe(
+        { method: route === undefined ? 'any' : request.method, route: route ?? 'unknown', status: reply.statusCode },
+        reply.elapsedTime / 1_000,
+      )
+    })
+    http.get('/metrics', { schema: metricsSchema }, async (_request, reply) => {
+      reply.type(registry.contentType)
+      return registry.metrics()
+    })
+  }
+  // Fastify gives every plugin a scope of its own; this mark, which is what fastify-plugin sets, puts the hook on the whole server.
+  const gauge: Metrics['gauge'] = ({ collect, ...options }) => {
+    const registered: Gauge = new Gauge({
+      ...options,
+      registers: [registry],
+      async collect() {
+        const values = await collect()
+        registered.reset()
+        for (const { labels, value } of values) registered.set({ ...labels }, value)
+      },
+    })
+  }
+  return {
+    registry,
+    plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }),
+    gauge,
+    gauges({ look, labelName, labelOf, figures, log }) {
+      for (const { name, help, measure } of figures) {
+        const collect = async () => {
+          // A database that does not answer must not take the other metrics with it.
+          const rows = await look().catch((error: unknown) => {
+            log.warn({ err: error, metric: name }, 'a figure could not be looked up')
+            return []
+          })
+          return rows.flatMap((row) => {
+            const value = measure(row)
+            return value === undefined ? [] : [{ labels: { [labelName]: labelOf(row) }, value }]
+          })
+        }
+        gauge({ name, help, labelNames: [labelName], collect })
+      }
+    },
+    counter(options) {
+      const counter = new Counter({ ...options, registers: [registry] })
+      return (labels, count = 1) => counter.inc({ ...labels }, count)
+    },
+    durations(options) {
+      const histogram = new Histogram({ ...options, buckets: durationBuckets, registers: [registry] })
+      return (labels, seconds) => histogram.observe({ ...labels }, seconds)
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import t from 'tap'
+import {
+  applied,
+  appliedToMethod,
+  canonicalOnly,
+  nodeSettings,
+  ourPayment,
+  payment_id,
+  received,
+  simulated,
+  tested,
+  toldTo,
+  unmatched,
+} from '../webhook-tests/testEvents.ts'
+import { chatBody } from './chatBody.ts'
+import type { Notice } from './notice.ts'
+
+const slack = 'https://hooks.slack.com/services/T0/B0/x'
+const told = (event: RecordedDomainEvent, mode: string) =>
+  mode === 'legacy'
+    ? toldTo(event, { EXTERNAL_WEBHOOK_URLS: slack })
+    : toldTo(event, nodeSettings(1, mode, { URL: slack }))
+
+const common = { provider: 'stripe', amount_cents: 2200, currency: 'USD', status: 'succeeded', is_test: false }
+const ours = { ...common, timestamp: '2026-01-02T03:04:05.678Z', customer: 'ann@example.com', payment_id }
+const theirs = { ...common, timestamp: '2026-01-02T03:04:05.000Z', customer: 'bo@example.com', payment_id: 'pi_1' }
+const intent = 'stripe:payment_intent.succeeded'
+
+const table: readonly (readonly [string, RecordedDomainEvent, string, readonly Notice[]])[] = [
+  [
+    'a payment of ours',
+    { type: 'PaymentSucceeded', data: ourPayment },
+    'canonical',
+    [{ ...ours, event: 'payment.succeeded' }],
+  ],
+  [
+    'an anonymous payment',
+    { type: 'PaymentSucceeded', data: { ...ourPayment, payer: { id: null, type: 'guest', email: null } } },
+    'canonical',
+    [{ ...ours, event: 'payment.succeeded', customer: null }],
+  ],
+  ['a foreign payment', unmatched(), 'canonical', [{ ...theirs, event: 'payment.succeeded' }]],
+  [
+    "a foreign payment, in the provider's words",
+    unmatched({ status: 'requires_capture', customer_email: null }),
+    'raw',
+    [{ ...theirs, event: intent, customer: 'cus_1', status: 'requires_capture' }],
+  ],
+  [
+    'a foreign payment in the single list',
+    unmatched({ status: 'x' }),
+    'legacy',
+    [{ ...theirs, event: 'payment_intent.succeeded' }],
+  ],
+  [
+    "a provider's word about a payment of ours",
+    applied({ status: 'paid' }),
+    'raw',
+    [{ ...theirs, event: intent, customer: 'ann@example.com', payment_id, status: 'paid' }],
+  ],
+  ['its text', received(), 'raw', []],
+  [
+    'the same in the single list',
+    applied({ status: 'paid' }),
+    'legacy',
+    [{ ...theirs, event: 'payment_intent.succeeded', customer: 'ann@example.com', payment_id }],
+  ],
+  [
+    'a claim on a payment of ours',
+    applied({ is_foreign_intent: true }),
+    'raw',
+    [{ ...theirs, event: intent, customer: null }],
+  ],
+  [
+    'a method of ours',
+    appliedToMethod(),
+    'raw',
+    [
+      {
+        ...theirs,
+        event: 'stripe:payment_method.automatically_updated',
+        amount_cents: null,
+        currency: null,
+        status: null,
+        customer: null,
+        payment_id: null,
+      },
+    ],
+  ],
+  [
+    'a test of a canonical event',
+    tested({ ...canonicalOnly, canonical_name: 'payment.failed' }),
+    'both',
+    [
+      {
+        ...ours,
+        event: 'payment.failed',
+        status: 'failed',
+        customer: 'cy@example.com',
+        payment_id: 'pi_1',
+        is_test: true,
+      },
+    ],
+  ],
+  [
+    'a simulated notification',
+    simulated(),
+    'both',
+    [
+      { ...ours, event: 'payment.succeeded', customer: 'bo@example.com', payment_id: 'pi_1', is_test: true },
+      { ...ours, event: intent, customer: 'bo@example.com', payment_id: 'pi_1', is_test: true },
+    ],
+  ],
+]
+
+for (const [story, event, mode, notices] of table)
+  t.test(`a chat is told of ${story} with amount, customer, status, payment and time (${mode})`, async (t) => {
+    const messages = told(event, mode)
+    t.strictSame(
+      messages.map(({ body }) => body),
+      notices.map((notice) => chatBody('slack', notice, new URL(slack))),
+    )
+    t.strictSame(
+      messages.map(({ event: name }) => name),
+      notices.map(({ event: name }) => name),
+    )
+  })
+
+t.test('in the log a chat message belongs to whose payment it is about', async (t) => {
+  const ownerOf = (event: RecordedDomainEvent, mode: string) =>
+    told(event, mode).map((message) => [message.user_id, message.payment_id])
+  t.strictSame(ownerOf(applied(), 'raw'), [['u1', payment_id]])
+  t.strictSame(ownerOf(applied({ is_foreign_intent: true }), 'raw'), [[null, 'pi_1']])
+  t.strictSame(ownerOf(unmatched(), 'raw'), [[null, 'pi_1']])
+  t.strictSame(ownerOf(appliedToMethod(), 'raw'), [[null, null]])
+  t.strictSame(ownerOf(simulated(), 'raw'), [['u7', 'pi_1']])
+})
+
+t.test('each service gets a layout of its own, which may depend on the address', async (t) => {
+  const formats = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
+  const url = (format: string) => `https://example.com/${format}?chat_id=-1`
+  const messages = toldTo(
+    { type: 'PaymentSucceeded', data: ourPayment },
+    ...formats.map((format, index) => nodeSettings(index + 1, 'canonical', { URL: url(format), FORMAT: format })),
+  )
+  const notice = { ...ours, event: 'payment.succeeded' }
+  t.strictSame(
+    messages.map(({ body }) => body),
+    formats.map((format) => chatBody(format, notice, new URL(url(format)))),
+  )
+})

@@ -1,0 +1,162 @@
+// The endpoints that an operator configured, decoded from the environment.
+import { parseDurationMs } from '@paylog/domain/duration'
+import { chatServices, formatByHost, type WebhookFormat } from '../chat/chatServices.ts'
+import { deafPatterns, forgottenNodes, repeatedUrls } from '../doubts.ts'
+import { signingKey } from '../signing.ts'
+import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
+import { type NodeEnding, reportMistakenNames } from './mistakenNames.ts'
+import { isPattern } from './patterns.ts'
+import { atMost, createVariableReader, type Environment, type VariableReader } from './variables.ts'
+
+export const eventModes = ['raw', 'canonical', 'both'] as const
+/** What a node is told: `legacy` is that of the single list of endpoints. */
+export type EventMode = (typeof eventModes)[number] | 'legacy'
+
+/** One configured endpoint. Its name is part of the ids of everything that is sent to it. */
+export type WebhookNode = {
+  readonly name: string
+  readonly url: string
+  readonly patterns: readonly string[]
+  readonly mode: EventMode
+  readonly format: WebhookFormat
+  /** Signing secrets, several during a rotation; none means unsigned. */
+  readonly secrets: readonly string[]
+  /** The pause before each further attempt; its length is the number of retries. */
+  readonly retryScheduleMs: readonly number[]
+  readonly timeoutMs: number
+}
+
+export type DecodedNodes = {
+  readonly nodes: readonly WebhookNode[]
+  /** One sentence per bad variable. Values are never repeated: a URL or a secret must not end in a log. */
+  readonly problems: readonly string[]
+  /** One sentence per variable that can be meant and probably is not, in the same manner. */
+  readonly warnings: readonly string[]
+}
+
+type General = Pick<WebhookNode, 'retryScheduleMs' | 'timeoutMs'>
+
+const maxScan = 100
+const maxRetries = 20
+const maxDelayMs = 24 * 3_600_000
+const maxTimeoutMs = 5 * 60_000
+
+const formats = ['auto', 'json', ...chatServices] as const
+const urlList = 'EXTERNAL_WEBHOOK_URLS'
+const everything: readonly string[] = Object.freeze(['all'])
+const patternRule = 'event patterns: all, a name such as payment.succeeded, payment.*, or with a provider stripe:*'
+
+/** Whether a variable is one of those for webhooks, which have no fixed list. */
+export const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
+
+/**
+ * Reads both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`,
+ * with the additions of the design (secrets, format, retry schedule, timeout), and the single list of endpoints. A node
+ * that is not enabled is not looked at further.
+ */
+export function decodeNodes(env: Environment): DecodedNodes {
+  const read = createVariableReader(env)
+  const isOn = read.flag('EXTERNAL_WEBHOOKS_ENABLED', true)
+  const scanMax = read.integer('WEBHOOK_SCAN_MAX', { min: 0, max: maxScan }, 10)
+  const general = readGeneral(read)
+  const names = Array.from({ length: scanMax }, (_, index) => String(index + 1))
+  const enabled = names.filter((name) => read.flag(nodeVariable(name, 'ENABLED'), false))
+  const indexed = isOn ? enabled.map((name) => readNode(read, name, general)) : []
+  const listed = isOn ? readLegacyNodes(read, general) : []
+  if (isOn) reportMistakenNames(read, { scanMax, enabled })
+  const warnings = [
+    ...indexed.flatMap((node) => deafPatterns(nodeVariable(node.name, 'EVENTS'), node)),
+    ...listed.slice(0, 1).flatMap((node) => deafPatterns('EXTERNAL_WEBHOOK_EVENTS', node)),
+    ...repeatedUrls(urlList, listed),
+    ...(isOn ? forgottenNodes(read) : []),
+  ]
+  return Object.freeze({
+    nodes: Object.freeze([...indexed, ...listed]),
+    problems: Object.freeze(read.problems),
+    warnings: Object.freeze(warnings),
+  })
+}
+
+const nodeVariable = (name: string, ending: NodeEnding) => `WEBHOOK_${name}_${ending}`
+
+/** What holds for every node that says nothing else for itself. */
+function readGeneral(read: VariableReader): General {
+  const retries = read.integer('EXTERNAL_WEBHOOK_MAX_RETRIES', { min: 0, max: maxRetries }, 3)
+  const delayMs = read.duration('EXTERNAL_WEBHOOK_RETRY_DELAY', maxDelayMs, 5_000)
+  return {
+    // The interface's backoff: the delay, then each time twice as long.
+    retryScheduleMs: Object.freeze(
+      Array.from({ length: retries }, (_, attempt) => Math.min(delayMs * 2 ** attempt, maxDelayMs)),
+    ),
+    timeoutMs: read.duration('EXTERNAL_WEBHOOK_TIMEOUT', maxTimeoutMs, 10_000),
+  }
+}
+
+function readNode(read: VariableReader, name: string, general: General): WebhookNode {
+  const variable = (ending: NodeEnding) => nodeVariable(name, ending)
+  const url = readUrl(read, variable('URL'))
+  const format = formatOf(url, read.oneOf(variable('FORMAT'), formats, 'auto'))
+  checkChat(read, variable('URL'), [{ url, format }])
+  return Object.freeze({
+    name,
+    url,
+    patterns: readPatterns(read, variable('EVENTS')),
+    mode: read.oneOf(variable('EVENT_MODE'), eventModes, 'canonical'),
+    format,
+    secrets: read.list(
+      variable('SECRET'),
+      [],
+      (text) => (signingKey(text) === undefined ? undefined : text),
+      'secrets, base64 of 24 to 64 bytes with or without whsec_',
+    ),
+    retryScheduleMs: read.list(
+      variable('RETRY_SCHEDULE'),
+      general.retryScheduleMs,
+      (text) => atMost(maxDelayMs, parseDurationMs(text)),
+      'at most 20 durations up to 24h, such as 5s,10s,20s',
+      maxRetries,
+    ),
+    timeoutMs: read.duration(variable('TIMEOUT'), maxTimeoutMs, general.timeoutMs),
+  })
+}
+
+/** The single list: all its endpoints share patterns, retries and timeout, and their messages are not signed. */
+function readLegacyNodes(read: VariableReader, general: General): readonly WebhookNode[] {
+  if (!read.isGiven(urlList)) return []
+  const urls = read.list<string>(urlList, [], endpointUrl, `http or https URLs ${endpointUrlRule}`)
+  const patterns = readPatterns(read, 'EXTERNAL_WEBHOOK_EVENTS')
+  const nodes = urls.map((url, index): WebhookNode => {
+    const format = formatOf(url, 'auto')
+    const name = `legacy-${index + 1}`
+    return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...general })
+  })
+  checkChat(read, urlList, nodes)
+  return nodes
+}
+
+function readPatterns(read: VariableReader, variable: string): readonly string[] {
+  return read.list(variable, everything, (text) => (isPattern(text) ? text : undefined), patternRule)
+}
+
+function readUrl(read: VariableReader, variable: string): string {
+  if (!read.isGiven(variable)) read.problem(variable, 'is required for an enabled node')
+  return read.read(variable, '', endpointUrl, `an http or https URL ${endpointUrlRule}`)
+}
+
+/** @param url empty where there is none that could be read */
+function formatOf(url: string, asked: (typeof formats)[number]): WebhookFormat {
+  if (asked !== 'auto') return asked
+  return url === '' ? 'json' : formatByHost(new URL(url))
+}
+
+/** A bot may write to many chats, and which one is said by the message; nothing but the URL's query can tell us. */
+function checkChat(
+  read: VariableReader,
+  variable: string,
+  endpoints: readonly Pick<WebhookNode, 'url' | 'format'>[],
+): void {
+  const isWithoutChat = endpoints.some(
+    ({ url, format }) => format === 'telegram' && url !== '' && !new URL(url).searchParams.get('chat_id'),
+  )
+  if (isWithoutChat) read.problem(variable, 'must say with ?chat_id= which Telegram chat the messages are for')
+}

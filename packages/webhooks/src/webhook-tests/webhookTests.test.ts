@@ -1,0 +1,92 @@
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import t from 'tap'
+import { canonicalNames } from '../canonicalNames.ts'
+import { canonicalOnly, nodeSettings, simulated, tested, toldTo, unmatched } from './testEvents.ts'
+
+const canonical = (event: RecordedDomainEvent) => toldTo(event, nodeSettings(1, 'canonical'))
+const bodiesOf = (event: RecordedDomainEvent) => canonical(event).map(({ body }) => JSON.parse(body))
+const subscription = {
+  subscription_id: 'sub_1',
+  current_period_end: '2026-02-02T00:00:00.000Z',
+  status_changed: true,
+  is_first_invoice: false,
+}
+const named = (canonical_name: string, more: object = {}) => ({ ...canonicalOnly, canonical_name, ...more })
+
+t.test(
+  'a canonical event that was asked for is one message of exactly that name, owned by whoever asked',
+  async (t) => {
+    for (const name of canonicalNames)
+      for (const event of [tested(named(name)), simulated(named(name))]) {
+        const messages = canonical(event)
+        t.strictSame(
+          messages.map(({ event: sent, user_id, is_test }) => [sent, user_id, is_test]),
+          [[name, 'u7', true]],
+        )
+        t.match(JSON.parse(messages[0]?.body ?? ''), { event: name, test: true })
+      }
+  },
+)
+
+t.test("a test is about the user who asked, a simulation about the provider's customer", async (t) => {
+  for (const more of [named('membership.extended'), {}]) {
+    for (const { data } of bodiesOf(tested(more)))
+      t.strictSame(data.user, { id: 'u7', type: 'admin', email: 'cy@example.com' })
+    for (const { data } of bodiesOf(simulated(more)))
+      t.strictSame(data.user, { id: 'cus_1', type: 'customer', email: 'bo@example.com' })
+  }
+})
+
+t.test('the message is made of the facts as one about something foreign is', async (t) => {
+  const dataOf = (name: string, more: object = {}) => bodiesOf(simulated(named(name, more)))[0]?.data
+  const about = { subscription_id: 'sub_1', current_period_end: '2026-02-02T00:00:00.000Z', customer_id: 'cus_1' }
+  const table = [
+    ['payment.created', {}, { payment_id: 'pi_1', amount: 2200, currency: 'USD', status: 'pending' }],
+    ['payment.succeeded', {}, { payment_id: 'pi_1', amount: 2200, currency: 'USD', status: 'succeeded' }],
+    ['payment.failed', {}, { payment_id: 'pi_1', status: 'failed' }],
+    ['payment.failed', { status: 'canceled' }, { payment_id: 'pi_1', status: 'canceled' }],
+    ['subscription.created', { subscription, status: 'trialing' }, { payment_id: null, status: 'trialing', ...about }],
+    ['subscription.cancelled', { subscription, status: null }, { payment_id: null, status: 'canceled', ...about }],
+    ['membership.activated', { subscription, status: 'active' }, { payment_id: null, status: 'active', ...about }],
+    ['membership.cancelled', { subscription, status: 'x' }, { payment_id: null, status: 'x', ...about }],
+    ['membership.extended', { subscription, object_id: 'in_1' }, { payment_id: 'in_1', ...about }],
+    ['membership.pending', { subscription, object_id: 'sub_1' }, { payment_id: null, ...about }],
+    ['customer.created', { object_id: 'cus_9' }, { payment_id: null, customer_id: 'cus_9' }],
+    ['customer.updated', { object_id: 'cus_9', status: 'deleted' }, { customer_id: 'cus_9', status: 'deleted' }],
+  ] as const
+  for (const [name, facts, expected] of table)
+    t.match(dataOf(name, facts), expected, `${name} ${JSON.stringify(facts)}`)
+})
+
+t.test('an amount may be missing where it is not about money', async (t) => {
+  const silent = { amount_cents: null, currency: null }
+  for (const name of canonicalNames) {
+    const bodies = bodiesOf(simulated(named(name, silent)))
+    if (name.startsWith('payment.')) t.strictSame(bodies, [], name)
+    else t.match(bodies, [{ event: name, data: { amount: null, currency: null } }])
+  }
+})
+
+t.test('a notification that was asked for is translated as a real one about something foreign', async (t) => {
+  for (const [generic_type, more] of [
+    ['payment_intent.succeeded', {}],
+    ['subscription.updated', { subscription, status: 'active' }],
+    ['invoice.payment_succeeded', { subscription, object_id: 'in_1' }],
+    ['customer.deleted', { object_id: 'cus_1' }],
+    ['payment_intent.processing', {}],
+  ] as const) {
+    const occurred_at = '2026-01-02T03:04:05.000Z'
+    const real = bodiesOf(unmatched({ generic_type, ...more }))
+    t.strictSame(
+      bodiesOf(simulated({ generic_type, occurred_at, ...more })),
+      real.map((body) => ({ ...body, test: true })),
+      generic_type,
+    )
+  }
+})
+
+t.test('a name that is none says nothing', async (t) => {
+  for (const name of ['payment.refunded', 'constructor', ''])
+    for (const event of [tested({ canonical_name: name }), simulated({ canonical_name: name })])
+      t.strictSame(toldTo(event, nodeSettings(1, 'both')), [], name)
+})

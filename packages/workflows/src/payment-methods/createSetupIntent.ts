@@ -1,0 +1,112 @@
+// Preparing to save a user's payment method: the provider is asked, and its answer is recorded. Nothing is recorded before,
+// since a setup intent that nobody was told of does nothing.
+
+import { DomainError } from '@paylog/domain/errors'
+import { requireSameRequest } from '@paylog/domain/idempotencyKey'
+import type { LogPosition } from '@paylog/domain/logPosition'
+import type { EventMetadata } from '@paylog/domain/messages'
+import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
+import { type SetupIntent, setupIntentFold } from '@paylog/domain/setup-intents/events'
+import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
+import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { enabledProvider } from '../payments/providerCall.ts'
+import { refusalOf } from '../providerRefusal.ts'
+
+export type SetupIntentRequest = {
+  readonly setup_intent_id: string
+  /** SHA-256 of the request; null when the request has no Idempotency-Key, so that it is surely the first. */
+  readonly request_fingerprint: string | null
+  readonly user_id: string
+  /** Chooses the provider for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+  readonly providerId: () => string
+  readonly metadata: EventMetadata
+}
+
+export type CreatedSetupIntent = {
+  readonly setup_intent: SetupIntent
+  readonly position: LogPosition
+  /** True when an earlier request with the same key had created it already. */
+  readonly replayed: boolean
+}
+
+/**
+ * Creates a setup intent, or finds the one that the same Idempotency-Key created before. Requests at the same time make the
+ * same call with the same key, and one of their records is kept.
+ * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `event_store_unavailable`, the codes of what a
+ *   provider did not do, and what `providerId` throws
+ */
+export async function createSetupIntent(workflow: Workflow, request: SetupIntentRequest): Promise<CreatedSetupIntent> {
+  const { setup_intent_id, request_fingerprint, user_id, metadata } = request
+  const found = await recordOf(workflow, request)
+  if (found.state !== null) return answer(request, found, { replayed: true })
+  const provider = preparingProvider(workflow, request.providerId())
+  const provider_customer_id = await customerOf(workflow, provider.id, user_id)
+  let made: ProviderSetupIntent
+  try {
+    made = await provider.prepare({ idempotency_key: setup_intent_id, provider_customer_id })
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    // A provider may refuse one of two equal calls because it is busy with the other, whose answer is as good.
+    const others = await recordOf(workflow, request)
+    if (others.state !== null) return answer(request, others, { replayed: true })
+    throw refusalOf(error)
+  }
+  const data = {
+    setup_intent_id,
+    occurred_at: workflow.now().toISOString(),
+    provider_id: provider.id,
+    provider_setup_intent_id: made.provider_setup_intent_id,
+    client_secret: made.client_secret,
+    provider_customer_id,
+    user_id,
+    request_fingerprint,
+  }
+  const handled = await workflow.store.handle({
+    stream: setupIntentStream(setup_intent_id),
+    fold: setupIntentFold,
+    decide: (recorded) => (recorded === null ? [{ type: 'SetupIntentCreated', data }] : []),
+    metadata,
+    known: found,
+  })
+  return answer(request, handled, { replayed: handled.events.length === 0 })
+}
+
+async function recordOf(
+  { store }: Workflow,
+  { setup_intent_id, request_fingerprint }: SetupIntentRequest,
+): Promise<Loaded<SetupIntent | null>> {
+  return request_fingerprint === null
+    ? newStream(setupIntentFold)
+    : store.load(setupIntentStream(setup_intent_id), setupIntentFold)
+}
+
+function answer(
+  { request_fingerprint }: SetupIntentRequest,
+  { state, position }: Loaded<SetupIntent | null>,
+  { replayed }: { readonly replayed: boolean },
+): CreatedSetupIntent {
+  if (state === null || !position) throw new Error('A setup intent without an event')
+  requireSameRequest(state, request_fingerprint)
+  return { setup_intent: state, position, replayed }
+}
+
+/** The user's customer at the provider. A convenience for later: whatever keeps it from being found keeps nobody waiting. */
+async function customerOf({ store }: Workflow, providerId: string, userId: string): Promise<string | null> {
+  try {
+    const { state } = await store.load(providerCustomerStream(providerId, userId), providerCustomerFold)
+    return state
+  } catch {
+    return null
+  }
+}
+
+function preparingProvider(workflow: Workflow, providerId: string) {
+  const provider = enabledProvider(workflow, providerId)
+  const { id, createSetupIntent: prepare } = provider
+  if (prepare) return { id, prepare }
+  throw new DomainError('provider_not_enabled', `${id} has no setup intents; choose another provider`, {
+    enabled: [...workflow.providers.values()].filter((each) => each.createSetupIntent).map((each) => each.id),
+  })
+}

@@ -1,0 +1,81 @@
+// One default per owner and list, across streams that cannot be written together. The choice itself is one append to a
+// stream of the list's own; the items follow, and carry its number.
+import {
+  chooseDefault,
+  type DefaultChoiceEvent,
+  type DefaultsList,
+  defaultChoiceFold,
+} from '@paylog/domain/defaults/events'
+import { formersFold } from '@paylog/domain/defaults/formers'
+import type { EventMetadata } from '@paylog/domain/messages'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { newStream } from '@paylog/event-store/eventStore'
+import { defaultChoiceStream } from '@paylog/event-store/streamName'
+import type { Workflow } from '../context.ts'
+
+export type Choosing = {
+  readonly list: DefaultsList
+  /** See `ownerOf`. */
+  readonly owner: string
+  readonly item_id: string
+  readonly metadata: EventMetadata
+}
+
+/**
+ * In which the item that has just been chosen and its formers are found. A list may have been chosen from any number of
+ * times, and is not read as a whole.
+ */
+const choicesLookedAt = 100
+
+/**
+ * Chooses an item, before it carries the choice's number.
+ * @returns the number
+ * @throws DomainError `event_store_unavailable`
+ */
+export async function chooseItem(workflow: Workflow, choosing: Choosing): Promise<number> {
+  const { store, now } = workflow
+  const { list, owner, item_id: chosen_id, metadata } = choosing
+  const [last] = await latestChoices(workflow, choosing, 1)
+  if (last?.data.chosen_id === chosen_id) return last.data.choice
+  const { state } = await store.handle({
+    stream: defaultChoiceStream(list, owner),
+    fold: defaultChoiceFold,
+    decide: (latest) => chooseDefault({ list, chosen_id, occurred_at: now().toISOString() }, latest),
+    metadata,
+    known: last
+      ? { state: defaultChoiceFold.evolve(null, last), revision: last.revision, position: last.position }
+      : newStream(defaultChoiceFold),
+  })
+  if (state === null) throw new Error('A choice was made and is not there')
+  return state.choice
+}
+
+/**
+ * Has the former default cleared, once the chosen item carries its number. It is the one chosen before this item, whatever
+ * was chosen since: each request clears what its own choice overtook. The one before that is looked at too, in case the
+ * request in between died half way. Should another item have been chosen meanwhile, this one is cleared as well: whoever
+ * chose that one may have looked before this one was made the default.
+ * @param clear clears one item; it accepts one that is no default, or does not exist, and spares one that carries
+ *   `overtakenBy` or a later choice: it was chosen again meanwhile
+ */
+export async function clearFormer(
+  workflow: Workflow,
+  choosing: Choosing,
+  clear: (itemId: string, overtakenBy: number) => Promise<void>,
+): Promise<void> {
+  const { item_id } = choosing
+  const { initialState, evolve } = formersFold(item_id)
+  const choices = await latestChoices(workflow, choosing, choicesLookedAt)
+  const { latest, former_ids } = choices.reduce(evolve, initialState)
+  if (latest === null) return
+  for (const id of [item_id, ...former_ids]) if (id !== latest.chosen_id) await clear(id, latest.choice)
+}
+
+async function latestChoices(
+  { store }: Workflow,
+  { list, owner }: Choosing,
+  count: number,
+): Promise<Recorded<DefaultChoiceEvent>[]> {
+  const events = await store.readStream(defaultChoiceStream(list, owner), { last: count })
+  return events.flatMap((event) => (event.type === 'DefaultChosen' ? [event] : []))
+}

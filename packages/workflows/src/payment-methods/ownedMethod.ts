@@ -1,0 +1,64 @@
+// A saved method of a caller's. What is nobody's, somebody else's or removed is not found, in the same words.
+import { recordedId } from '@paylog/domain/fields'
+import type { LogPosition } from '@paylog/domain/logPosition'
+import { recordedOwner } from '@paylog/domain/owner'
+import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
+import {
+  type PaymentMethod,
+  type PaymentMethodState,
+  paymentMethodFold,
+  saved,
+} from '@paylog/domain/payment-methods/paymentMethod'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { paymentMethodStream } from '@paylog/event-store/streamName'
+import type { Workflow } from '../context.ts'
+
+/**
+ * @param payment_method_id as a client wrote it, in any case; or whatever else it wrote
+ * @param owner see `ownerOf`
+ * @throws DomainError `not_found`
+ */
+export async function loadOwned(
+  workflow: Workflow,
+  payment_method_id: string,
+  owner: string,
+): Promise<Loaded<PaymentMethodState> & { readonly method: PaymentMethod }> {
+  const id = recordedId(payment_method_id)
+  const loaded = id === null ? newStream(paymentMethodFold) : await loadMethod(workflow, id)
+  return { ...loaded, method: ownedMethod(loaded.state, owner) }
+}
+
+/** A method and where its stream stands. */
+export type MethodOnRecord = {
+  readonly method: PaymentMethod
+  readonly revision: bigint
+  /** Of its last event. */
+  readonly position: LogPosition
+}
+
+export function onRecord({ state, revision, position }: Loaded<PaymentMethodState>): MethodOnRecord {
+  if (state.status === 'none' || revision === 'no_stream' || !position) throw new Error('A method without events')
+  return { method: state, revision, position }
+}
+
+/** A method as it was at a revision of its stream. */
+export async function methodAt({ store }: Workflow, id: string, revision: bigint): Promise<MethodOnRecord> {
+  const events = await store.readStream(paymentMethodStream(id), { limit: Number(revision) + 1 })
+  const state = events.filter(isOfMethod).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
+  return onRecord({ state, revision, position: events.at(-1)?.position })
+}
+
+export function isOfMethod(event: Recorded): event is Recorded<PaymentMethodEvent> {
+  return Object.hasOwn(paymentMethodEvents, event.type)
+}
+
+export function loadMethod({ store }: Workflow, id: string): Promise<Loaded<PaymentMethodState>> {
+  return store.load(paymentMethodStream(id), paymentMethodFold)
+}
+
+/** @throws DomainError `not_found` */
+export function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
+  const isOwn = state.status !== 'none' && recordedOwner(state) === owner
+  return saved(isOwn ? state : paymentMethodFold.initialState)
+}

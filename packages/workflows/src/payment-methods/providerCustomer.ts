@@ -1,0 +1,131 @@
+// The customer at a provider that stands for a user of ours: made with the first method, and again when it was lost.
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventMetadata, Fold } from '@paylog/domain/messages'
+import type { ProviderCustomerEvent } from '@paylog/domain/provider-customers/events'
+import { providerCustomerStream } from '@paylog/event-store/streamName'
+import { ProviderError } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import type { SavingProvider } from './savingProvider.ts'
+
+export type User = { readonly user_id: string; readonly user_email: string | null }
+
+export type CustomerOf = {
+  readonly provider: SavingProvider
+  readonly user: User
+  readonly metadata: EventMetadata
+}
+
+export type Customer = {
+  /** `null` where it comes into being with its first method. */
+  readonly provider_customer_id: string | null
+  /** The user's how manieth customer there this is; 0 for none. */
+  readonly generation: number
+}
+
+/** The pauses before looking whether another request has made the customer: longer in all than making one takes. */
+const looksForAnotherMs = [0, 100, 200, 400, 800]
+
+const customerFold: Fold<Customer, ProviderCustomerEvent> = {
+  initialState: Object.freeze({ provider_customer_id: null, generation: 0 }),
+  evolve: ({ generation }, { data: { provider_customer_id } }) => ({
+    provider_customer_id,
+    generation: generation + 1,
+  }),
+}
+
+/** The customer on record, else a new one. @throws ProviderError, DomainError `event_store_unavailable` */
+export async function customerFor(workflow: Workflow, of: CustomerOf): Promise<Customer> {
+  const recorded = await onRecord(workflow, of)
+  return recorded.generation > 0 ? recorded : customerAfter(workflow, of, recorded)
+}
+
+/**
+ * Makes the next customer. Requests at the same time make the same call with the same key, and get the same customer.
+ * @param former the one that the provider does not know any more, or none
+ * @throws ProviderError, DomainError `event_store_unavailable`
+ */
+export async function customerAfter(workflow: Workflow, of: CustomerOf, former: Customer): Promise<Customer> {
+  const { provider, user } = of
+  const generation = former.generation + 1
+  let provider_customer_id: string | null
+  try {
+    provider_customer_id = await provider.methods.createCustomer({
+      idempotency_key: customerKey(user, generation, workflow.now()),
+      user_id: user.user_id,
+      email: user.user_email,
+      name: null,
+    })
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    const recorded = await madeByAnother(workflow, of, former, error)
+    if (recorded) return recorded
+    throw error
+  }
+  if (provider_customer_id === null) return { provider_customer_id, generation }
+  const { user_id } = user
+  const customer = { provider_customer_id, generation }
+  return linkCustomer(workflow, { provider_id: provider.id, user_id, customer, metadata: of.metadata })
+}
+
+/** A provider may refuse one of two equal calls because it is busy with the other, whose answer is as good. */
+async function madeByAnother(
+  workflow: Workflow,
+  of: CustomerOf,
+  former: Customer,
+  { kind }: ProviderError,
+): Promise<Customer | undefined> {
+  for (const pauseMs of kind === 'unknown' ? looksForAnotherMs : [0]) {
+    await sleep(pauseMs)
+    const recorded = await onRecord(workflow, of)
+    if (recorded.generation > former.generation) return recorded
+  }
+  return undefined
+}
+
+/**
+ * Records whom the user is there, unless a customer of this generation is on record.
+ * @returns the one on record
+ */
+export async function linkCustomer(
+  { store, now }: Workflow,
+  link: {
+    readonly provider_id: string
+    readonly user_id: string
+    readonly customer: Customer & { readonly provider_customer_id: string }
+    readonly metadata: EventMetadata
+  },
+): Promise<Customer> {
+  const { provider_id, user_id, customer, metadata } = link
+  const { provider_customer_id, generation } = customer
+  const { state } = await store.handle({
+    stream: providerCustomerStream(provider_id, user_id),
+    fold: customerFold,
+    decide: (recorded) =>
+      recorded.generation >= generation
+        ? []
+        : [
+            {
+              type: 'ProviderCustomerLinked',
+              data: { provider_id, user_id, provider_customer_id, occurred_at: now().toISOString() },
+            },
+          ],
+    metadata,
+  })
+  return state
+}
+
+async function onRecord({ store }: Workflow, { provider, user }: CustomerOf): Promise<Customer> {
+  const { state } = await store.load(providerCustomerStream(provider.id, user.user_id), customerFold)
+  return state
+}
+
+/**
+ * Names everything that is sent: the same key with other parameters is refused, and a user may get another e-mail. Good for
+ * an hour, because Stripe keeps even a failure of its own under the key for a day, and a customer too many does no harm.
+ */
+function customerKey({ user_id, user_email }: User, generation: number, now: Date): string {
+  const hour = now.toISOString().slice(0, 'YYYY-MM-DDTHH'.length)
+  const sent = JSON.stringify([user_id, user_email, generation, hour])
+  return `customer-${createHash('sha256').update(sent).digest('hex')}`
+}

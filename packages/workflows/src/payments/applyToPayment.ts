@@ -1,0 +1,85 @@
+// What a notification says of a payment, taken into account by the payment that it is about.
+import type { EventMetadata } from '@paylog/domain/messages'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordDispute, recordRefund } from '@paylog/domain/payments/moneyBack'
+import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { isForeignIntent } from '@paylog/domain/payments/statement'
+import { intentOwnerFold } from '@paylog/domain/provider-events/events'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
+import type { Provider, ProviderNotification, Statement } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { ownProviderId } from './providerCall.ts'
+
+export type AppliedPayment = {
+  readonly payment: Payment
+  /** The notification only claims to be about it: its intent is another one, and what it says was ignored. */
+  readonly isForeignIntent: boolean
+}
+
+/**
+ * The payment that the notification is about, with what it says taken into account; nothing if it is not ours.
+ * @throws DomainError `event_store_unavailable`
+ */
+export async function applyToPayment(
+  workflow: Workflow,
+  provider: Provider,
+  { statement, claimed_payment_id }: ProviderNotification,
+  metadata: EventMetadata,
+): Promise<AppliedPayment | undefined> {
+  if (!statement) return undefined
+  const owner = await ownerOf(workflow, provider, statement)
+  const paymentId = owner ?? claimed_payment_id
+  if (!paymentId) return undefined
+  const stream = paymentStream(paymentId)
+  const known: Loaded<PaymentState> = await workflow.store.load(stream, paymentFold)
+  if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
+  const occurred_at = workflow.now().toISOString()
+  const heard = { ...statement, occurred_at, vouched: owner !== null }
+  // Refunds and disputes may name the charge alone.
+  const charge = newCharge(heard, known.state)
+  if (charge !== null) await ownProviderId(workflow, known.state, charge, metadata)
+  const { state } = await workflow.store.handle({
+    stream,
+    fold: paymentFold,
+    decide: (payment) => decide(provider, heard, payment),
+    metadata,
+    known,
+  })
+  return state.status === 'none' ? undefined : { payment: state, isForeignIntent: isForeignIntent(heard, state) }
+}
+
+/** Whom our own records name: by the intent, or by the charge that came of one. */
+async function ownerOf({ store }: Workflow, provider: Provider, statement: Statement): Promise<string | null> {
+  for (const id of [statement.provider_intent_id, statement.provider_payment_id]) {
+    if (id === null) continue
+    const { state: owner } = await store.load(providerIntentStream(provider.id, id), intentOwnerFold)
+    if (owner !== null) return owner
+  }
+  return null
+}
+
+type Heard = Statement & { readonly occurred_at: string; readonly vouched: boolean }
+
+/** The charge that the statement names, if it is the payment's and the payment does not know it yet. */
+function newCharge(heard: Heard, payment: Payment): string | null {
+  const { provider_payment_id: charge, provider_intent_id } = heard
+  if (charge === null || charge === provider_intent_id || charge === payment.provider_payment_id) return null
+  return isForeignIntent(heard, payment) ? null : charge
+}
+
+function decide(provider: Provider, heard: Heard, payment: PaymentState): PaymentEvent[] {
+  switch (heard.about) {
+    case 'status': {
+      const source = provider.retrieveIntent ? 'askable_notification' : 'notification'
+      return recordEvidence({ ...heard, source }, payment)
+    }
+    case 'mention':
+      return []
+    case 'refund':
+      return recordRefund(heard, payment)
+    case 'dispute':
+      return recordDispute(heard, payment)
+  }
+}

@@ -1,0 +1,118 @@
+// Asks a provider what it holds to be true of a payment, records the answer, and takes the money that the payer approved.
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/messages'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
+import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { isAbsorbing } from '@paylog/domain/payments/status'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { ownProviderId } from './providerCall.ts'
+
+export type Question = { readonly workflow: Workflow; readonly provider: Provider; readonly metadata: EventMetadata }
+
+export type ProviderAnswer = {
+  readonly loaded: Loaded<PaymentState>
+  /** Absent when the provider does not know the intent. */
+  readonly snapshot: IntentSnapshot | undefined
+}
+
+/** How often the question is asked anew because the payment changed while it was asked. */
+const maxRounds = 3
+
+/**
+ * Brings a payment whose intent is known up to what its provider says at this moment.
+ * @throws ProviderError; DomainError `event_store_unavailable`, and `concurrent_modification` when the payment kept
+ *   changing
+ */
+export async function askProvider(question: Question, known: Loaded<PaymentState>): Promise<ProviderAnswer> {
+  const { provider } = question
+  let current = known
+  for (let round = 1; round <= maxRounds; round++) {
+    const snapshot = (await provider.retrieveIntent?.(refOf(current))) ?? undefined
+    if (!snapshot || isDeclinedApproval(snapshot, existing(current.state))) return { loaded: current, snapshot }
+    const told = await record(question, current, snapshot)
+    current = told.loaded
+    if (told.changedMeanwhile) continue
+    if (!mayCapture(provider, snapshot, current)) return { loaded: current, snapshot }
+    const captured = await capture(question, current)
+    const settled = await record(question, current, captured)
+    current = settled.loaded
+    if (!settled.changedMeanwhile) return { loaded: current, snapshot: captured }
+  }
+  throw new DomainError('concurrent_modification', 'The payment changes faster than its provider answers')
+}
+
+/**
+ * Whether the approval that waits is, as far as anybody knows, the one whose capture was declined: providers leave it as it
+ * is. Taking it once more would be declined again, each time for another payment.failed.
+ *
+ * A payer who approves anew is told of by a notification. Its time may not tell whether it came after the decline, and the
+ * provider, asked, shows both approvals alike; but when more of them were told than have failed, one was not tried yet.
+ */
+export function isDeclinedApproval(
+  { awaits_capture }: IntentSnapshot,
+  { status, failures, approvals_told }: Pick<Payment, 'status' | 'failures' | 'approvals_told'>,
+): boolean {
+  return awaits_capture && status === 'failed' && approvals_told <= failures
+}
+
+function refOf({ state }: Loaded<PaymentState>) {
+  const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existing(state)
+  if (provider_intent_id === null) throw new Error('A created intent without an id')
+  return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
+}
+
+function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: Loaded<PaymentState>) {
+  const payment = existing(state)
+  return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
+}
+
+/** The key is the same until the provider has reported that a capture failed: the payer then approved anew. */
+async function capture({ provider }: Question, current: Loaded<PaymentState>): Promise<IntentSnapshot> {
+  const ref = refOf(current)
+  const idempotency_key = `${ref.provider_intent_id}-capture-${existing(current.state).failures + 1}`
+  if (!provider.captureIntent) throw new Error(`${provider.id} captures nothing`)
+  return provider.captureIntent({ ...ref, idempotency_key })
+}
+
+/** Records a snapshot, unless the payment has changed since the question was asked. */
+async function record(
+  { workflow, metadata }: Question,
+  known: Loaded<PaymentState>,
+  snapshot: IntentSnapshot,
+): Promise<{ readonly loaded: Loaded<PaymentState>; readonly changedMeanwhile: boolean }> {
+  const payment = existing(known.state)
+  for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
+    if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)
+      await ownProviderId(workflow, payment, charge, metadata)
+  const loaded = await workflow.store.handle({
+    stream: paymentStream(payment.payment_id),
+    fold: paymentFold,
+    decide: (state) => (state === known.state ? eventsOf(snapshot, state, workflow.now().toISOString()) : []),
+    metadata,
+    known,
+  })
+  return { loaded, changedMeanwhile: loaded.events.length === 0 && loaded.revision !== known.revision }
+}
+
+function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentState, occurred_at: string) {
+  const statements = [
+    evidence,
+    ...further_charges.map((provider_payment_id) => ({
+      ...evidence,
+      status: 'succeeded' as const,
+      provider_payment_id,
+    })),
+  ]
+  const events: PaymentEvent[] = []
+  let current = state
+  for (const statement of statements) {
+    const more = recordEvidence({ ...statement, occurred_at, source: 'snapshot' }, current)
+    current = more.reduce(paymentFold.evolve, current)
+    events.push(...more)
+  }
+  return events
+}

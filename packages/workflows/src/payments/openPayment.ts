@@ -1,0 +1,142 @@
+// Opening a payment: record the intention, ask the provider, record the answer. The provider is called between two
+// decisions and never inside one, so that a crash at any point leaves a record from which the call can be finished.
+
+import { DomainError } from '@paylog/domain/errors'
+import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotencyKey'
+import type { LogPosition } from '@paylog/domain/logPosition'
+import type { EventMetadata } from '@paylog/domain/messages'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
+import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import type { Workflow } from '../context.ts'
+import { callProvider, isInFlight } from './providerCall.ts'
+
+export type OpenedPayment = {
+  readonly payment: Payment
+  readonly revision: bigint
+  /** Of the payment's last event. */
+  readonly position: LogPosition
+  /** True when an earlier request with the same key had opened it already. */
+  readonly replayed: boolean
+  /** Why the provider did not create the intent; the payment is on record all the same. */
+  readonly refusal: DomainError | undefined
+}
+
+export type OpenPayment = {
+  readonly payment_id: string
+  /** SHA-256 of the request; null when the request has no Idempotency-Key, so that it is surely the first. */
+  readonly request_fingerprint: string | null
+  /** Builds the command for the first request; throws what is wrong with it. A repeated one is judged by its record. */
+  readonly command: () => Promise<InitiatePayment>
+  readonly metadata: EventMetadata
+}
+
+/**
+ * Opens the payment that the command describes, or finds the one that the same Idempotency-Key opened before.
+ * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
+ *   `event_store_unavailable`, and what `command` throws
+ */
+export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
+  const { payment_id, request_fingerprint, metadata } = request
+  const stream = paymentStream(payment_id)
+  const known: Loaded<PaymentState> =
+    request_fingerprint === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
+  if (known.state.status !== 'none') return repeated(workflow, request, known)
+  const command = await request.command()
+  const initiated = await workflow.store.handle({
+    stream,
+    fold: paymentFold,
+    decide: (state) => initiatePayment(command, state),
+    metadata,
+    known,
+  })
+  if (initiated.events.length === 0) return repeated(workflow, request, initiated)
+  return makeCall(workflow, initiated, metadata, 'first')
+}
+
+/** What a second request with the same key gets, depending on how the latest call ended. */
+async function repeated(
+  workflow: Workflow,
+  { request_fingerprint, metadata }: OpenPayment,
+  found: Loaded<PaymentState>,
+): Promise<OpenedPayment> {
+  const payment = existing(found.state)
+  requireSameRequest(payment, request_fingerprint)
+  const outcome = payment.intent_outcome
+  switch (outcome.kind) {
+    case 'unknown':
+      return opened(found, { replayed: true })
+    case 'created':
+      return opened(payment.was_unknown ? found : await asFirstAnswered(workflow, payment), { replayed: true })
+    case 'refused': {
+      if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
+      const started = await beginAttempt(workflow, found, metadata)
+      if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
+      const now = existing(started.state)
+      if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
+      return opened(started, { replayed: true, refusal: refusalOnRecord(now) })
+    }
+    case 'open':
+      if (isInFlight(workflow, payment)) throw keyInFlight({ payment_id: payment.payment_id })
+      requireProvider(workflow, payment)
+      return makeCall(workflow, found, metadata, 'repeated')
+  }
+}
+
+/** A call to a provider that was switched off since cannot be made, and shall not be recorded as begun. */
+function requireProvider({ providers }: Workflow, { provider_id, payment_id }: Payment): void {
+  if (providers.has(provider_id)) return
+  throw new DomainError('provider_not_enabled', 'The provider of this payment is not enabled any more', {
+    payment_id,
+    enabled: [...providers.keys()],
+  })
+}
+
+/** Records that a further call is made, where one may be; of many requests one does, and makes it. */
+function beginAttempt(
+  { store, now }: Workflow,
+  known: Loaded<PaymentState>,
+  metadata: EventMetadata,
+): Promise<Handled<PaymentState, PaymentEvent>> {
+  return store.handle({
+    stream: paymentStream(existing(known.state).payment_id),
+    fold: paymentFold,
+    decide: (state) => startAttempt({ occurred_at: now().toISOString() }, state),
+    metadata,
+    known,
+  })
+}
+
+/** The payment as it was when its first request was answered. */
+function asFirstAnswered({ store }: Workflow, { payment_id }: Payment): Promise<Loaded<PaymentState>> {
+  return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
+}
+
+async function makeCall(
+  workflow: Workflow,
+  found: Loaded<PaymentState>,
+  metadata: EventMetadata,
+  call: 'first' | 'repeated',
+): Promise<OpenedPayment> {
+  const called = await callProvider(workflow, found, { metadata, call })
+  return opened(called, { replayed: false, refusal: refusalOnRecord(existing(called.state)) })
+}
+
+/** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
+function refusalOnRecord({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
+  if (outcome.kind === 'refused') return new DomainError(outcome.refusal, outcome.message, { payment_id })
+  if (outcome.kind !== 'unknown') return undefined
+  return new DomainError('provider_outcome_unknown', 'The provider did not answer; the outcome is being found out', {
+    payment_id,
+  })
+}
+
+function opened(
+  { state, revision, position }: Loaded<PaymentState>,
+  how: { readonly replayed: boolean; readonly refusal?: DomainError | undefined },
+): OpenedPayment {
+  if (revision === 'no_stream' || !position) throw new Error('A payment without events')
+  return { payment: existing(state), revision, position, replayed: how.replayed, refusal: how.refusal }
+}

@@ -1,0 +1,91 @@
+// What the provider says about a payment, held against what is on record: finishes calls that were left open, takes money
+// that was approved, and applies the provider's present state by the rules of every other statement.
+import type { EventMetadata } from '@paylog/domain/messages'
+import { amountMatches } from '@paylog/domain/payments/evidence'
+import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import type { PaymentStatus } from '@paylog/domain/payments/status'
+import type { Loaded } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { askProvider, isDeclinedApproval } from './askProvider.ts'
+import { finishCall } from './finishCall.ts'
+
+export type Finding =
+  /** The provider says the same, or has nothing to say about this payment. */
+  | 'same'
+  /** Something had happened that was not on record; it is now. */
+  | 'late'
+  /** The provider does not know the intent that is on record. */
+  | 'missing'
+  /** The provider was paid another amount, or in another currency, or the payer has approved such a one. */
+  | 'amount_differs'
+  /** The payer's approval waits at the provider, and its capture was declined; it is not taken once more. */
+  | 'approval_waits'
+  /** The provider contradicts a status that is never left, or took money twice. */
+  | 'conflict'
+  /** It is still not known what became of a call. */
+  | 'unknown'
+  /** The provider did not answer, or is not enabled. */
+  | 'unreachable'
+
+export type Reconciliation = {
+  readonly finding: Finding
+  readonly status_before: PaymentStatus
+  readonly payment: Payment
+  /** What the provider says; absent when it was not asked, or did not answer. */
+  readonly snapshot: IntentSnapshot | undefined
+  /** The provider's code of what went wrong. */
+  readonly problem: string | undefined
+}
+
+/**
+ * Brings one payment up to what its provider says. Can be repeated at any time, also beside other requests.
+ * @throws DomainError `not_found`, `event_store_unavailable`, `concurrent_modification`
+ */
+export async function reconcilePayment(
+  workflow: Workflow,
+  paymentId: string,
+  metadata: EventMetadata,
+): Promise<Reconciliation> {
+  const before: Loaded<PaymentState> = await workflow.store.load(paymentStream(paymentId), paymentFold)
+  const payment = existing(before.state)
+  const unasked = { status_before: payment.status, payment, snapshot: undefined, problem: undefined }
+  const provider = workflow.providers.get(payment.provider_id)
+  if (!provider) return { ...unasked, finding: 'unreachable', problem: 'provider_not_enabled' }
+  try {
+    const called = await finishCall({ workflow, provider, metadata }, before)
+    const isLate = called.revision !== before.revision
+    const now = existing(called.state)
+    if (now.intent_outcome.kind === 'unknown') return { ...unasked, payment: now, finding: 'unknown' }
+    if (now.intent_outcome.kind !== 'created' || !provider.retrieveIntent)
+      return { ...unasked, payment: now, finding: isLate ? 'late' : 'same' }
+    const { loaded, snapshot } = await askProvider({ workflow, provider, metadata }, called)
+    const known = existing(loaded.state)
+    const finding = findingOf(now, known, snapshot)
+    return { ...unasked, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
+    const finding = error.kind === 'unknown' ? 'unknown' : 'unreachable'
+    return { ...unasked, payment: existing(state), finding, problem: error.code }
+  }
+}
+
+function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {
+  if (!snapshot) return 'missing'
+  const { evidence, awaits_capture } = snapshot
+  if ((evidence.status === 'succeeded' || awaits_capture) && !amountMatches(evidence, payment)) return 'amount_differs'
+  const isAsBefore = payment.status === before.status && payment.failures === before.failures
+  if (isDeclinedApproval(snapshot, payment)) return isAsBefore ? 'approval_waits' : 'late'
+  if (payment.status !== evidence.status || isChargedTwice(snapshot, payment)) return 'conflict'
+  return isAsBefore ? 'same' : 'late'
+}
+
+function isChargedTwice({ evidence, further_charges }: IntentSnapshot, payment: Payment): boolean {
+  if (further_charges.length > 0) return true
+  const { provider_payment_id: known, failed_charges } = payment
+  const { status, provider_payment_id: charge } = evidence
+  if (status !== 'succeeded' || charge === null || known === null) return false
+  return charge !== known && !failed_charges.includes(known)
+}

@@ -1,0 +1,267 @@
+import { productStream } from '@paylog/event-store/streamName'
+import t from 'tap'
+import { syncUnderTest } from '../testing/syncUnderTest.ts'
+
+const shop = await syncUnderTest(t)
+const { stage, add, change, sync, syncOne, historyOf } = shop
+
+t.test('a product is created with its price, and its ids are recorded', async (t) => {
+  const id = await add()
+  const { report, position } = await sync([id])
+  const [price] = stage.activeOf(id)
+  t.same(report, {
+    total: 1,
+    successful: 1,
+    failed: 0,
+    results: [{ product_id: id, status: 'created', provider_product_id: id, provider_price_id: price?.id }],
+    summary: { created: 1, updated: 0, skipped: 0, failed: 0 },
+  })
+  const events = await shop.store.readStream(productStream(id))
+  t.same(
+    events.slice(1).map(({ type }) => type),
+    ['ProductSyncStarted', 'ProductSynced'],
+  )
+  t.same(position, events.at(-1)?.position)
+  t.match(events.at(-1)?.data, { provider_product_id: id, provider_price_id: price?.id, mapped_locally: false })
+})
+
+t.test('what has not changed is skipped: nothing is called, nothing is recorded', async (t) => {
+  const id = await add()
+  const created = await syncOne(id)
+  stage.calls.length = 0
+  const { report, position } = await sync([id], { updatePrices: true })
+  t.same(report.results, [{ ...created, status: 'skipped' }])
+  t.equal(position, undefined)
+  t.same(stage.calls, [])
+  t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
+})
+
+t.test('another content is put there, and the price is left alone', async (t) => {
+  const id = await add()
+  await syncOne(id)
+  await change(id, { name: 'A cup', description: 'With a handle', product_type: 'digital' })
+  stage.calls.length = 0
+  t.match(await syncOne(id), { status: 'updated', price_differs: undefined })
+  t.same(stage.calls, [`put ${id}`])
+  t.same(stage.products.get(id), { name: 'A cup', description: 'With a handle', product_type: 'digital' })
+})
+
+t.test('the provider is told what it has answered before', async (t) => {
+  const id = await add()
+  stage.asked.length = 0
+  const { provider_product_id, provider_price_id } = await syncOne(id)
+  await syncOne(id, { force: true })
+  t.match(stage.asked, [
+    {
+      price: 'put',
+      known: null,
+      product: { product_id: id, price: { amount_cents: 1200, currency: 'EUR', recurring: null } },
+    },
+    { price: 'put', known: { provider_product_id, provider_price_id } },
+  ])
+})
+
+t.test('fields that cannot be changed over there are told of, also when there is nothing to do', async (t) => {
+  const id = await add()
+  stage.kept_fields = ['name']
+  t.match(await syncOne(id), { status: 'created', kept_fields: ['name'] })
+  stage.kept_fields = []
+  t.match(await syncOne(id), { status: 'skipped', kept_fields: ['name'] })
+  t.match(await syncOne(id, { force: true }), { status: 'updated', kept_fields: undefined })
+})
+
+t.test('what the provider does not get is no change', async (t) => {
+  const id = await add()
+  await syncOne(id)
+  await change(id, { category_id: 'cups', tax_cents: 200, subtotal_cents: 1000 })
+  t.match(await syncOne(id), { status: 'skipped', price_differs: undefined })
+})
+
+t.test('another price is told of, and replaces the former one only with updatePrices', async (t) => {
+  const changes = [
+    { total_cents: 1500 },
+    { currency: 'USD' },
+    { is_recurring: true, billing_interval: 'month' },
+    { is_recurring: true, billing_interval: 'month', trial_days: 7 },
+  ] as const
+  for (const each of changes) {
+    const id = await add()
+    const { provider_price_id } = await syncOne(id)
+    await change(id, each)
+    stage.calls.length = 0
+    t.match(await syncOne(id), { status: 'skipped', price_differs: true, provider_price_id })
+    t.match(await syncOne(id, { dryRun: true }), { status: 'skipped', price_differs: true })
+    t.same(stage.calls, [])
+    const updated = await syncOne(id, { updatePrices: true })
+    t.match(updated, { status: 'updated', price_differs: undefined })
+    t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped', price_differs: undefined })
+    t.equal(stage.activeOf(id).length, 1)
+  }
+})
+
+t.test('content and price changed: the content is updated, and the price is told of', async (t) => {
+  const id = await add()
+  const { provider_price_id } = await syncOne(id)
+  await change(id, { name: 'A cup', total_cents: 1500 })
+  t.match(await syncOne(id), { status: 'updated', price_differs: true, provider_price_id })
+  t.match(await syncOne(id), { status: 'skipped', price_differs: true, provider_price_id })
+  t.same(
+    stage.activeOf(id).map(({ worth }) => worth),
+    ['1200 EUR once'],
+  )
+})
+
+t.test('a price that comes back is the one that was there before', async (t) => {
+  const id = await add()
+  const first = await syncOne(id)
+  for (const total_cents of [1500, 1200, 1500, 1200]) {
+    await change(id, { total_cents })
+    t.match(await syncOne(id, { updatePrices: true }), { status: 'updated' })
+    t.same(
+      stage.activeOf(id).map(({ worth }) => worth),
+      [`${total_cents} EUR once`],
+    )
+  }
+  t.equal((await syncOne(id)).provider_price_id, first.provider_price_id)
+})
+
+t.test('the key of a price is another one when it is put at another time', async (t) => {
+  const id = await add()
+  const keys = () => stage.calls.filter((call) => call.startsWith('create ')).length
+  stage.calls.length = 0
+  await syncOne(id)
+  // Somebody tidies up over there.
+  stage.prices.splice(0)
+  t.match(await syncOne(id, { force: true }), { status: 'updated' })
+  t.equal(keys(), 2)
+  t.equal(new Set(stage.calls.filter((call) => call.startsWith('create '))).size, 2)
+  t.equal(stage.activeOf(id).length, 1)
+})
+
+t.test('force goes over what has not changed, and mends what others did there', async (t) => {
+  const id = await add()
+  await syncOne(id)
+  stage.products.set(id, { name: 'Not ours', description: null, product_type: 'physical' })
+  t.match(await syncOne(id, { force: true, dryRun: true }), { status: 'updated' })
+  t.match(await syncOne(id, { force: true }), { status: 'updated' })
+  t.match(stage.products.get(id), { name: 'A mug' })
+})
+
+t.test('what was deleted over there is made anew with its price, as soon as it is noticed', async (t) => {
+  const id = await add()
+  await syncOne(id)
+  stage.products.delete(id)
+  stage.prices.splice(0)
+  await change(id, { name: 'A cup' })
+  t.match(await syncOne(id), { status: 'updated', price_differs: undefined, provider_price_id: /^price_/ })
+  t.equal(stage.activeOf(id).length, 1)
+  t.match(await syncOne(id), { status: 'skipped' })
+})
+
+t.test('a dry run tells what would happen, and does nothing', async (t) => {
+  const [fresh, known, changed, inactive] = [await add(), await add(), await add(), await add({ is_active: false })]
+  const ids = [fresh, known, changed, inactive, '018f0000-0000-7000-8000-00000000dead']
+  await sync([known, changed])
+  await change(changed, { name: 'A cup' })
+  stage.calls.length = 0
+  const before = await shop.store.head()
+  const dry = await sync(ids, { dryRun: true })
+  t.same(await shop.store.head(), before)
+  t.same(stage.calls, [])
+  t.equal(dry.position, undefined)
+  const { report } = await sync(ids)
+  t.same(
+    dry.report.results.map(({ status, error }) => ({ status, error })),
+    report.results.map(({ status, error }) => ({ status, error })),
+  )
+  t.same(dry.report.summary, { created: 1, updated: 1, skipped: 1, failed: 2 })
+  t.match(dry.report.results[0], { provider_product_id: null, provider_price_id: null })
+})
+
+t.test('unknown ids, malformed ones and resting products fail by themselves', async (t) => {
+  const [good, inactive] = [await add(), await add({ is_active: false })]
+  const unknown = '018f0000-0000-7000-8000-00000000beef'
+  const { report } = await sync([unknown, 'no-id', '../product', inactive, good])
+  t.match(report.results, [
+    { product_id: unknown, status: 'failed', error: { code: 'not_found' }, provider_product_id: null },
+    { product_id: 'no-id', status: 'failed', error: { code: 'not_found' } },
+    { product_id: '../product', status: 'failed', error: { code: 'not_found' } },
+    { product_id: inactive, status: 'failed', error: { code: 'product_inactive' } },
+    { product_id: good, status: 'created' },
+  ])
+  t.match(report, { total: 5, successful: 1, failed: 4 })
+  t.same(await historyOf(inactive), [])
+})
+
+t.test('a product that is taken out of sale is not synchronised any more, and keeps its ids', async (t) => {
+  const id = await add()
+  const { provider_price_id } = await syncOne(id)
+  await change(id, { is_active: false, name: 'Gone' })
+  const result = await syncOne(id, { force: true })
+  t.match(result, { status: 'failed', error: { code: 'product_inactive' }, provider_product_id: id, provider_price_id })
+  t.match(stage.products.get(id), { name: 'A mug' })
+})
+
+t.test('what is named more than once counts once, as it was written first', async (t) => {
+  const [a, b] = [await add(), await add()]
+  const { report } = await sync([a.toUpperCase(), b, a, 'Nothing', 'nothing', 'Nothing', b.toUpperCase()])
+  t.same(
+    report.results.map(({ product_id, status }) => [product_id, status]),
+    [
+      [a.toUpperCase(), 'created'],
+      [b, 'created'],
+      ['Nothing', 'failed'],
+      ['nothing', 'failed'],
+    ],
+  )
+  t.equal(report.total, 4)
+  t.equal((await historyOf(a)).length, 2)
+})
+
+t.test('what the catalogue is known to refuse fails without a call and without a trace', async (t) => {
+  const id = await add({ currency: 'XAF' })
+  stage.calls.length = 0
+  const results = [await syncOne(id, { dryRun: true }), await syncOne(id)]
+  for (const result of results)
+    t.match(result, { status: 'failed', error: { code: 'currency_not_supported', message: 'XAF is not sold in here' } })
+  t.same(stage.calls, [])
+  t.same(await historyOf(id), [])
+})
+
+t.test('a provider that keeps no prices has none to differ', async (t) => {
+  stage.keepsPrices = false
+  t.teardown(() => {
+    stage.keepsPrices = true
+  })
+  const id = await add()
+  t.match(await syncOne(id), { status: 'created', provider_price_id: null })
+  await change(id, { total_cents: 1500 })
+  t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped', price_differs: undefined })
+})
+
+t.test('a provider without a catalogue has our ids, and nobody is called', async (t) => {
+  const provider = { ...shop.shop, id: 'gateway', catalog: null }
+  const id = await add()
+  const mapped = { provider_product_id: id, provider_price_id: null, mapped_locally: true }
+  stage.calls.length = 0
+  t.match(await syncOne(id, { provider, dryRun: true }), { status: 'created', ...mapped })
+  t.match(await syncOne(id, { provider }), { status: 'created', ...mapped })
+  t.match(await syncOne(id, { provider }), { status: 'skipped', ...mapped })
+  await change(id, { total_cents: 1500 })
+  t.match(await syncOne(id, { provider }), { status: 'skipped', ...mapped })
+  await change(id, { name: 'A cup' })
+  t.match(await syncOne(id, { provider }), { status: 'updated', ...mapped })
+  t.match(await syncOne(id, { provider, force: true }), { status: 'updated', ...mapped })
+  t.same(
+    (await historyOf(id)).filter((type) => type !== 'ProductChanged'),
+    Array(3).fill('ProductSynced'),
+  )
+  t.same(stage.calls, [])
+})
+
+t.test('each provider has its own record of a product', async (t) => {
+  const id = await add()
+  await syncOne(id)
+  t.match(await syncOne(id, { provider: { ...shop.shop, id: 'other' } }), { status: 'created' })
+  t.match(await syncOne(id), { status: 'skipped' })
+})

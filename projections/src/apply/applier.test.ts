@@ -1,0 +1,207 @@
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import type { Pool } from 'pg'
+import t from 'tap'
+import { payments } from '../payments/projection.ts'
+import { makeTable } from '../tables/tables.ts'
+import { forgetCheckpoints } from '../testing/testApply.ts'
+import { readModelDatabase } from '../testing/testDatabase.ts'
+import { createTestLog, guest, open, type TestLog, user } from '../testing/testEvents.ts'
+import { createApplier } from './applier.ts'
+import { liveCheckpoint, noteStopped } from './checkpoints.ts'
+
+const succeeded = {
+  occurred_at: '2026-03-01T11:00:00.000Z',
+  provider_time: '2026-03-01T11:00:00.000Z',
+  status: 'succeeded' as const,
+  provider_event_id: 'evt_1',
+  provider_intent_id: null,
+  provider_payment_id: 'ch_1',
+  amount_cents: null,
+  currency: null,
+}
+const processing = { ...succeeded, status: 'processing' as const, provider_event_id: 'evt_0' }
+
+const applierOf = (pool: Pool, version = 1) => createApplier({ pool, projection: payments, version })
+
+async function tableOf(pool: Pool, table = 'payments_v1'): Promise<string[]> {
+  const { rows } = await pool.query(`select to_jsonb(t) as row
+    from read_models.${table} as t order by id`)
+  return rows.map(({ row }) => JSON.stringify(row))
+}
+
+/** Where each row is stored: somewhere else once it was written again, even with what it had. */
+async function placesOf(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ place: string }>(
+    'select ctid::text as place from read_models.payments_v1 order by id',
+  )
+  return rows.map(({ place }) => place)
+}
+
+function someHistory(log: TestLog): void {
+  const ids = [open(log, user('u1')), open(log, guest('g@example.com')), open(log)]
+  for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(processing, state))
+  for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(succeeded, state))
+}
+
+t.test('a batch and its checkpoint are there together', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined)
+  const log = createTestLog()
+  someHistory(log)
+  const applier = applierOf(pool)
+  t.equal(await applier.start(), undefined)
+  await applier.apply(log.batch())
+  t.equal((await tableOf(pool)).length, 3)
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, log.batch().position)
+  t.same(await applierOf(pool).start(), log.batch().position, 'another runner reads on from there')
+})
+
+t.test('a batch that fails leaves neither rows nor a checkpoint', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  someHistory(log)
+  const applier = applierOf(pool)
+  await applier.start()
+  await pool.query("alter table read_models.payments_v1 add constraint broken check (status <> 'succeeded')")
+  await t.rejects(applier.apply(log.batch()), /broken/)
+  t.same(await tableOf(pool), [])
+  t.equal(await applier.start(), undefined)
+  await pool.query('alter table read_models.payments_v1 drop constraint broken')
+  await applier.apply(log.batch())
+  t.equal((await tableOf(pool)).length, 3, 'the same runner goes on once the fault is gone')
+})
+
+t.test('a repeat changes nothing, whether the checkpoint knows of it or was put back', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  someHistory(log)
+  const applier = applierOf(pool)
+  await applier.start()
+  await applier.apply(log.batch())
+  const rows = await tableOf(pool)
+  const places = await placesOf(pool)
+  await applier.apply(log.batch())
+  await applier.apply(log.batch(0, 2))
+  t.same(await tableOf(pool), rows)
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, log.batch().position, 'a checkpoint never goes back')
+
+  await forgetCheckpoints(pool)
+  const again = applierOf(pool)
+  await again.start()
+  for (let index = 0; index < log.events.length; index += 1) {
+    await again.apply(log.batch(index, index + 1))
+    t.same(await tableOf(pool), rows, 'an old revision never covers a newer one, not even for a moment')
+  }
+  await forgetCheckpoints(pool)
+  await again.start()
+  await again.apply(log.batch())
+  t.same(await placesOf(pool), places, 'and nothing is written a second time')
+})
+
+t.test('a history that overlaps what the table knows ends as if it had come once', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  const id = open(log, user('u1'))
+  const applier = applierOf(pool)
+  await applier.start()
+  await applier.apply(log.batch())
+  log.decide(id, (state) => recordEvidence(succeeded, state))
+  await forgetCheckpoints(pool)
+  await applier.start()
+  await applier.apply(log.batch())
+  const [row] = await tableOf(pool)
+  t.match(JSON.parse(row ?? '{}'), { status: 'succeeded', revision: 2, provider_payment_id: 'ch_1' })
+})
+
+t.test('of two runners the stale one is refused and writes nothing', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  const [ours, theirs] = [applierOf(pool), applierOf(pool)]
+  await ours.start()
+  await theirs.start()
+  open(log, user('u1'))
+  await ours.apply(log.batch())
+  open(log, user('u2'))
+  await t.rejects(theirs.apply(log.batch(2)), /not where it was left/)
+  t.equal((await tableOf(pool)).length, 1)
+  await theirs.start()
+  await theirs.apply(log.batch(2))
+  t.equal((await tableOf(pool)).length, 2)
+})
+
+t.test('two runners at once never lose or double an event', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  for (let index = 0; index < 40; index++) someHistory(log)
+
+  async function run(applier: ReturnType<typeof applierOf>, size: number): Promise<void> {
+    let from = await applier.start()
+    for (;;) {
+      const index = log.events.findIndex(({ position }) => from === undefined || position.commit > from.commit)
+      if (index === -1) return
+      await applier.apply(log.batch(index, index + size)).catch(() => undefined)
+      from = await applier.start()
+    }
+  }
+  await Promise.all([run(applierOf(pool), 7), run(applierOf(pool), 11)])
+  const rows = await tableOf(pool)
+  t.equal(rows.length, 120)
+  await pool.query('truncate read_models.payments_v1')
+  await forgetCheckpoints(pool)
+  const alone = applierOf(pool)
+  await alone.start()
+  await alone.apply(log.batch())
+  t.same(rows, await tableOf(pool))
+})
+
+t.test('a position without events moves the checkpoint alone', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const applier = applierOf(pool)
+  await applier.start()
+  await applier.apply({ events: [], position: { commit: 2n ** 62n, prepare: 2n ** 62n - 1n } })
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, { commit: 2n ** 62n, prepare: 2n ** 62n - 1n })
+
+  const stale = applierOf(pool)
+  await stale.start()
+  const next = { events: [], position: { commit: 2n ** 62n, prepare: 2n ** 62n } }
+  await applier.apply(next)
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, next.position, 'events of one commit have their own order')
+  const last = { events: [], position: { commit: 2n ** 62n + 1n, prepare: 0n } }
+  await t.rejects(stale.apply(last), { name: 'CheckpointLostError' })
+})
+
+t.test('another version fills its own table with its own checkpoint', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  t.equal(await makeTable(pool, payments, 'building'), 2)
+  const log = createTestLog()
+  someHistory(log)
+  const next = applierOf(pool, 2)
+  await next.start()
+  await next.apply(log.batch())
+  t.equal((await tableOf(pool, 'payments_v2')).length, 3)
+  t.same(await tableOf(pool), [])
+  t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined, 'the live version stands where it stood')
+})
+
+t.test('why a projection stands still is kept beside its checkpoint until it runs again', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  await applierOf(pool).start()
+  await noteStopped(pool, 'payments@1', 'event x cannot be read')
+  t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, 'event x cannot be read')
+  const applier = applierOf(pool)
+  await applier.start()
+  t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, 'event x cannot be read', 'a start proves nothing')
+  await applier.apply({ events: [], position: { commit: 1n, prepare: 1n } })
+  t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, null)
+})
+
+t.test('a text that Postgres cannot hold does not stop the projector', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const log = createTestLog()
+  open(log, { ...user('u1'), description: 'a\0b', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' })
+  const applier = applierOf(pool)
+  await applier.start()
+  await applier.apply(log.batch())
+  const { rows } = await pool.query('select description, metadata, tags from read_models.payments')
+  t.same(rows, [{ description: 'a\ufffdb', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' }])
+})

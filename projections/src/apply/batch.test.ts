@@ -1,0 +1,101 @@
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordIntentCreated, recordIntentRefused } from '@paylog/domain/payments/initiate'
+import t from 'tap'
+import { payments } from '../payments/projection.ts'
+import { defineProjection } from '../projection.ts'
+import { createTestLog, open } from '../testing/testEvents.ts'
+import { foldBatch } from './batch.ts'
+
+const said = (status: 'succeeded' | 'failed' | 'processing', provider_event_id = status) => ({
+  occurred_at: '2026-03-01T11:00:00.000Z',
+  provider_time: '2026-03-01T11:00:00.000Z',
+  status,
+  provider_event_id,
+  provider_intent_id: null,
+  provider_payment_id: 'ch_1',
+  amount_cents: null,
+  currency: null,
+})
+const created = {
+  occurred_at: '2026-03-01T12:00:00.000Z',
+  attempt: 2,
+  provider_intent_id: 'pi_2',
+  client_secret: 'cs_2',
+}
+const refused = {
+  occurred_at: '2026-03-01T10:30:00.000Z',
+  attempt: 1,
+  refusal: 'provider_unavailable' as const,
+  code: 'x',
+  message: 'x',
+}
+
+t.test('a row and its changes in one batch become one row', async (t) => {
+  const log = createTestLog()
+  const id = open(log)
+  log.decide(id, (state) => recordEvidence(said('succeeded'), state))
+  const { inserts, patches } = foldBatch(payments, log.events)
+  t.same(patches, [])
+  t.match(inserts, [{ id, revision: 2n, values: { status: 'succeeded', provider_payment_id: 'ch_1' } }])
+})
+
+t.test('changes of a row that is not in the batch become one patch', async (t) => {
+  const log = createTestLog()
+  const id = open(log)
+  log.decide(id, (state) => recordEvidence(said('processing'), state))
+  log.decide(id, (state) => recordEvidence(said('succeeded'), state))
+  const { inserts, patches } = foldBatch(payments, log.events.slice(1))
+  t.same(inserts, [])
+  t.match(patches, [{ id, revision: 3n, values: { status: 'succeeded', provider_intent_id: `pi_${id}` } }])
+  t.notOk(Object.hasOwn(patches[0]?.values ?? {}, 'description'), 'what nothing changed is not in the patch')
+})
+
+t.test('a new intent puts a failed payment back to pending, wherever the failure stands', async (t) => {
+  const log = createTestLog()
+  const id = open(log, { intent: false })
+  log.decide(id, (state) => recordIntentRefused(refused, state))
+  log.decide(id, (state) => recordIntentCreated(created, state))
+  const statusOf = (from: number) => {
+    const { inserts, patches } = foldBatch(payments, log.events.slice(from))
+    return [...inserts, ...patches][0]?.values.status
+  }
+  t.equal(statusOf(0), 'pending')
+  t.equal(statusOf(1), 'pending')
+  t.equal(statusOf(2), 'pending')
+  t.equal(statusOf(3), undefined, 'the intent itself says nothing about the status')
+})
+
+t.test('a new intent leaves a payment that succeeded meanwhile as it is', async (t) => {
+  const log = createTestLog()
+  const id = open(log, { intent: false })
+  log.decide(id, (state) => recordEvidence(said('succeeded'), state))
+  log.decide(id, (state) => recordIntentCreated(created, state))
+  t.match(foldBatch(payments, log.events).inserts, [{ values: { status: 'succeeded', client_secret: 'cs_2' } }])
+  t.match(foldBatch(payments, log.events.slice(1)).patches, [{ values: { status: 'succeeded' } }])
+})
+
+t.test('an event that comes twice within a batch counts once', async (t) => {
+  const log = createTestLog()
+  const id = open(log)
+  log.decide(id, (state) => recordEvidence(said('failed'), state))
+  t.same(foldBatch(payments, [...log.events, ...log.events]), foldBatch(payments, log.events))
+})
+
+t.test('an event of another kind changes nothing', async (t) => {
+  const events = [{ type: 'ProviderIntentOwned', data: { payment_id: 'x' }, revision: 0n }]
+  t.same(foldBatch(payments, events), { inserts: [], patches: [] })
+})
+
+t.test('a patch of a column without a merge rule is a mistake that shows', async (t) => {
+  const wrong = defineProjection<{ type: 'Changed'; data: object }, { alias: string }>({
+    name: 'wrong',
+    definition: 1,
+    streamPrefixes: [],
+    table: payments.table,
+    columns: { alias: { type: 'text' } },
+    idOf: () => 'x',
+    events: { Changed: true },
+    on: { Changed: () => ({ patch: { alias: 'y' } }) },
+  })
+  t.throws(() => foldBatch(wrong, [{ type: 'Changed', data: {}, revision: 1n }]), /wrong patches alias/)
+})

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { views } from '../payments/views.ts'
+import { readModelDatabase, watched } from '../testing/testDatabase.ts'
+import { type Asked, prepare } from './namedQuery.ts'
+
+type Values = { readonly first: string; readonly second: string | undefined }
+type Shape = { readonly doubled: boolean }
+
+/** Both values, one of them in capitals and before the other. */
+function capitals({ first, second }: Asked<Values>, { doubled }: Shape) {
+  const capital = first.through((text) => text.toUpperCase())
+  const last = second === undefined ? sql`'nothing'` : sql`${second}::text`
+  return sql<{ said: string }>`
+    select concat_ws(' ', ${last}, ${capital}::text${doubled ? sql`, ${capital}::text` : sql``}) as said`
+}
+
+t.test(
+  'a question is composed once for what it is asked with, and answered for the values of each asking',
+  async (t) => {
+    const { pool } = await readModelDatabase(t)
+    let composed = 0
+    const ask = prepare((asked: Asked<Values>, shape: Shape) => {
+      composed += 1
+      return capitals(asked, shape)
+    })
+    const { db, asked } = watched(pool)
+    const said = async (first: string, second: string | undefined, doubled = false) =>
+      (await ask(db, { first, second }, { doubled })).map((row) => row.said)
+    for (const round of ['a', 'b', 'c']) {
+      t.same(await said(`x${round}`, `y${round}`), [`y${round} X${round.toUpperCase()}`])
+      t.same(await said(round, undefined), [`nothing ${round.toUpperCase()}`])
+      t.same(await said(round, '', true), [` ${round.toUpperCase()} ${round.toUpperCase()}`])
+    }
+    t.equal(composed, 3)
+    t.equal(new Set(asked.map(({ name }) => name)).size, 3)
+    t.equal(new Set(asked.map(({ text }) => text)).size, 3)
+  },
+)
+
+t.test('a query that leaves out a given value, or brings one of its own, is refused', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const values = { owner: 'user:alice', id: '00000000-0000-7000-8000-000000000000' }
+  const forgetful = prepare(({ id }: Asked<typeof values>) =>
+    views.selectFrom('payments').select('id').where('id', '=', id),
+  )
+  await t.rejects(forgetful(pool, values, {}), { message: /^Nothing is done with owner in: select/ })
+  const stubborn = prepare(({ owner, id }: Asked<typeof values>) =>
+    views
+      .selectFrom('payments')
+      .select('id')
+      .where('id', '=', id)
+      .where('owner', '=', owner)
+      .where('currency', '=', 'EUR'),
+  )
+  await t.rejects(stubborn(pool, values, {}), { message: /^A constant would be sent as a parameter of: select/ })
+})

@@ -1,0 +1,91 @@
+// How Postgres answers the questions once a connection has them prepared: by indexes, whatever the parameters are.
+import { randomUUID } from 'node:crypto'
+import { userOwner } from '@paylog/domain/owner'
+import type { Pool, PoolClient } from 'pg'
+import t from 'tap'
+import { getAddress, listAddresses } from '../addresses/queries.ts'
+import { getPaymentMethod, listPaymentMethods } from '../payment-methods/queries.ts'
+import { getPayment, listPayments } from '../payments/queries.ts'
+import { getProduct, listProducts, type ProductsQuestion } from '../products/queries.ts'
+import { everything } from '../testing/testCatalog.ts'
+import { readModelDatabase, watched } from '../testing/testDatabase.ts'
+import type { Queryable } from './namedQuery.ts'
+import { newestFirst } from './page.ts'
+
+const owner = userOwner('u1')
+const all = { owner, page: 1, limit: 50, ...newestFirst }
+const allProducts: ProductsQuestion = { ...everything, limit: 50 }
+const counted = /Index Only Scan using products_v1_by_filters/
+const one = { id: randomUUID(), owner }
+
+const questions: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
+  ['payments', (db) => listPayments(db, { ...all, withMethod: false }), [/payments_v1_by_owner/]],
+  [
+    'payments with their methods',
+    (db) => listPayments(db, { ...all, withMethod: true }),
+    [/payments_v1_by_owner/, /payment_methods_v1_pkey/],
+  ],
+  ['one payment', (db) => getPayment(db, one), [/payment_methods_v1_pkey/]],
+  [
+    'payment methods',
+    (db) => listPaymentMethods(db, all),
+    [/payment_methods_v1_by_owner/, /Index Only Scan using payment_methods_v1_by_choice/],
+  ],
+  ['one payment method', (db) => getPaymentMethod(db, one), [/payment_methods_v1_by_choice/]],
+  [
+    'addresses',
+    (db) => listAddresses(db, all),
+    [/addresses_v1_by_owner/, /Index Only Scan using addresses_v1_by_choice/],
+  ],
+  [
+    'addresses of a type',
+    (db) => listAddresses(db, { ...all, address_type: 'billing' }),
+    [/addresses_v1_by_owner/, /addresses_v1_by_choice/],
+  ],
+  ['one address', (db) => getAddress(db, one), [/addresses_v1_by_choice/]],
+  [
+    'products',
+    (db) => listProducts(db, allProducts),
+    [counted, /Index Only Scan Backward using products_v1_by_creation/, /Index Scan using products_v1_pkey/],
+  ],
+  [
+    'products by name',
+    (db) => listProducts(db, { ...allProducts, orderBy: 'name', orderDir: 'asc' }),
+    [counted, /Index Only Scan using products_v1_by_name/],
+  ],
+  [
+    'products by subtotal',
+    (db) => listProducts(db, { ...allProducts, orderBy: 'subtotal_cents' }),
+    [counted, /Index Only Scan Backward using products_v1_by_subtotal/],
+  ],
+  [
+    'products by their last change',
+    (db) => listProducts(db, { ...allProducts, orderBy: 'updated_at' }),
+    [counted, /Index Only Scan Backward using products_v1_by_update/],
+  ],
+  ['one product', (db) => getProduct(db, { id: one.id }), [/products_v1_pkey/]],
+]
+
+/** The plan for any parameters, where a table is only read as a whole if nothing else can be done. */
+async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Promise<unknown>): Promise<string> {
+  const { db, asked } = watched(pool)
+  await ask(db)
+  const [query] = asked
+  await client.query(`prepare asked as ${query?.text}`)
+  const given = query?.values?.map(() => 'null').join(', ')
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute asked(${given})`)
+  await client.query('deallocate asked')
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+t.test('no prepared question reads a table as a whole', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const client = await pool.connect()
+  await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off')
+  for (const [name, ask, indexes] of questions) {
+    const plan = await planOf(pool, client, ask)
+    t.notMatch(plan, /Seq Scan/, name)
+    for (const index of indexes) t.match(plan, index, name)
+  }
+  client.release(true)
+})

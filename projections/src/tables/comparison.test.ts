@@ -1,0 +1,87 @@
+import type { Pool } from 'pg'
+import t from 'tap'
+import { createApplier } from '../apply/applier.ts'
+import { inTransaction } from '../apply/transaction.ts'
+import { payments } from '../payments/projection.ts'
+import { readModelDatabase } from '../testing/testDatabase.ts'
+import { createTestLog, open } from '../testing/testEvents.ts'
+import { differencesOf, type RowDifference, sumOf } from './comparison.ts'
+import { makeTable } from './tables.ts'
+
+/** Two tables with the same rows: the live one, and one beside it. */
+async function twoTables(pool: Pool, count: number): Promise<string[]> {
+  const log = createTestLog()
+  for (let row = 0; row < count; row += 1) open(log, { metadata: { a: 1 } })
+  await makeTable(pool, payments, 'building')
+  for (const version of [1, 2]) {
+    const applier = createApplier({ pool, projection: payments, version })
+    await applier.start()
+    await applier.apply(log.batch())
+  }
+  return [...new Set(log.events.map(({ id }) => id))].toSorted()
+}
+
+async function compared(pool: Pool): Promise<{ isSame: boolean; differences: RowDifference[] }> {
+  return inTransaction(pool, async (client) => {
+    const [found, expected] = [await sumOf(client, payments, 1), await sumOf(client, payments, 2)]
+    const differences: RowDifference[] = []
+    for await (const row of differencesOf(client, payments, { found: 1, expected: 2 })) differences.push(row)
+    return { isSame: found.rows === expected.rows && found.hash === expected.hash, differences }
+  })
+}
+
+t.test('each difference is found, with the columns that differ and what is there', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const [id = ''] = await twoTables(pool, 3)
+  t.same(await compared(pool), { isSame: true, differences: [] })
+  const rest = payments.columns
+  const sames: readonly (readonly [string, string, unknown, unknown])[] = [
+    ['status', "'succeeded'", 'succeeded', 'pending'],
+    ['description', "''", '', null],
+    ['total_cents', '999', 999, 1000],
+    ['revision', '7', 7, 1],
+    ['is_guest_payment', 'not is_guest_payment', false, true],
+    [
+      'updated_at',
+      "updated_at + interval '1 microsecond'",
+      '2026-03-01T10:00:00.000001+00:00',
+      '2026-03-01T10:00:00+00:00',
+    ],
+    ['metadata', `'{"a":2}'`, { a: 2 }, { a: 1 }],
+    ['metadata', `'{"a": 1}'`, '{"a": 1}', '{"a":1}'],
+    ['completed_at', "'infinity'", 'infinity', null],
+  ]
+  for (const [column, value, found, expected] of sames) {
+    t.ok(column === 'revision' || column in rest)
+    await pool.query(`update read_models.payments_v1 set ${column} = ${value} where id = $1`, [id])
+    t.same(await compared(pool), {
+      isSame: false,
+      differences: [{ id, kind: 'different', columns: [{ column, found, expected }] }],
+    })
+    await pool.query(
+      `update read_models.payments_v1 as t set ${column} = o.${column} from read_models.payments_v2 as o where o.id = t.id`,
+    )
+  }
+  await pool.query(`update read_models.payments_v1 set total_cents = 9007199254740993 where id = '${id}';
+    update read_models.payments_v2 set total_cents = 9007199254740992 where id = '${id}'`)
+  const columns = [{ column: 'total_cents', found: '9007199254740993', expected: '9007199254740992' }]
+  t.same(
+    (await compared(pool)).differences,
+    [{ id, kind: 'different', columns }],
+    'numbers that JavaScript cannot tell apart',
+  )
+})
+
+t.test('rows that are missing and rows that are too many are named, in order, however many they are', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const ids = await twoTables(pool, 1_200)
+  const [missing, extra] = [ids.filter((_, index) => index % 2 === 0), ids.filter((_, index) => index % 2 === 1)]
+  await pool.query('delete from read_models.payments_v1 where id = any($1)', [missing])
+  await pool.query('delete from read_models.payments_v2 where id = any($1)', [extra])
+  const { isSame, differences } = await compared(pool)
+  t.notOk(isSame)
+  t.same(
+    differences,
+    ids.map((id, index) => ({ id, kind: index % 2 === 0 ? 'missing' : 'extra' })),
+  )
+})

@@ -1,0 +1,94 @@
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Pool } from 'pg'
+import t from 'tap'
+import { inTransaction } from '../apply/transaction.ts'
+import { payments } from '../payments/projection.ts'
+import type { Projection } from '../projection.ts'
+import { readModelDatabase } from '../testing/testDatabase.ts'
+import { dropTable, dropUnfinished, holdLiveCheckpoint, indexTable, listTables, makeTable, switchTo } from './tables.ts'
+
+const later: Projection = {
+  ...payments,
+  definition: 2,
+  table: { ...payments.table, view: (table) => payments.table.view(table).replace('id,', "'new' as news, id,") },
+}
+
+const switching = (pool: Pool, projection: Projection, version: number, viewPatienceMs = 1_000) =>
+  inTransaction(pool, async (client) => {
+    await holdLiveCheckpoint(client, projection)
+    await switchTo(client, projection, { version, position: undefined, viewPatienceMs })
+  })
+
+const states = async (pool: Pool) => (await listTables(pool, 'payments')).map(({ state }) => state)
+
+t.test(
+  'tables are numbered one after the other, by however many at once, and the live one is never dropped',
+  async (t) => {
+    const { pool } = await readModelDatabase(t)
+    const made = await Promise.all([1, 2, 3].map(() => makeTable(pool, payments, 'building')))
+    t.same(made.toSorted(), [2, 3, 4])
+    t.same(await dropUnfinished(pool, payments, 'scratch'), [], 'what others fill is left alone')
+    t.same(await dropUnfinished(pool, payments, 'building'), [2, 3, 4])
+    await t.rejects(dropTable(pool, payments, 1), /payments_v1 is the live table/)
+    await dropTable(pool, payments, 9)
+    t.same(await states(pool), ['live'])
+  },
+)
+
+t.test('a table that is not where it was left does not become the live one', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const version = await makeTable(pool, payments, 'building')
+  await pool.query(
+    "update read_models.checkpoints set commit_position = 5, prepare_position = 5 where name = 'payments@2'",
+  )
+  await t.rejects(switching(pool, payments, version), { name: 'CheckpointLostError' }, 'somebody else fills it')
+  await t.rejects(switching(pool, payments, 7), { name: 'CheckpointLostError' }, 'it was dropped')
+  t.same(await states(pool), ['live', 'building'])
+})
+
+t.test('who asks the view while it is made anew waits, and may do what they could before', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const role = `reader_${process.pid}`
+  await pool.query(`create role ${role}; grant usage on schema read_models to ${role};
+    grant select on read_models.payments to ${role} with grant option; grant select on read_models.payments to public`)
+  const version = await makeTable(pool, later, 'building')
+  await indexTable(pool, later, version)
+  const asked = { name: 'asked', text: 'select id, status from read_models.payments' }
+  const reader = await pool.connect()
+  await reader.query(asked)
+  const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid')
+  let waiting: Promise<unknown> | undefined
+  await inTransaction(pool, async (client) => {
+    await switchTo(client, later, { version, position: undefined, viewPatienceMs: 1_000 })
+    waiting = reader.query(asked)
+    const isWaiting = async () => {
+      const found = await pool.query("select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'", [
+        rows[0]?.pid,
+      ])
+      return found.rowCount === 1
+    }
+    await waitFor(isWaiting, { what: 'the reader to wait' })
+  })
+  t.match(await waiting, { rowCount: 0 })
+  reader.release()
+  t.match((await pool.query('select news from read_models.payments')).fields, [{ name: 'news' }])
+  const may = await pool.query(
+    `select has_table_privilege($1, 'read_models.payments', 'select with grant option') as role,
+       (select count(*)::int from pg_class, aclexplode(relacl) where oid = 'read_models.payments'::regclass and grantee = 0) as public`,
+    [role],
+  )
+  t.same(may.rows, [{ role: true, public: 1 }])
+  await pool.query(`drop owned by ${role}; drop role ${role}`)
+})
+
+t.test('a view that is in use is waited for only as long as that, and nothing is changed then', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const version = await makeTable(pool, payments, 'building')
+  await inTransaction(pool, async (reader) => {
+    await reader.query('select from read_models.payments')
+    await t.rejects(switching(pool, payments, version, 50), { code: '55P03' })
+  })
+  t.same(await states(pool), ['live', 'building'])
+  await switching(pool, payments, version, 50)
+  t.same(await states(pool), ['retired', 'live'])
+})
