@@ -8,10 +8,13 @@ export type CoverageSummary = Readonly<Record<string, Figures>>
 
 const measures = ['lines', 'branches', 'functions'] as const
 
+/** Folders in which everything is there for tests and benchmarks alone. */
+const forTests = /\/(testing|bench|fixtures|access|canonical-table|conformance|durability)\//
+
 /** @param path from the root: whether it is a source of ours and neither a test nor there for tests and benchmarks alone */
 export function isMeasured(path: string): boolean {
   if (!/^(apps|packages|projections|deploy|tools)\/.*\.(ts|mjs)$/.test(path)) return false
-  return !/node_modules\/|\.test\.ts$|\/(testing|bench|fixtures)\/|^packages\/testing\//.test(path)
+  return !/node_modules\/|\.test\.ts$/.test(path) && !forTests.test(path)
 }
 
 /** `apps/worker`, `projections`. */

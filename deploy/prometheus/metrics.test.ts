@@ -6,8 +6,8 @@ import { startIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { alerts, alertsPage, dashboard, jobs } from './papers.ts'
-import { readExpression, readPage, type Sample, select } from './promQl.ts'
+import { alerts, alertsPage, dashboard, jobs } from '../testing/papers.ts'
+import { readExpression, readPage, type Sample, select } from '../testing/promQl.ts'
 
 /** The services as they run in production, each a process of its own, and the pages of their figures. */
 async function startServices(t: Test) {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { guest, open, type TestLog } from '@paylog/projections/testing/testEvents'
 import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from './testApi.ts'
+import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from './testing/testApi.ts'
 
 const { log, project, get, pool, broken } = await startTestApi(t)
 

@@ -4,7 +4,7 @@ import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testing/tes
 import { startHouse } from '@paylog/projector/testing/house'
 import { append, openPayment } from '@paylog/projector/testing/traffic'
 import t from 'tap'
-import { asAda, asAdmin, startTestApi } from './testApi.ts'
+import { asAda, asAdmin, startTestApi } from './testing/testApi.ts'
 
 t.test('a read after a write of something else does not wait in vain', async (t) => {
   const { pool, store, startProjector } = await startHouse(t)

@@ -4,7 +4,7 @@ import { createHealth } from '@paylog/runtime/process/health'
 import t from 'tap'
 import { createCheckpointWatcher } from './readAfter.ts'
 import { checkReadSide } from './readiness.ts'
-import { ada, asAda, startTestApi } from './testApi.ts'
+import { ada, asAda, startTestApi } from './testing/testApi.ts'
 
 t.test('a read waits for the position that it names, and then sees it', async (t) => {
   const { log, project, get } = await startTestApi(t)

@@ -10,7 +10,7 @@ import {
   tested,
   toldTo,
   unmatched,
-} from './webhook-tests/testEvents.ts'
+} from './testing/testEvents.ts'
 
 const bodiesOf = (event: RecordedDomainEvent, mode = 'canonical') =>
   toldTo(event, nodeSettings(1, mode)).map(({ body }) => body)

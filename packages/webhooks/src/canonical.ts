@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
 import type { Notice } from './chat/notice.ts'
 import { unmatchedMessages } from './unmatched.ts'
-import { simulationMessages, testMessages } from './webhook-tests/webhookTests.ts'
+import { simulationMessages, testMessages } from './webhookTests.ts'
 
 /** A message before it has a receiver. `null` stands for what the source does not say. */
 export type CanonicalMessage = {

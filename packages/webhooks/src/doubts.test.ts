@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decodeNodes } from './nodes/nodes.ts'
-import { nodeSettings, type Settings } from './webhook-tests/testEvents.ts'
+import { nodeSettings, type Settings } from './testing/testEvents.ts'
 
 function warnings(...settings: readonly Settings[]): readonly string[] {
   const { warnings, problems } = decodeNodes(Object.assign({}, ...settings))

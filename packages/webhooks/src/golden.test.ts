@@ -4,7 +4,7 @@ import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
 import { eventModes } from './nodes/nodes.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
-import { nodeSettings, nodesFrom } from './webhook-tests/testEvents.ts'
+import { nodeSettings, nodesFrom } from './testing/testEvents.ts'
 
 const chats = chatServices.map((format) => ['both', format] as const)
 const nodes = nodesFrom(

@@ -10,7 +10,7 @@ import {
   tested,
   toldTo,
   unmatched,
-} from './webhook-tests/testEvents.ts'
+} from './testing/testEvents.ts'
 
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }
 const told = (event: RecordedDomainEvent) => toldTo(event, list)

@@ -13,7 +13,7 @@ import {
   tested,
   toldTo,
   unmatched,
-} from './webhook-tests/testEvents.ts'
+} from './testing/testEvents.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
 /** A node of each mode that reads JSON, one of each in a chat, and one of each in the single list. */

@@ -17,7 +17,7 @@ import {
   simulated,
   tested,
   unmatched,
-} from './webhook-tests/testEvents.ts'
+} from './testing/testEvents.ts'
 
 const types = [
   ['payment_intent.succeeded', 'payment_intent.succeeded'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { notification, toldUnmatched, unchanged } from './webhook-tests/testNotification.ts'
+import { notification, toldUnmatched, unchanged } from './testing/testNotification.ts'
 
 const changed = { ...unchanged, status_changed: true }
 /** What canonical messages say of it. */

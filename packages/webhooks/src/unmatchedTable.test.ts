@@ -1,6 +1,6 @@
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
 import t from 'tap'
-import { notification, told, toldUnmatched, unchanged } from './webhook-tests/testNotification.ts'
+import { notification, told, toldUnmatched, unchanged } from './testing/testNotification.ts'
 
 /**
  * The canonical table for what is not ours: the provider's type, the generic one, the status in the provider's words, what

@@ -1,4 +1,4 @@
-// Room: projections, tests only. A log applied as a projector would, in pieces of any size.
+// A log applied as a projector would, in pieces of any size.
 import type { Pool } from 'pg'
 import { createApplier } from '../apply/applier.ts'
 import type { Projection } from '../projection.ts'

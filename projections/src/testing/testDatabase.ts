@@ -1,4 +1,4 @@
-// Room: projections, tests only. A database of its own with the read models' tables.
+// A database of its own with the read models' tables.
 
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'

@@ -1,4 +1,4 @@
-// Room: projections, tests only. Events as the log would hand them out, of payments and of everything else.
+// Events as the log would hand them out, of payments and of everything else.
 import { randomUUID } from 'node:crypto'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Fold } from '@paylog/domain/messages'

@@ -1,4 +1,4 @@
-// Room: projections, tests only. Whatever may happen to payments, methods, addresses and products, in whatever order.
+// Whatever may happen to payments, methods, addresses and products, in whatever order.
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import type { Fold } from '@paylog/domain/messages'
 import {
@@ -9,7 +9,7 @@ import {
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentFold } from '@paylog/domain/payments/payment'
-import { steps } from '@paylog/domain/payments/randomStory'
+import { steps } from '@paylog/domain/payments/testing/randomStory'
 import { productFold } from '@paylog/domain/products/product'
 import { startSync } from '@paylog/domain/products/sync'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// Room: projections, tests only. What happens to saved methods, addresses and products, as the log would tell it.
+// What happens to saved methods, addresses and products, as the log would tell it.
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { nothingSaid } from '@paylog/domain/addresses/events'

@@ -1,7 +1,7 @@
 // What administrators are shown of any payment, and what everybody else is told.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { after, at, fold, says } from '@paylog/domain/payments/testStory'
+import { after, at, fold, says } from '@paylog/domain/payments/testing/testStory'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'

@@ -1,4 +1,4 @@
-// Room: projector, tests only. Whether the read models are what the log says, told apart from the projections.
+// Whether the read models are what the log says, told apart from the projections.
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Projection } from '@paylog/projections/projection'

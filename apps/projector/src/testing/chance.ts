@@ -1,4 +1,4 @@
-// Room: projector, tests only. Chance that can be repeated: with SEED in the environment.
+// Chance that can be repeated: with SEED in the environment.
 import type { Test } from 'tap'
 
 export type Chance = {

@@ -1,4 +1,4 @@
-// Room: projector, tests only. A log, a database for the read models, and a projector between them.
+// A log, a database for the read models, and a projector between them.
 import { userOwner } from '@paylog/domain/owner'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { listAddresses } from '@paylog/projections/addresses/queries'

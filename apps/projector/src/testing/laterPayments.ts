@@ -1,4 +1,4 @@
-// Room: projector, tests only. Payments as a later version of the program defines them: with one more column, which is the
+// Payments as a later version of the program defines them: with one more column, which is the
 // first of the view, so that the view has to be made anew.
 import { payments } from '@paylog/projections/payments/projection'
 import type { Change, Projection, Values } from '@paylog/projections/projection'

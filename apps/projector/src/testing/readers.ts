@@ -1,4 +1,4 @@
-// Room: projector, tests only. Clients that read all the time and notice what no client may ever see.
+// Clients that read all the time and notice what no client may ever see.
 import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/owner'
 import { livePositions } from '@paylog/projections/apply/checkpoints'

@@ -1,4 +1,4 @@
-// Room: projector, tests only. A rebuild or a verification as a process of its own, which can be killed wherever it is.
+// A rebuild or a verification as a process of its own, which can be killed wherever it is.
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'

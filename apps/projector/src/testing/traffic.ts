@@ -1,4 +1,4 @@
-// Room: projector, tests only. Commands that keep coming while something else is tested.
+// Commands that keep coming while something else is tested.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DomainEvent, Fold } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'

@@ -1,4 +1,4 @@
-// Room: projector, tests only. Rebuilds and verifications within the test's own process.
+// Rebuilds and verifications within the test's own process.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Projection } from '@paylog/projections/projection'
 import { projections } from '@paylog/projections/registry'

@@ -2,7 +2,7 @@ import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addres
 import { AddressResource } from '@paylog/domain/addresses/resource'
 import { keepAddress, ofGuest, ofUser } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asGuest, startTestApi } from '../testApi.ts'
+import { ada, asAda, asGuest, startTestApi } from '../testing/testApi.ts'
 
 const ofAda = ofUser(ada.payer.id)
 const occurred_at = '2026-03-02T10:00:00.000Z'

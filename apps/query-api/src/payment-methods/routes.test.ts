@@ -2,7 +2,7 @@ import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-m
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asGuest, startTestApi } from '../testApi.ts'
+import { ada, asAda, asGuest, startTestApi } from '../testing/testApi.ts'
 
 const ofAda = ofUser(ada.payer.id)
 

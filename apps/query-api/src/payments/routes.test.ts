@@ -4,7 +4,7 @@ import { PaymentResource } from '@paylog/domain/payments/resource'
 import { guest, open } from '@paylog/projections/testing/testEvents'
 import { ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from '../testApi.ts'
+import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from '../testing/testApi.ts'
 
 const succeeded = {
   occurred_at: '2026-03-02T00:00:00.000Z',

@@ -3,7 +3,7 @@ import { ProductResource } from '@paylog/domain/products/resource'
 import type { TestLog } from '@paylog/projections/testing/testEvents'
 import { changeOffer, offer } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { asAda, asAdmin, asGuest, startTestApi } from '../testApi.ts'
+import { asAda, asAdmin, asGuest, startTestApi } from '../testing/testApi.ts'
 
 const path = '/admin/products'
 

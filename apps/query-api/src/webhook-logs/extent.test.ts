@@ -1,7 +1,7 @@
 // How much of it is shown, and that the order holds.
 import t from 'tap'
-import { asAdmin } from '../testApi.ts'
-import { failed, startWebhookLog } from './testWebhooks.ts'
+import { asAdmin } from '../testing/testApi.ts'
+import { failed, startWebhookLog } from '../testing/testWebhooks.ts'
 
 const kib = 1024
 /** A body of so many bytes. */

@@ -4,7 +4,7 @@ import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import { watched } from '@paylog/projections/testing/testDatabase'
 import { getWebhookLog, listWebhookLogs, type WebhookLogsQuestion } from '@paylog/projections/webhook-logs/queries'
 import t from 'tap'
-import { startWebhookLog } from './testWebhooks.ts'
+import { startWebhookLog } from '../testing/testWebhooks.ts'
 
 const rows = 60_000
 

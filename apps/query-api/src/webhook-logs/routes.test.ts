@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { ada, asAda, asAdmin, asGrace, asGuest, grace } from '../testApi.ts'
-import { failed, startWebhookLog } from './testWebhooks.ts'
+import { ada, asAda, asAdmin, asGrace, asGuest, grace } from '../testing/testApi.ts'
+import { failed, startWebhookLog } from '../testing/testWebhooks.ts'
 
 const idsOf = (entries: readonly { id: string }[]) => entries.map(({ id }) => id)
 

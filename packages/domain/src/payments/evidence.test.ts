@@ -4,7 +4,7 @@ import t from 'tap'
 import type { RecordEvidence } from './evidence.ts'
 import { existing, paymentFold } from './payment.ts'
 import type { PaymentStatus } from './status.ts'
-import { after, at, declined, fold, initiated, refusedBy, says, shows, tell, unavailable } from './testStory.ts'
+import { after, at, declined, fold, initiated, refusedBy, says, shows, tell, unavailable } from './testing/testStory.ts'
 
 type Source = NonNullable<RecordEvidence['source']>
 type Age = 'older' | 'same' | 'newer'

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { existing, type Payment } from './payment.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
-import { after, fold, says, shows, tell } from './testStory.ts'
+import { after, fold, says, shows, tell } from './testing/testStory.ts'
 
 const open = ['pending', 'processing', 'failed'] as const
 type Telling = ReturnType<typeof says>

@@ -4,8 +4,8 @@ import { Compile } from 'typebox/compile'
 import type { PaymentEvent } from './events.ts'
 import { eventsUntil, HistoryEntry, type PaymentEventOnRecord, paymentHistory } from './history.ts'
 import { existing } from './payment.ts'
-import { steps } from './randomStory.ts'
-import { after, at, fold, initiated } from './testStory.ts'
+import { steps } from './testing/randomStory.ts'
+import { after, at, fold, initiated } from './testing/testStory.ts'
 
 /** As the log would have recorded them, between events of others. */
 const recorded = (events: readonly PaymentEvent[]): PaymentEventOnRecord[] =>

@@ -8,7 +8,18 @@ import {
   startAttempt,
 } from './initiate.ts'
 import { noPayment, type PaymentState, paymentFold } from './payment.ts'
-import { after, at, created, declined, fold, initiated, opening, refusedBy, says, unavailable } from './testStory.ts'
+import {
+  after,
+  at,
+  created,
+  declined,
+  fold,
+  initiated,
+  opening,
+  refusedBy,
+  says,
+  unavailable,
+} from './testing/testStory.ts'
 
 const unknown = (attempt = 1) => {
   return (state: PaymentState) => recordOutcomeUnknown({ occurred_at: at(6), attempt, reason: 'timeout' }, state)

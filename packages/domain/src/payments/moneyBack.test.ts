@@ -3,7 +3,7 @@ import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './moneyBack.ts'
 import { existing, type Payment, type PaymentState, paymentFold } from './payment.ts'
-import { after, at, created, declined, fold, initiated, refusedBy, says, shows } from './testStory.ts'
+import { after, at, created, declined, fold, initiated, refusedBy, says, shows } from './testing/testStory.ts'
 
 const source = {
   occurred_at: at(91),

@@ -4,9 +4,9 @@ import { Compile } from 'typebox/compile'
 import { type PaymentEvent, paymentEvents } from './events.ts'
 import { isNotice, noticeOf } from './notices.ts'
 import { existing, type Payment } from './payment.ts'
-import { type Step, steps } from './randomStory.ts'
 import { isAbsorbing } from './status.ts'
-import { fold, initiated } from './testStory.ts'
+import { type Step, steps } from './testing/randomStory.ts'
+import { fold, initiated } from './testing/testStory.ts'
 
 const validators = new Map(Object.entries(paymentEvents).map(([type, schema]) => [type, Compile(schema)]))
 

@@ -2,7 +2,7 @@ import { given } from '@paylog/testing/givenWhenThen'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { existing, type Payment, type PaymentState, paymentFold } from './payment.ts'
-import { after, at, fold, says, shows, tell } from './testStory.ts'
+import { after, at, fold, says, shows, tell } from './testing/testStory.ts'
 
 const created = () => existing(fold(after()))
 const askable = { source: 'askable_notification' } as const

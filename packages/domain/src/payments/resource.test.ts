@@ -2,7 +2,7 @@ import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { existing } from './payment.ts'
 import { PaymentResource, paymentResource } from './resource.ts'
-import { after, at, fold } from './testStory.ts'
+import { after, at, fold } from './testing/testStory.ts'
 
 t.test('a payment is shown with every field of the interface, and nothing else of its state', async (t) => {
   const resource = paymentResource(existing(fold(after('succeeded'))), null)

@@ -1,8 +1,8 @@
 // Two logs are the same when every moved event is, and only then.
 import t from 'tap'
 import type { RawEvent } from '../raw/rawEvent.ts'
+import { raw } from '../testing/testLogs.ts'
 import { compareWith } from './comparison.ts'
-import { raw } from './testLogs.ts'
 
 async function* logOf(...events: RawEvent[]): AsyncGenerator<RawEvent> {
   yield* events

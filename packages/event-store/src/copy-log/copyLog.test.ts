@@ -4,8 +4,6 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import t from 'tap'
 import { isMoved } from '../raw/rawEvent.ts'
 import { readLog } from '../raw/rawRead.ts'
-import { type CopyProgress, copyLog } from './copyLog.ts'
-import { appendRaw } from './rawWrite.ts'
 import {
   contents,
   copy,
@@ -16,7 +14,9 @@ import {
   startLogProcesses,
   startLogs,
   withoutIds,
-} from './testLogs.ts'
+} from '../testing/testLogs.ts'
+import { type CopyProgress, copyLog } from './copyLog.ts'
+import { appendRaw } from './rawWrite.ts'
 
 t.test('bytes, ids, revisions and the order of all streams stay as they are', async (t) => {
   const { source, target } = await startLogs(t)

@@ -1,8 +1,8 @@
 // What is not copied, and that nothing was written then.
 import t from 'tap'
+import { contents, copy, inDatabase, json, raw, startLogs } from '../testing/testLogs.ts'
 import { copyLog } from './copyLog.ts'
 import { appendRaw } from './rawWrite.ts'
-import { contents, copy, inDatabase, json, raw, startLogs } from './testLogs.ts'
 
 t.test('a target with anything else in it is refused, and stays as it is', async (t) => {
   const { source, target } = await startLogs(t)

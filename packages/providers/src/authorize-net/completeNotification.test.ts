@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { connect, sampleInvoice, startGateway } from './testGateway.ts'
-import { complete, paid, receive } from './testNotification.ts'
+import { connect, sampleInvoice, startGateway } from './testing/testGateway.ts'
+import { complete, paid, receive } from './testing/testNotification.ts'
 
 t.test('a payment is told with its invoice, its exact amount and its customer', async (t) => {
   const { fake, provider, transId } = await paid(t, { email: 'ada@example.com' })

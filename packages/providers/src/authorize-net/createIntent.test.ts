@@ -2,7 +2,7 @@
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { connect, open, sampleIntent, sampleInvoice, startGateway } from './testGateway.ts'
+import { connect, open, sampleIntent, sampleInvoice, startGateway } from './testing/testGateway.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }

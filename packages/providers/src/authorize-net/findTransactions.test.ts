@@ -1,7 +1,7 @@
 // The search for the transactions of a payment in the lists of the gateway.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
-import { open, retrieve, sampleInvoice, sampleRef, startGateway } from './testGateway.ts'
+import { open, retrieve, sampleInvoice, sampleRef, startGateway } from './testing/testGateway.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs

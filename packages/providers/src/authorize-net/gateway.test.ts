@@ -1,7 +1,7 @@
 // The account's currency, which the gateway is asked for once.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t, { type Test } from 'tap'
-import { connect, open, retrieve, sampleRef, startGateway } from './testGateway.ts'
+import { connect, open, retrieve, sampleRef, startGateway } from './testing/testGateway.ts'
 
 /** A payment that was made, and how the currency of its snapshot is found. */
 async function paid(t: Test, options: Parameters<typeof startGateway>[1] = {}) {

@@ -1,7 +1,7 @@
 // What became of a payment, found by its transaction or by its invoice number.
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { open, retrieve, sampleIntent, sampleInvoice, sampleRef, startGateway } from './testGateway.ts'
+import { open, retrieve, sampleIntent, sampleInvoice, sampleRef, startGateway } from './testing/testGateway.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 /** What the fake does happens now; only the payment is older. */

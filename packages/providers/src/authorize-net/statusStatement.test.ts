@@ -1,6 +1,6 @@
 import t from 'tap'
-import { open, sampleInvoice, startGateway } from './testGateway.ts'
-import { complete, paid, receive } from './testNotification.ts'
+import { open, sampleInvoice, startGateway } from './testing/testGateway.ts'
+import { complete, paid, receive } from './testing/testNotification.ts'
 
 const hourMs = 60 * 60 * 1000
 

@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createHttpClient } from '../http.ts'
 import { createAccessTokens } from './accessToken.ts'
-import { createRequest, paypalFor, startPaypal } from './testPaypal.ts'
+import { createRequest, paypalFor, startPaypal } from './testing/testPaypal.ts'
 
 const tokenPath = /oauth2/
 const create = (key: string) => ({ ...createRequest, idempotency_key: key })

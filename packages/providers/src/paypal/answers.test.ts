@@ -4,7 +4,7 @@ import { listen } from '@paylog/testing/httpServer'
 import t, { type Test } from 'tap'
 import type { ProviderErrorKind } from '../provider.ts'
 import { createPaypal } from './paypal.ts'
-import { capture, createRequest, refTo, retrieve } from './testPaypal.ts'
+import { capture, createRequest, refTo, retrieve } from './testing/testPaypal.ts'
 
 /** An adapter to which every call but the one for a token is answered with this. */
 async function answered(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {

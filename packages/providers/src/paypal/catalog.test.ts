@@ -11,8 +11,8 @@ import {
   productId,
   put,
   ticket,
-} from './catalogUnderTest.ts'
-import { startPaypal } from './testPaypal.ts'
+} from './testing/catalogUnderTest.ts'
+import { startPaypal } from './testing/testPaypal.ts'
 
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 

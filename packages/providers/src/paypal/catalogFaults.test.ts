@@ -12,7 +12,7 @@ import {
   plansOf,
   productId,
   put,
-} from './catalogUnderTest.ts'
+} from './testing/catalogUnderTest.ts'
 
 const passing: readonly Fault[] = [
   { kind: 'drop', commits: false },

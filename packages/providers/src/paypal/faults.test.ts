@@ -5,7 +5,7 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { listen } from '@paylog/testing/httpServer'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
-import { approvedOrder, capture, createRequest, paypalFor, refTo, retrieve, startPaypal } from './testPaypal.ts'
+import { approvedOrder, capture, createRequest, paypalFor, refTo, retrieve, startPaypal } from './testing/testPaypal.ts'
 
 const lasting: readonly Fault[] = [
   { kind: 'drop', commits: false },

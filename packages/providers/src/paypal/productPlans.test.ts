@@ -10,7 +10,7 @@ import {
   plansOf,
   productId,
   put,
-} from './catalogUnderTest.ts'
+} from './testing/catalogUnderTest.ts'
 
 t.test('a recurring product has a plan, which can be subscribed to at once', async (t) => {
   const { fake, catalog } = await catalogUnderTest(t)

@@ -2,7 +2,7 @@
 import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
-import { approvedOrder, capture, createRequest, paymentId, startPaypal } from './testPaypal.ts'
+import { approvedOrder, capture, createRequest, paymentId, startPaypal } from './testing/testPaypal.ts'
 
 const read = (type: string, resource: unknown, resource_type?: string) => {
   const about = { resource: resource as object, ...(resource_type === undefined ? {} : { resource_type }) }

@@ -10,7 +10,7 @@ import {
   price,
   product,
   product_id,
-} from './catalogUnderTest.ts'
+} from './testing/catalogUnderTest.ts'
 
 const at = `POST /v1/products/${product_id}`
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })

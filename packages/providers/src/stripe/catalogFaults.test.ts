@@ -6,6 +6,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createPace } from '../pacing.ts'
 import type { PutProduct } from '../providerCatalog.ts'
+import { createStripe } from './stripe.ts'
 import {
   callsOf,
   catalogAt,
@@ -15,8 +16,7 @@ import {
   price,
   product,
   product_id,
-} from './catalogUnderTest.ts'
-import { createStripe } from './stripe.ts'
+} from './testing/catalogUnderTest.ts'
 
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 const dearer: PutProduct = {

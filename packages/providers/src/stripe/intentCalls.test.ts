@@ -2,7 +2,7 @@
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
-import { payment_id, refOf, request, stripeBeside, stripeUnderTest } from './stripeUnderTest.ts'
+import { payment_id, refOf, request, stripeBeside, stripeUnderTest } from './testing/stripeUnderTest.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 

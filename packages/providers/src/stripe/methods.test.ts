@@ -2,7 +2,7 @@
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { customerMissing } from '../provider.ts'
-import { request, stripeAt, stripeBeside, withCustomer } from './stripeUnderTest.ts'
+import { request, stripeAt, stripeBeside, withCustomer } from './testing/stripeUnderTest.ts'
 
 const attachedTo = (fake: FakeStripe, id: string) =>
   fake.events.filter(

@@ -1,8 +1,8 @@
 // Stripe's notifications in our words: the names of all types, odd fields, and what is no event.
 import t from 'tap'
 import { readNotification } from './notification.ts'
-import { event, intent, occurred_at, read, told } from './notificationUnderTest.ts'
-import { payment_id } from './stripeUnderTest.ts'
+import { event, intent, occurred_at, read, told } from './testing/notificationUnderTest.ts'
+import { payment_id } from './testing/stripeUnderTest.ts'
 
 t.test('every type has its generic name, or none', async (t) => {
   const names: readonly [string, string | null][] = [

@@ -2,8 +2,8 @@
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { readNotification } from './notification.ts'
-import { created, intent, occurred_at, told } from './notificationUnderTest.ts'
-import { payment_id } from './stripeUnderTest.ts'
+import { created, intent, occurred_at, told } from './testing/notificationUnderTest.ts'
+import { payment_id } from './testing/stripeUnderTest.ts'
 
 t.test('an event about an intent is evidence of its status', async (t) => {
   const statuses: readonly [string, string][] = [

@@ -4,7 +4,7 @@ import { listen } from '@paylog/testing/httpServer'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { refOf, request, stripeAt, stripeBeside, stripeUnderTest } from './stripeUnderTest.ts'
+import { refOf, request, stripeAt, stripeBeside, stripeUnderTest } from './testing/stripeUnderTest.ts'
 
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 

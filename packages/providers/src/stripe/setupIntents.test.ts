@@ -1,6 +1,6 @@
 // Setup intents at Stripe.
 import t from 'tap'
-import { stripeBeside, withCustomer } from './stripeUnderTest.ts'
+import { stripeBeside, withCustomer } from './testing/stripeUnderTest.ts'
 
 t.test('prepares to save a method, for the customer if there is one', async (t) => {
   const { fake, stripe, provider_customer_id } = await withCustomer(t)

@@ -1,7 +1,7 @@
 // What Stripe's events about subscriptions, invoices, customers and methods say, in both shapes of billing.
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import t from 'tap'
-import { created, occurred_at, told } from './notificationUnderTest.ts'
+import { created, occurred_at, told } from './testing/notificationUnderTest.ts'
 
 t.test('a subscription, in both shapes', async (t) => {
   for (const shape of ['since_2025', 'before_2025'] as const) {

@@ -12,7 +12,7 @@ import {
   tested,
   toldTo,
   unmatched,
-} from '../webhook-tests/testEvents.ts'
+} from '../testing/testEvents.ts'
 import { chatBody } from './chatBody.ts'
 import type { Notice } from './notice.ts'
 

@@ -2,10 +2,10 @@
 import { type FakePaypal, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Plan } from '@paylog/testing/paypal/plans'
 import type { Test } from 'tap'
-import { createPace } from '../pacing.ts'
-import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProductIds } from '../providerCatalog.ts'
-import { createCatalog } from './catalog.ts'
-import { createPaypalClient } from './client.ts'
+import { createPace } from '../../pacing.ts'
+import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProductIds } from '../../providerCatalog.ts'
+import { createCatalog } from '../catalog.ts'
+import { createPaypalClient } from '../client.ts'
 
 export const productId = '0198f3a0-0000-7000-8000-0000000000b1'
 

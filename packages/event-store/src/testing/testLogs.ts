@@ -5,10 +5,10 @@ import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore
 import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { type CopyProgress, copyLog } from '../copy-log/copyLog.ts'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
 import { isMoved, type RawEvent } from '../raw/rawEvent.ts'
 import { readLog } from '../raw/rawRead.ts'
-import { type CopyProgress, copyLog } from './copyLog.ts'
 
 type Store = Pick<TestEventStore, 'connectionString' | 'databaseUrl'>
 export type Log = { readonly store: Store; readonly client: EventStoreDBClient; readonly raw: RawClient }

@@ -1,8 +1,8 @@
 // For tests: the adapter against a PayPal of its own.
 import { type FakePaypal, type FakePaypalOptions, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Test } from 'tap'
-import type { CreateIntent, IntentRef, Provider } from '../provider.ts'
-import { connectPaypal } from '../testing/adapters.ts'
+import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
+import { connectPaypal } from '../../testing/adapters.ts'
 
 export const paymentId = '0198f3a0-0000-7000-8000-00000000a001'
 

@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import { listen } from '@paylog/testing/httpServer'
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import type { CreateIntent, Provider } from '../provider.ts'
-import { connectStripe } from '../testing/adapters.ts'
+import type { CreateIntent, Provider } from '../../provider.ts'
+import { connectStripe } from '../../testing/adapters.ts'
 
 export const payment_id = '018f0000-0000-7000-8000-000000000001'
 

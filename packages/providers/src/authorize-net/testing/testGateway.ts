@@ -1,8 +1,8 @@
 // What the tests of this folder start from: the adapter, connected to a fake of the gateway.
 import { type FakeOptions, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Test } from 'tap'
-import type { CreateIntent, IntentRef, Provider } from '../provider.ts'
-import { connectAuthorizeNet } from '../testing/adapters.ts'
+import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
+import { connectAuthorizeNet } from '../../testing/adapters.ts'
 
 export const sampleIntent: CreateIntent = {
   payment_id: '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b',

@@ -1,10 +1,16 @@
 // The catalogue at the fake Stripe, for tests.
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import { createPace, type Pace } from '../pacing.ts'
-import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../providerCatalog.ts'
-import { createStripeApi } from './api.ts'
-import { createCatalog } from './catalog.ts'
+import { createPace, type Pace } from '../../pacing.ts'
+import type {
+  CatalogPrice,
+  CatalogProduct,
+  ProviderCatalog,
+  ProviderProduct,
+  PutProduct,
+} from '../../providerCatalog.ts'
+import { createStripeApi } from '../api.ts'
+import { createCatalog } from '../catalog.ts'
 
 export const product_id = '018f0000-0000-7000-8000-00000000000a'
 

@@ -1,7 +1,7 @@
 // Notifications of the fake gateway, as the adapter takes them in.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Test } from 'tap'
-import type { Provider } from '../provider.ts'
+import type { Provider } from '../../provider.ts'
 import { open, startGateway } from './testGateway.ts'
 
 /** The latest notification as it is received: verified, read and completed. */

@@ -1,11 +1,11 @@
-// Room: query-api, tests only. Outgoing webhooks, put on record by the worker's own code as if it had sent them.
+// Outgoing webhooks, put on record by the worker's own code as if it had sent them.
 import { randomUUID } from 'node:crypto'
 import type { Outbound } from '@paylog/webhooks/outbound'
 import { createDeliveries } from '@paylog/worker/deliveries/deliveries'
 import type { AttemptResult } from '@paylog/worker/deliveries/finishAttempt'
 import { migrateWebhooks } from '@paylog/worker/migrate'
 import type { Test } from 'tap'
-import { startTestApi } from '../testApi.ts'
+import { startTestApi } from './testApi.ts'
 
 /** What a test says of an attempt; without an error it succeeded. */
 export type Tried = Partial<Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>> & {

@@ -1,4 +1,4 @@
-// Room: query-api, tests only. The API on a database of its own, with the sandbox identity backend behind it.
+// The API on a database of its own, with the sandbox identity backend behind it.
 import { createIdentity } from '@paylog/identity/identity'
 import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/apply/applier'
@@ -9,7 +9,7 @@ import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startIdentity } from '@paylog/testing/identity'
 import type { Test } from 'tap'
-import { queryApi } from './queryApi.ts'
+import { queryApi } from '../queryApi.ts'
 
 export const ada = user('00000000-0000-4000-8000-000000000001', 'ada@example.com')
 export const grace = user('00000000-0000-4000-8000-000000000002', 'grace@example.com')

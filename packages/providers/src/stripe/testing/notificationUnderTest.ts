@@ -1,5 +1,5 @@
 // Stripe's notifications as a test writes them, and what we read from them.
-import { readNotification } from './notification.ts'
+import { readNotification } from '../notification.ts'
 
 /** Unix seconds, and the same time in ISO 8601. */
 export const created = 1_767_268_800

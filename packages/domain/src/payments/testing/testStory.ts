@@ -1,10 +1,10 @@
 // The payment that the tests of this folder tell stories about.
 import { plainOrder } from '@paylog/testing/plainOrder'
-import type { PaymentEvent } from './events.ts'
-import { type RecordEvidence, recordEvidence } from './evidence.ts'
-import { initiatePayment, recordIntentCreated, recordIntentRefused } from './initiate.ts'
-import { existing, noPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
-import type { PaymentStatus } from './status.ts'
+import type { PaymentEvent } from '../events.ts'
+import { type RecordEvidence, recordEvidence } from '../evidence.ts'
+import { initiatePayment, recordIntentCreated, recordIntentRefused } from '../initiate.ts'
+import { existing, noPayment, type Payment, type PaymentState, paymentFold } from '../payment.ts'
+import type { PaymentStatus } from '../status.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
 export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()

@@ -1,7 +1,7 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
-import { canonicalNames } from '../canonicalNames.ts'
-import { canonicalOnly, nodeSettings, simulated, tested, toldTo, unmatched } from './testEvents.ts'
+import { canonicalNames } from './canonicalNames.ts'
+import { canonicalOnly, nodeSettings, simulated, tested, toldTo, unmatched } from './testing/testEvents.ts'
 
 const canonical = (event: RecordedDomainEvent) => toldTo(event, nodeSettings(1, 'canonical'))
 const bodiesOf = (event: RecordedDomainEvent) => canonical(event).map(({ body }) => JSON.parse(body))

@@ -1,8 +1,8 @@
 // Messages that somebody asked for, to try his endpoints out.
 import type { WebhookTestFacts } from '@paylog/domain/webhook-tests/events'
-import type { CanonicalMessage } from '../canonical.ts'
-import { canonicalName } from '../canonicalNames.ts'
-import { messageNamed, unmatchedMessages } from '../unmatched.ts'
+import type { CanonicalMessage } from './canonical.ts'
+import { canonicalName } from './canonicalNames.ts'
+import { messageNamed, unmatchedMessages } from './unmatched.ts'
 
 /** The canonical messages of a simulated notification: it is about the provider's customer, and about nothing of ours. */
 export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {

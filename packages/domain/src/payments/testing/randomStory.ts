@@ -1,11 +1,11 @@
 // Whatever may happen to a payment, in whatever order, for the tests that tell random stories.
 import fc from 'fast-check'
-import type { PaymentEvent } from './events.ts'
-import type { RecordEvidence } from './evidence.ts'
-import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown, startAttempt } from './initiate.ts'
-import { recordDispute, recordRefund } from './moneyBack.ts'
-import type { PaymentState } from './payment.ts'
-import type { PaymentStatus } from './status.ts'
+import type { PaymentEvent } from '../events.ts'
+import type { RecordEvidence } from '../evidence.ts'
+import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown, startAttempt } from '../initiate.ts'
+import { recordDispute, recordRefund } from '../moneyBack.ts'
+import type { PaymentState } from '../payment.ts'
+import type { PaymentStatus } from '../status.ts'
 import { at, fold, initiated, says } from './testStory.ts'
 
 export type Step = {
