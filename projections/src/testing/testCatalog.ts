@@ -1,4 +1,4 @@
-// Room: tests of projections, and query-api's measurements. A catalogue of any size, the same one every time.
+// A catalogue of any size, the same one every time.
 import type { ProductAdded, ProductEvent, ProductType } from '@paylog/domain/products/events'
 import type { ProductsQuestion } from '../products/queries.ts'
 import type { ProjectedEvent } from '../projection.ts'

@@ -1,4 +1,4 @@
-// Room: tests of projections. What rows should be: the folds that the commands decide on, told apart from the projections.
+// What rows should be: the folds that the commands decide on, told apart from the projections.
 import { addressFold } from '@paylog/domain/addresses/address'
 import type { DomainEvent, Fold } from '@paylog/domain/messages'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
