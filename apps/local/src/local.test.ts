@@ -61,9 +61,14 @@ async function paymentsOfGuest(baseUrl: string): Promise<string[]> {
   return data.map(({ id }) => id)
 }
 
-async function readinessOf(origin: string): Promise<{ status: string; checks: Record<string, object> }> {
+type Readiness = {
+  readonly status: string
+  readonly checks: Readonly<Record<string, { readonly lag_events?: number }>>
+}
+
+async function readinessOf(origin: string): Promise<Readiness> {
   const answer = await fetch(`${origin}/health/ready`)
-  return (await answer.json()) as { status: string; checks: Record<string, object> }
+  return (await answer.json()) as Readiness
 }
 
 async function createPayment(baseUrl: string): Promise<string> {
@@ -121,17 +126,19 @@ t.test('a system from its first start to the start after a kill', async (t) => {
 
   await t.test('and the one of the projector', async (t) => {
     const projector = runtimeOf(DATA_DIR).parts.find(({ name }) => name === 'projector')
+    // Lags are measured now and then, perhaps while the payment was still on its way.
+    const withoutLag = (origin: string) =>
+      waitFor(
+        async () => {
+          const { status, checks } = await readinessOf(origin)
+          const check = checks['projection payments']
+          return status === 'ready' && check?.lag_events === 0 && check
+        },
+        { what: 'a lag that is measured, and none' },
+      )
     const kept = { ok: true, role: 'running', lag_events: 0, lag_seconds: 0 }
-    const ready = await waitFor(
-      async () => {
-        const found = await readinessOf(`http://${projector?.address}`)
-        return found.status === 'ready' && found
-      },
-      { what: 'the lag to be measured' },
-    )
-    t.match(ready.checks['projection payments'], kept)
-    const api = await readinessOf(baseUrl)
-    t.match(api.checks['projection payments'], { ok: true, version: 1, lag_events: 0, lag_seconds: 0 })
+    t.match(await withoutLag(`http://${projector?.address}`), kept)
+    t.match(await withoutLag(baseUrl), { ok: true, version: 1, lag_events: 0, lag_seconds: 0 })
   })
 
   await t.test('the operators settle a payment and read its stream beside it', async (t) => {

@@ -26,12 +26,13 @@ const readMetrics = async () => await (await fetch(`${page}/metrics`)).text()
 
 t.test('the page of a projector tells how far each projection is', async (t) => {
   await projected(1)
+  // Lags are measured now and then, perhaps while the payment was still on its way.
   const checks = await waitFor(
     async () => {
       const found = await readChecks()
-      return found.status === 200 && found
+      return found.status === 200 && found['projection payments']?.lag_events === 0 && found
     },
-    { what: 'the page to be ready' },
+    { what: 'the page to be ready, and nothing behind' },
   )
   const running = { ok: true, role: 'running', connected: true, version: 1, lag_events: 0, lag_seconds: 0 }
   for (const name of ['payments', 'payment_methods', 'addresses', 'products'])
