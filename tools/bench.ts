@@ -24,7 +24,7 @@ const benchmarks = new Map<string, Benchmark>([
 const patienceMs = 45 * 60_000
 
 const usage = `Usage: npm run bench -- [${[...benchmarks.keys()].join(' | ')}] [--quick] [--json] [what the one named takes]
-Without a name all of them run, one after another, for about an hour. --quick: some minutes, for figures that mean nothing.`
+Without a name all of them run, one after another, for about 40 minutes. --quick: some minutes, for figures that mean nothing.`
 
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
