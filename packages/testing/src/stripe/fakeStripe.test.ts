@@ -46,6 +46,8 @@ t.test('refuses requests that Stripe refuses', async (t) => {
     ['amount=2599&currency=euro', undefined, 'currency'],
     ['amount=2599&currency=isk', undefined, 'amount'],
     ['amount=2599&currency=kwd', undefined, 'amount'],
+    ['amount=2599&currency=KWD', undefined, 'amount'],
+    ['amount=49&currency=EUR', 'amount_too_small', 'amount'],
     [`${intent}&paid=true`, 'parameter_unknown', 'paid'],
     [`${intent}&automatic_payment_methods[on]=true`, 'parameter_missing', 'automatic_payment_methods[enabled]'],
     [`${intent}&automatic_payment_methods[enabled]=yes`, undefined, 'automatic_payment_methods[enabled]'],
@@ -65,6 +67,20 @@ t.test('refuses requests that Stripe refuses', async (t) => {
     t.same([body.error?.code, body.error?.param], [code, param], form)
   }
   t.same(fake.intents(), [])
+})
+
+t.test('a charge has captured what was taken, also when it was under way or only authorized before', async (t) => {
+  const fake = await startFakeStripe(t)
+  const steps = ['succeeded', 'processing', 'requires_capture'] as const
+  for (const first of steps) {
+    const { id } = fake.openIntent({ amount: 2599, currency: 'eur', metadata: { payment_id: first } })
+    const chargeOf = (outcome: (typeof steps)[number]) => fake.pay(id, outcome)[0]?.data.object
+    const before = first === 'succeeded' ? undefined : chargeOf(first)
+    if (before) t.match(before, { captured: false, amount_captured: 0 }, first)
+    const paid = chargeOf('succeeded')
+    t.match(paid, { object: 'charge', status: 'succeeded', captured: true, amount_captured: 2599 }, first)
+    if (before) t.match(paid, { id: Reflect.get(before, 'id') }, 'the same charge')
+  }
 })
 
 t.test('refuses who is not known, and what is not spoken', async (t) => {

@@ -1,4 +1,4 @@
-// The payment that the tests of this folder tell stories about.
+// The payment that the tests of payments tell stories about.
 import { plainOrder } from '@paylog/testing/plainOrder'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordEvidence } from '../evidence.ts'

@@ -1,4 +1,4 @@
-// What the tests of this folder start from: the adapter, connected to a fake of the gateway.
+// What the tests of Authorize.Net start from: the adapter, connected to a fake of the gateway.
 import { type FakeOptions, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Test } from 'tap'
 import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
