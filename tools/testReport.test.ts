@@ -85,10 +85,12 @@ t.test('keeps what the tests could not test for the end', async (t) => {
     '# Subtest: a.test.ts',
     '    # NOT TESTED: there is no curl',
     '# NOT TESTED: there is no curl',
+    '    ok 1 - sends through Redis # SKIP NOT TESTED: there is no redis-server',
+    '    ok 2 - loses power # SKIP nobody asked for it',
     '# other',
   ])
     report.add(line)
-  t.strictSame(report.notTested(), ['NOT TESTED: there is no curl'])
+  t.strictSame(report.notTested(), ['NOT TESTED: there is no curl', 'NOT TESTED: there is no redis-server'])
 })
 
 t.test('counts nothing when the stream ended before its summary', async (t) => {

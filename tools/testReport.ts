@@ -6,7 +6,7 @@ export type TestReport = {
   add(line: string): void
   /** Assertions that passed; and assertions that failed, together with files that crashed or ended without running a test. */
   totals(): { passed: number; failed: number }
-  /** What the tests said that this machine lacks: their comments that begin with NOT TESTED, each one once. */
+  /** What the tests said that this machine lacks: their comments, and reasons to be skipped, that begin with NOT TESTED, each one once. */
   notTested(): readonly string[]
 }
 
@@ -39,8 +39,8 @@ export function createTestReport(show: (line: string) => void): TestReport {
       const file = /^(not )?ok \d+ - (.*)$/.exec(line)
       const skipped = /^ +ok \d+ - (.*) # SKIP(.*)$/.exec(line)
       if (file) return addFile(file[1] === undefined, file[2] ?? '')
-      const comment = /^ *# (NOT TESTED: .*)$/.exec(line)?.[1]
-      if (comment !== undefined) untested.add(comment)
+      const lacking = /^ *(?:ok \d+ - .*)?# (?:SKIP )?(NOT TESTED: .*)$/.exec(line)?.[1]
+      if (lacking !== undefined) untested.add(lacking)
       if (line.startsWith('# Subtest:')) isDiagnosis = false
       if (line.startsWith('# { total:')) summary = line
       if (skipped) show(`     skipped: ${skipped[1]}${skipped[2] ? `:${skipped[2]}` : ''}`)

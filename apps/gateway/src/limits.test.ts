@@ -1,35 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
-import { freePort, startProcess } from '@paylog/testing/processes'
-import { startRedisProcess } from '@paylog/testing/redisProcess'
+import { startProcess } from '@paylog/testing/processes'
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import t, { type Test } from 'tap'
 
 const shop = 'https://shop.example.com'
 
-async function startRedis(t: Test): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'paylog-limits-'))
-  const port = await freePort()
-  const redis = await startRedisProcess({ program: 'redis-server', port, directory, isDurable: false })
-  t.teardown(async () => {
-    await redis.stop('SIGKILL')
-    await rm(directory, { recursive: true, force: true })
-  })
-  return redis.url
-}
-
 /** The write side twice, alone and in the gateway, with one Redis; the limits are of both together. */
 async function startBoth(t: Test, limits: Readonly<Record<string, string>>) {
-  const [log, identity, redisUrl] = await Promise.all([startEventStore(t), startIdentity(t), startRedis(t)])
+  const [log, identity, redis] = await Promise.all([startEventStore(t), startIdentity(t), startRedisServer(t)])
   const env = {
     PORT: '0',
     DATABASE_URL: log.databaseUrl,
     EVENTSTORE_URL: log.connectionString,
     AUTH_URL: identity.authUrl,
-    REDIS_URL: redisUrl,
+    REDIS_URL: redis.url,
     SANDBOX_PROVIDER: 'true',
     SANDBOX_WEBHOOK_SECRET: 'made-up',
     CORS_ORIGINS: shop,
@@ -53,7 +39,7 @@ async function begin(url: string, headers: Readonly<Record<string, string>> = {}
   return response
 }
 
-t.test('two processes count together, and what is refused never comes to the log', async (t) => {
+t.test('two processes count together, and what is refused never comes to the log', withRedis, async (t) => {
   const { urls, store } = await startBoth(t, { RATE_LIMIT_PER_MINUTE: '4', RATE_LIMIT_ANONYMOUS_PER_MINUTE: '4' })
   const [first = '', second = ''] = urls
   const callers = [
@@ -90,19 +76,27 @@ t.test('two processes count together, and what is refused never comes to the log
   t.same(await store.head(), head)
 })
 
-t.test('after too many credentials that are not valid the identity backend is not asked any more', async (t) => {
-  const { urls, identity, gateway, commandApi } = await startBoth(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4' })
-  const [first = '', second = ''] = urls
-  for (let n = 0; n < 2; n++) {
-    t.equal((await begin(first, { 'x-session-id': `guessed-${n}` })).status, 401)
-    t.equal((await begin(second, { 'x-guest-token': `guessed-${n}` })).status, 401)
-  }
-  // Whoever asked it would be answered 503.
-  identity.breakWith('drop')
-  for (const url of urls) {
-    for (const credential of ['demo-session', 'guessed-2'])
-      t.equal((await begin(url, { 'x-session-id': credential })).status, 429)
-    t.equal((await fetch(`${url}/payments/intents`, { method: 'POST' })).status, 400, 'anonymous callers are not meant')
-  }
-  t.notMatch(gateway.output() + commandApi.output(), /guessed|demo-session/)
-})
+t.test(
+  'after too many credentials that are not valid the identity backend is not asked any more',
+  withRedis,
+  async (t) => {
+    const { urls, identity, gateway, commandApi } = await startBoth(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4' })
+    const [first = '', second = ''] = urls
+    for (let n = 0; n < 2; n++) {
+      t.equal((await begin(first, { 'x-session-id': `guessed-${n}` })).status, 401)
+      t.equal((await begin(second, { 'x-guest-token': `guessed-${n}` })).status, 401)
+    }
+    // Whoever asked it would be answered 503.
+    identity.breakWith('drop')
+    for (const url of urls) {
+      for (const credential of ['demo-session', 'guessed-2'])
+        t.equal((await begin(url, { 'x-session-id': credential })).status, 429)
+      t.equal(
+        (await fetch(`${url}/payments/intents`, { method: 'POST' })).status,
+        400,
+        'anonymous callers are not meant',
+      )
+    }
+    t.notMatch(gateway.output() + commandApi.output(), /guessed|demo-session/)
+  },
+)

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
-import { startRedisServer } from './testing/redisServer.ts'
-import { onQueue } from './testing/rig.ts'
 
-const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
+const rounds = cyclesAsked(2)
 /** Notifications between one fault and the next. */
 const enough = 30
 
-t.test('one worker lives through everything that happens to its Redis', onQueue('redis'), async (t) => {
+t.test('one worker lives through everything that happens to its Redis', withRedis, async (t) => {
   const redis = await startRedisServer(t)
   const proxy = await startTcpProxy(t, redis.port)
   const steady = await createEndpoint(t)

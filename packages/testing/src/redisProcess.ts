@@ -46,7 +46,10 @@ export async function startRedisProcess(options: {
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const giveUpAt = performance.now() + readyTimeoutMs
   while (!(await answers(port))) {
-    if (hasEnded() || performance.now() > giveUpAt) throw new Error(`${program} did not start on port ${port}`)
+    if (hasEnded() || performance.now() > giveUpAt) {
+      child.kill('SIGKILL')
+      throw new Error(`${program} did not start on port ${port}`)
+    }
     await pause(20)
   }
   return {

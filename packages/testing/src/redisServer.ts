@@ -2,26 +2,38 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@paylog/testing/processes'
-import { type RedisProcess, startRedisProcess } from '@paylog/testing/redisProcess'
 import type { Test } from 'tap'
+import { freePort } from './processes.ts'
+import { findRedis, startRedisProcess } from './redisProcess.ts'
 
 export type RedisServer = {
   /** The same after a restart. */
   readonly url: string
   readonly port: number
   kill(): Promise<void>
+  /** Starts it with what it has kept. */
+  startAgain(): Promise<void>
   /** Starts it with an empty directory. */
   startAnew(): Promise<void>
   pause(): void
   goOn(): void
 }
 
-/** Starts a Redis that keeps what it is told on disk. It ends with the test. */
-export async function startRedisServer(t: Test): Promise<RedisServer> {
+const program = await findRedis(process.env.PATH)
+
+/** Options of a test that starts a Redis of its own: where there is none to start it is left out, and says so. */
+export const withRedis = program === undefined ? { skip: 'NOT TESTED: there is no redis-server' } : {}
+
+/**
+ * Starts a Redis, which ends with the test.
+ * @param options `isDurable`: keeps what it is told on disk
+ */
+export async function startRedisServer(t: Test, { isDurable = true } = {}): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'paylog-redis-'))
   const port = await freePort()
-  let server = await start(port, directory)
+  const start = (at: string) =>
+    startRedisProcess({ program: program ?? 'redis-server', port, directory: at, isDurable })
+  let server = await start(directory)
   t.teardown(async () => {
     await server.stop('SIGKILL')
     await rm(directory, { recursive: true, force: true })
@@ -30,15 +42,14 @@ export async function startRedisServer(t: Test): Promise<RedisServer> {
     url: `redis://127.0.0.1:${port}`,
     port,
     kill: () => server.stop('SIGKILL'),
+    async startAgain() {
+      server = await start(directory)
+    },
     async startAnew() {
       const anew = await mkdtemp(join(directory, 'anew-'))
-      server = await start(port, anew)
+      server = await start(anew)
     },
     pause: () => server.signal('SIGSTOP'),
     goOn: () => server.signal('SIGCONT'),
   }
-}
-
-function start(port: number, directory: string): Promise<RedisProcess> {
-  return startRedisProcess({ program: 'redis-server', port, directory, isDurable: true })
 }
