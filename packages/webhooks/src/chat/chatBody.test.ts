@@ -227,6 +227,8 @@ t.test('Mattermost gets an attachment without mentions, links and markup', async
       },
     ],
   })
+  // A mark, which a regular expression takes for a letter when it ignores case.
+  t.match(lines('mattermost', { ...notice, status: '\u0345@here' }), '\u0345@\u200bhere')
 })
 
 t.test('Telegram gets HTML, for the chat that the URL names', async (t) => {

@@ -107,7 +107,11 @@ t.test('Slack: nothing is markup, and each text has an allowed length', async ()
   always('slack', (_, texts) => texts.every((text) => !unescaped.test(text)), trigger)
   always('slack', (body) => {
     const { text, blocks } = JSON.parse(body)
-    return /^[\p{L}\p{N} .:-]{1,3000}$/u.test(text) && !JSON.stringify(blocks).includes('"mrkdwn"')
+    return (
+      /^[\p{L}\p{N} .:-]{1,3000}$/u.test(text) &&
+      blocks[0].text.text.length <= 150 &&
+      !JSON.stringify(blocks).includes('"mrkdwn"')
+    )
   })
 })
 

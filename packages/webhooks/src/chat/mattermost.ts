@@ -30,5 +30,5 @@ function escapeMattermost(text: string): string {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll(/[\\*_~`|>#[\](){}!]|^[-+]|(?<=^\d+)\.(?=\s|$)/g, String.raw`\$&`)
-    .replaceAll(/(?<![\p{L}\p{N}])@|:(?=\/\/)|www(?=\.)/giu, `$&${zeroWidthSpace}`)
+    .replaceAll(/(?<![\p{L}\p{N}])@|:(?=\/\/)|[Ww]{3}(?=\.)/gu, `$&${zeroWidthSpace}`)
 }

@@ -73,7 +73,7 @@ t.test('only enabled nodes within the scan are used, and one switch turns all of
   t.strictSame(decodeNodes({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
 })
 
-t.test('limits hold: of the scan, of a pause, and of nothing else', async (t) => {
+t.test('limits hold: of the scan, of a pause and of a timeout', async (t) => {
   const hundredth = { WEBHOOK_100_ENABLED: 'true', WEBHOOK_100_URL: 'https://example.com' }
   t.strictSame(namesOf({ ...hundredth, WEBHOOK_SCAN_MAX: '100' }), ['100'])
   t.strictSame(decodeNodes({ WEBHOOK_SCAN_MAX: '101' }).problems, [
@@ -85,6 +85,7 @@ t.test('limits hold: of the scan, of a pause, and of nothing else', async (t) =>
   t.strictSame(slow.nodes[0]?.retryScheduleMs, [10 * hour, 20 * hour, 24 * hour, 24 * hour])
   const patient = decodeNodes({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' })
   t.strictSame([patient.nodes[0]?.timeoutMs, patient.problems], [300_000, []])
+  t.equal(decodeNodes({ ...enabled, WEBHOOK_1_TIMEOUT: '300001ms' }).problems.length, 1)
 })
 
 t.test('spaces around a value do not matter', async (t) => {
