@@ -55,9 +55,10 @@ function category<State, Event extends RecordedDomainEvent>(
     types: Object.keys(schemas),
     /** Every event in every state that one or two others, or all of them together, lead to. */
     foldAll() {
-      const first = own.map((event) => evolve(initialState, event))
-      const second = first.flatMap((state) => own.map((event) => evolve(state, event)))
-      const states = [initialState, ...first, ...second, own.reduce(evolve, initialState)]
+      const frozen = (state: State, event: Event): State => Object.freeze(evolve(state, event))
+      const first = own.map((event) => frozen(initialState, event))
+      const second = first.flatMap((state) => own.map((event) => frozen(state, event)))
+      const states = [initialState, ...first, ...second, own.reduce(frozen, initialState)]
       for (const state of states) for (const event of own) evolve(state, event)
     },
   }

@@ -66,6 +66,8 @@ t.test('a notification is received, and then settled whatever it is about', asyn
     project_id: null,
   }
   t.same(evolve(received, { type: 'ProviderEventApplied', data: applied }), { state: 'settled' })
+  const ofMethod = { ...notification, object_id: 'pm_1', payment_method_id: applied.payment_id }
+  t.same(evolve(received, { type: 'ProviderEventAppliedToMethod', data: ofMethod }), { state: 'settled' })
 })
 
 t.test('an intent points to its payment', async (t) => {

@@ -23,6 +23,13 @@ function testDirectory(t: Test): string {
   return directory
 }
 
+/** Stopped with the test, also when nobody expected it to start. */
+async function start(t: Test, options: { readonly directory: string; readonly port: number }) {
+  const started = await startEmbeddedPostgres({ ...options, log })
+  t.teardown(() => started.stop())
+  return started
+}
+
 async function query(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -35,8 +42,7 @@ async function query(databaseUrl: string, text: string): Promise<Record<string, 
 
 t.test('makes a database for this machine alone, keeps its data, and survives being killed', async (t) => {
   const directory = testDirectory(t)
-  const first = await startEmbeddedPostgres({ directory, port: await freePort(), log })
-  t.teardown(() => first.stop())
+  const first = await start(t, { directory, port: await freePort() })
   await query(first.databaseUrl, 'create table kept as select 7 as number')
   const settings = await query(
     first.databaseUrl,
@@ -57,14 +63,13 @@ t.test('makes a database for this machine alone, keeps its data, and survives be
   const killed = await startProcess(t, { script: owner, env: { PORT: port, DIRECTORY: directory } })
   const { databaseUrl } = killed.detail
   t.type(databaseUrl, 'string')
-  await t.rejects(startEmbeddedPostgres({ directory, port: await freePort(), log }), {
+  await t.rejects(start(t, { directory, port: await freePort() }), {
     message: `the database in ${directory} is in use by process ${killed.pid}`,
   })
   await killed.kill('SIGKILL')
   t.strictSame(await query(String(databaseUrl), 'select number from kept'), [{ number: 7 }], 'it was left behind')
 
-  const second = await startEmbeddedPostgres({ directory, port: await freePort(), log })
-  t.teardown(() => second.stop())
+  const second = await start(t, { directory, port: await freePort() })
   t.strictSame(await query(second.databaseUrl, 'select number from kept'), [{ number: 7 }])
   await t.rejects(query(String(databaseUrl), 'select 1'), { code: 'ECONNREFUSED' }, 'the one left behind is gone')
 
@@ -83,7 +88,7 @@ t.test('says that the port is in use', async (t) => {
   t.teardown(() => other.close())
   const address = other.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  await t.rejects(startEmbeddedPostgres({ directory: testDirectory(t), port, log }), {
+  await t.rejects(start(t, { directory: testDirectory(t), port }), {
     message: `port ${port} on 127.0.0.1 is in use`,
   })
 })

@@ -47,14 +47,14 @@ t.test('more silent questions than there are connections end in time, and leave 
   const questions = Array.from({ length: 300 }, () => backend.validateSession('s'))
   const ms = await took(Promise.allSettled(questions))
   for (const question of questions) await t.rejects(question, identityUnavailable)
-  t.ok(ms < 1_800, `after ${ms} ms, the wait for a connection included`)
-  t.ok(seen.questions < 100, `${seen.questions} were sent: the connections there are, and what came free at the end`)
+  t.ok(ms < 4_000, `after ${ms} ms, the wait for a connection included`)
+  t.ok(seen.questions < 200, `${seen.questions} were sent: the connections there are, and what came free at the end`)
 
   state.silent = false
   const healed = await Promise.all(Array.from({ length: 100 }, () => backend.validateSession('s')))
   t.same(healed, Array(100).fill(user))
-  t.ok(seen.questions < 200, `${seen.questions} were sent: what came too late was not`)
-  t.ok(seen.connections < 200, `${seen.connections} connections: what came too late has cost none`)
+  t.ok(seen.questions < 300, `${seen.questions} were sent: what came too late was not`)
+  t.ok(seen.connections < 250, `${seen.connections} connections: what came too late has cost none`)
 })
 
 t.test('the limit is the same where no connection comes about', async (t) => {
@@ -62,28 +62,28 @@ t.test('the limit is the same where no connection comes about', async (t) => {
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
   // Nobody answers the first words of TLS, and what is beyond the connections waits for its turn to say them.
-  const backend = createIdentityBackend({ authUrl: `https://127.0.0.1:${port}`, service: 'payments', timeoutMs: 300 })
+  const backend = createIdentityBackend({ authUrl: `https://127.0.0.1:${port}`, service: 'payments', timeoutMs: 1_000 })
   t.teardown(async () => {
     await backend.close()
     silent.close()
   })
   const questions = Array.from({ length: 70 }, () => t.rejects(backend.validateToken('g'), identityUnavailable))
   const ms = await took(Promise.all(questions))
-  t.ok(ms < 700, `after ${ms} ms`)
+  t.ok(ms < 1_900, `after ${ms} ms`)
 })
 
 t.test('the limit is for both attempts together', async (t) => {
-  const { seen, backend } = await asking(t, 600, (request) => {
-    if (seen.questions === 1) setTimeout(() => request.socket.destroy(), 450)
+  const { seen, backend } = await asking(t, 2_000, (request) => {
+    if (seen.questions === 1) setTimeout(() => request.socket.destroy(), 1_000)
   })
   const ms = await took(t.rejects(backend.validateSession('s'), identityUnavailable))
   t.equal(seen.questions, 2)
-  t.ok(ms < 950, `after ${ms} ms`)
+  t.ok(ms < 2_900, `after ${ms} ms`)
 })
 
 t.test('a refusal counts from its first line, and its connection is closed when it never ends', async (t) => {
   const closed = Promise.withResolvers<void>()
-  const { backend } = await asking(t, 300, (request, response) => {
+  const { backend } = await asking(t, 1_000, (request, response) => {
     request.socket.on('close', () => closed.resolve())
     response.writeHead(401, json).write('{')
   })

@@ -142,7 +142,7 @@ t.test('a backend that cannot tell closes the door with 503', async (t) => {
   const closed = identityAt(t, 'http://127.0.0.1:1')
   await t.rejects(closed({ 'x-session-id': 's' }), { code: 'identity_unavailable', status: 503 })
 
-  const { actorOf, state } = await sandbox(t, 150)
+  const { actorOf, state } = await sandbox(t, 1_000)
   const faults: SandboxFault[] = [
     'drop',
     'silent',

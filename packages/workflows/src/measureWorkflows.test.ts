@@ -11,7 +11,7 @@ t.test('appends are counted by the category of their stream and how they ended',
   const log = await startEventStore(t)
   const metrics = createMetrics()
   const { append } = measureWorkflows(metrics)
-  const timing = { appendTimeoutMs: 300, appendPatienceMs: 600 }
+  const timing = { appendTimeoutMs: 2_000, appendPatienceMs: 3_000 }
   const store = createEventStore({ connectionString: log.connectionString, observe: append, timing })
   t.teardown(() => store.close())
   const stream = providerIntentStream('sandbox', randomUUID())

@@ -72,9 +72,7 @@ const refundOf = (charge: string, refund_id: string) =>
 
 async function opened(): Promise<{ id: string; intent: StagedIntent }> {
   const { payment_id: id } = await open()
-  const [intent] = stage.of(id)
-  if (!intent) throw new Error('It has no intent')
-  return { id, intent }
+  return { id, intent: stage.onlyOf(id) }
 }
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
 const settled = ['ProviderEventReceived', 'ProviderEventApplied']
@@ -181,8 +179,7 @@ t.test('a refund or dispute that names the charge alone finds the payment', asyn
 t.test('that holds for a payment that did not know its intent yet when it was paid', async (t) => {
   stage.mishaps.set('create', [{ kind: 'unknown', done: true }])
   const { payment_id: id } = await open()
-  const [intent] = stage.of(id)
-  if (!intent) throw new Error('It has no intent')
+  const intent = stage.onlyOf(id)
   const charge = stage.charge(intent)
   const paid = notification({ provider_intent_id: intent.id, provider_payment_id: charge }, { claimed_payment_id: id })
   await receive(paid)
@@ -195,8 +192,7 @@ t.test('that holds for a payment that did not know its intent yet when it was pa
 t.test('and for one whose process died before the payment learned of its intent', async (t) => {
   const payment_id = randomUUIDv7()
   await t.rejects(open({ on: dyingAfter(2, workflow), payment_id }), /died/)
-  const [intent] = stage.of(payment_id)
-  if (!intent) throw new Error('It has no intent')
+  const intent = stage.onlyOf(payment_id)
   const charge = stage.charge(intent)
   await receive(notification({ provider_intent_id: intent.id, provider_payment_id: charge }))
   await receive(refundOf(charge, 're_1'))
@@ -239,8 +235,7 @@ t.test('our own pointer is believed where a name is not', async (t) => {
   later(60_000)
   stage.mishaps.set('create', [{ kind: 'declined' }])
   t.match(await reconcilePayment(workflow, payment_id, metadata), { payment: { status: 'failed' } })
-  const [intent] = stage.of(payment_id)
-  if (!intent) throw new Error('It has no intent')
+  const intent = stage.onlyOf(payment_id)
   await receive(notification({ provider_intent_id: intent.id, provider_payment_id: stage.charge(intent) }))
   t.same((await historyOf(payment_id)).slice(-1), ['PaymentSucceeded'])
 })

@@ -17,8 +17,7 @@ t.beforeEach(() => {
 /** A payment whose payer has approved it. */
 async function approved(): Promise<{ id: string; intent: StagedIntent }> {
   const { payment_id: id } = await open()
-  const [intent] = stage.of(id)
-  if (!intent) throw new Error('It has no intent')
+  const intent = stage.onlyOf(id)
   stage.approve(intent)
   stage.calls.length = 0
   return { id, intent }
@@ -190,7 +189,9 @@ t.test('for a payment that is at its end nothing is taken', async (t) => {
 t.test('many that reconcile one payment at once take its money once', async (t) => {
   const { id, intent } = await approved()
   const findings = await Promise.all(
-    Array.from({ length: 8 }, () => reconcile(id).catch((error: { code: string }) => error.code)),
+    Array.from({ length: 8 }, () =>
+      reconcile(id).catch((error: Error & { code?: string }) => error.code ?? error.message),
+    ),
   )
   t.ok(findings.every((each) => each === 'concurrent_modification' || typeof each !== 'string'))
   t.equal((await reconcile(id)).payment.status, 'succeeded')

@@ -16,8 +16,7 @@ t.beforeEach(() => {
 
 async function opened(): Promise<{ id: string; intent: StagedIntent }> {
   const { payment_id: id } = await open()
-  const [intent] = stage.of(id)
-  if (!intent) throw new Error('It has no intent')
+  const intent = stage.onlyOf(id)
   stage.calls.length = 0
   return { id, intent }
 }
@@ -206,9 +205,7 @@ t.test('a payment that never holds still is left for later', async (t) => {
 t.test('a payment whose intent came late is found by its charge as well', async (t) => {
   stage.mishaps.set('create', [{ kind: 'unknown', done: true }])
   const { payment_id: id } = await open()
-  const [intent] = stage.of(id)
-  if (!intent) throw new Error('It has no intent')
-  const charge = stage.charge(intent)
+  const charge = stage.charge(stage.onlyOf(id))
   const { finding, payment } = await reconcile(id)
   t.same([finding, payment.status], ['late', 'succeeded'])
   t.same(await typesOf(providerIntentStream(provider.id, charge)), ['ProviderIntentOwned'])

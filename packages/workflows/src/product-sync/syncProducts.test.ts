@@ -1,4 +1,5 @@
 import { productStream } from '@paylog/event-store/streamName'
+import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { syncUnderTest } from '../testing/syncUnderTest.ts'
 
@@ -51,7 +52,7 @@ t.test('the provider is told what it has answered before', async (t) => {
   stage.asked.length = 0
   const { provider_product_id, provider_price_id } = await syncOne(id)
   await syncOne(id, { force: true })
-  t.match(stage.asked, [
+  matchList(t, stage.asked, [
     {
       price: 'put',
       known: null,

@@ -47,6 +47,7 @@ type Stage = ReturnType<typeof createStage>
 function createStage(t: Test, { allowDouble = false }: StagedOptions) {
   const ledger = createLedger(t, { allowDouble })
   const intents = new Map<string, StagedIntent>()
+  const intentsOf = (paymentId: string) => [...intents.values()].filter(({ payment_id }) => payment_id === paymentId)
   return {
     intents,
     ledger,
@@ -61,7 +62,13 @@ function createStage(t: Test, { allowDouble = false }: StagedOptions) {
     meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
     /** The next captures are declined. */
     declines: false,
-    of: (paymentId: string) => [...intents.values()].filter(({ payment_id }) => payment_id === paymentId),
+    of: intentsOf,
+    /** For a payment that must have one intent. */
+    onlyOf(paymentId: string): StagedIntent {
+      const [intent, ...others] = intentsOf(paymentId)
+      if (!intent || others.length > 0) throw new Error('One payment, one intent')
+      return intent
+    },
     /** The payer pays: what providers call a charge. */
     charge(intent: StagedIntent, amount_cents = intent.amount_cents) {
       const charge_id = `ch_${intent.id}_${intent.charges.length + 1}`
