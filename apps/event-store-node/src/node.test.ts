@@ -1,26 +1,30 @@
 // How the node ends, and how it goes on after an outage, as a real process. What it does when it is killed is in durability.
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type EventStoreDBClient, FORWARDS, jsonEvent, NO_STREAM, START } from '@eventstore/db-client'
-import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
+import { once } from 'node:events'
+import { binaryEvent, type EventStoreDBClient, FORWARDS, jsonEvent, NO_STREAM, START } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { startPrivatePostgres } from './durability/privatePostgres.ts'
+import { answerInTime } from './durability/sending.ts'
 import { startNode } from './node.ts'
 import { holdCommits } from './testing/heldCommits.ts'
 import { connect } from './testing/nodeUnderTest.ts'
+import { connectAlone } from './testing/rawBytes.ts'
+import { readRequest } from './testing/rawReads.ts'
 
 const log = createLog({ app: 'event-store-node', level: 'silent' })
 const script = new URL('./main.ts', import.meta.url)
 
 /** Appends until told to stop; gives the ids that were acknowledged. */
-function startLoad(client: EventStoreDBClient, writers: number) {
+function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
   const acknowledged: string[] = []
   let running = true
+  t.teardown(() => {
+    running = false
+  })
   const done = Promise.all(
     Array.from({ length: writers }, async () => {
       while (running) {
@@ -28,8 +32,10 @@ function startLoad(client: EventStoreDBClient, writers: number) {
         const append = client.appendToStream(`load-${id}`, jsonEvent({ id, type: 'Loaded', data: {} }), {
           expectedRevision: NO_STREAM,
         })
-        // An append during the outage may never be answered by the client; only answers count.
-        await append.then(() => acknowledged.push(id)).catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
+        // The client may never answer an append of the outage: that one is given up. Only answers count.
+        await answerInTime(append)
+          .then(() => acknowledged.push(id))
+          .catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
       }
     }),
   )
@@ -40,6 +46,20 @@ function startLoad(client: EventStoreDBClient, writers: number) {
       await done
     },
   }
+}
+
+/** A node in this process that a test stops itself, or that is stopped with it. */
+async function startNodeToStop(t: Test) {
+  const { databaseUrl } = await createTestDatabase(t)
+  const fail = (error: unknown) => t.fail('the node gave up', { error })
+  const node = await startNode({ host: '127.0.0.1', port: 0, databaseUrl, log, fail })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= node.stop()
+    return stopped
+  }
+  t.teardown(stop)
+  return { databaseUrl, port: node.port, stop }
 }
 
 async function readLog(client: EventStoreDBClient): Promise<{ ids: string[]; positions: bigint[] }> {
@@ -67,21 +87,19 @@ t.test('SIGTERM ends the node at once and without a failure, with subscriptions 
   const client = connect(t, port)
   const subscription = client.subscribeToAll({ fromPosition: START })
   const ended = new Promise<Error>((resolve) => subscription.on('error', resolve))
-  const load = startLoad(client, 8)
+  const load = startLoad(t, client, 8)
   await waitFor(() => load.acknowledged.length > 20, { what: 'a load under way' })
   const before = performance.now()
   await node.kill('SIGTERM')
-  await load.stop()
   t.ok(performance.now() - before < 3_000)
+  await load.stop()
   t.match(await ended, { type: 'unavailable' })
   t.equal((await node.exited).code, 0)
 })
 
 t.test('an append that waits for its commit when the node is stopped is still written and answered', async (t) => {
-  const { databaseUrl } = await createTestDatabase(t)
-  const fail = (error: unknown) => t.fail('the node gave up', { error })
-  const node = await startNode({ host: '127.0.0.1', port: 0, databaseUrl, log, fail })
-  const commits = await holdCommits(databaseUrl)
+  const node = await startNodeToStop(t)
+  const commits = await holdCommits(t, node.databaseUrl)
   const appending = connect(t, node.port).appendToStream('waiting', jsonEvent({ type: 'Waiting', data: {} }))
   await commits.untilOneWaits()
   const stopping = node.stop()
@@ -90,11 +108,29 @@ t.test('an append that waits for its commit when the node is stopped is still wr
   await stopping
 })
 
+t.test('a client that does not read what it asked for does not keep a node from stopping', async (t) => {
+  const node = await startNodeToStop(t)
+  const client = connect(t, node.port)
+  // More than the client reads ahead and the node has ready to send, which is 16 messages each.
+  for (let append = 0; append < 12; append += 1) {
+    const large = Array.from({ length: 5 }, () => binaryEvent({ type: 'Large', data: Buffer.alloc(200_000) }))
+    await client.appendToStream('large', large)
+  }
+  const call = connectAlone(t, node.port).read(readRequest({ stream: 'large', from: 'start' }))
+  t.teardown(() => call.cancel())
+  call.on('error', () => undefined)
+  await once(call, 'data')
+  call.pause()
+  let isStopped = false
+  const stopping = node.stop().then(() => {
+    isStopped = true
+  })
+  await waitFor(() => isStopped, { what: 'the node to stop', timeoutMs: 15_000 })
+  await stopping
+})
+
 t.test('when Postgres goes away appends and reads fail, and go on by themselves when it is back', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'paylog-outage-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
-  const databasePort = await freePort()
-  const postgres = await startEmbeddedPostgres({ directory, port: databasePort, log })
+  const postgres = await startPrivatePostgres(t)
   const port = await freePort()
   const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'fatal' }
   const node = await startProcess(t, { script, env })
@@ -102,14 +138,13 @@ t.test('when Postgres goes away appends and reads fail, and go on by themselves 
   const subscription = client.subscribeToAll({ fromPosition: START })
   const seen: string[] = []
   subscription.on('data', ({ event }) => event && seen.push(event.id))
-  const load = startLoad(client, 16)
+  const load = startLoad(t, client, 16)
   await waitFor(() => load.acknowledged.length > 50, { what: 'a load under way' })
   await postgres.stop()
   await t.rejects(client.appendToStream('outage', jsonEvent({ type: 'Lost', data: {} })))
   await t.rejects(readLog(client))
   const duringOutage = load.acknowledged.length
-  const restarted = await startEmbeddedPostgres({ directory, port: databasePort, log })
-  t.teardown(() => restarted.stop())
+  await postgres.restart()
   await waitFor(() => load.acknowledged.length > duringOutage + 50, { what: 'appends after the outage' })
   await load.stop()
   const { ids, positions } = await readLog(client)

@@ -4,6 +4,7 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import { intentOwnerFold, type ProviderIntentEvent } from '@paylog/domain/provider-events/events'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { v4 as uuid } from 'uuid'
 import { createEventStore, type EventStore, type Loaded, newStream } from './eventStore.ts'
@@ -172,7 +173,7 @@ t.test('a store that does not answer is reported as such, within its time', asyn
   })
   t.teardown(() => behind.close())
   const stream = freshStream()
-  await addOne(behind, stream)
+  await waitFor(() => addOne(behind, stream).catch(() => undefined), { what: 'the first append' })
   proxy.swallowAnswers()
   const begun = Date.now()
   await t.rejects(addOne(behind, stream), { code: 'event_store_unavailable' })

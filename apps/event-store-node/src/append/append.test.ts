@@ -76,9 +76,9 @@ t.test('64 writers at once: every append is there once, revisions are contiguous
     revisions.set(event.streamId, [...(revisions.get(event.streamId) ?? []), event.revision])
   }
   t.equal(revisions.size, 8)
-  for (const of of revisions.values())
+  for (const found of revisions.values())
     t.same(
-      of,
+      found,
       Array.from({ length: 240 }, (_, revision) => BigInt(revision)),
     )
 })

@@ -28,7 +28,7 @@ t.test('an id whose append is complete begins another, and is not answered again
 t.test('a client is held back from the moment on when too much waits, until less does', async (t) => {
   const { databaseUrl, writer } = await startWriter(t)
   t.teardown(writer.stop)
-  const commits = await holdCommits(databaseUrl)
+  const commits = await holdCommits(t, databaseUrl)
   const pauses: Promise<unknown>[] = []
   const answers: Promise<void>[] = []
   const channel = {

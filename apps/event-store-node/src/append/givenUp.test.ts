@@ -50,7 +50,7 @@ t.test('an Append that was answered, or whose caller is gone, holds nothing', as
   }
 })
 
-t.test('thousands of batch calls that came and went leave nothing behind', async (t) => {
+t.test('a thousand batch calls that came and went leave nothing behind', async (t) => {
   const { node } = await startNodeUnderTest(t)
   const raw = connectRaw(t, node.port)
   const refused = { stream: 's', expected: 'stream_exists', events: [] } as const

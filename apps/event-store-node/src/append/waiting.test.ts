@@ -34,7 +34,7 @@ for (const [way, begin] of Object.entries(ways)) {
   t.test(`${way}: what waits for another commit and is cancelled is not written`, async (t) => {
     const { node, databaseUrl } = await startNodeUnderTest(t)
     const raw = connectRaw(t, node.port)
-    const commits = await holdCommits(databaseUrl)
+    const commits = await holdCommits(t, databaseUrl)
     const first = unaryAppend(raw, { stream: 'first', events: [{}] })
     await commits.untilOneWaits()
 
@@ -58,7 +58,7 @@ t.test('during an outage every call fails with UNAVAILABLE at once, and those al
   idle.send({ stream: 's', events: [{}] })
   await idle.first(1)
   // The next session cannot be opened either.
-  const commits = await holdCommits(databaseUrl)
+  const commits = await holdCommits(t, databaseUrl)
   const writers = `select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'event-store-node writer'`
   await queryOnce(databaseUrl, writers)

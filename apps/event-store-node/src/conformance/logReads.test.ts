@@ -199,8 +199,8 @@ t.test('what a request must say, and what it is answered otherwise', async (t) =
     { messages: [] },
   )
   t.same(await readMessages(raw, changed({}, position(end, end))), { messages: [] }, 'two halves make an end')
-  const oneInterval = await readMessages(raw, changed({ filter: { ...filter, interval: 0 } }))
-  t.notOk(oneInterval.failed, 'a read needs no interval')
+  const noInterval = await readMessages(raw, changed({ filter: { ...filter, interval: 0 } }))
+  t.notOk(noInterval.failed, 'a read needs no interval')
 })
 
 t.test('streams of the server itself are not in the log', async (t) => {
@@ -230,7 +230,10 @@ t.test('the client reads the log with commit and prepare alike', async (t) => {
     t.same([event?.position?.commit, event?.position?.prepare], [commitPosition, commitPosition])
   }
   t.same(forwards, names(2, 3, 4))
+  const ends: bigint[] = []
   for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) {
-    t.ok((event?.position?.commit ?? 0n) >= at(4))
+    ends.push(event?.position?.commit ?? 0n)
   }
+  t.equal(ends.length, 1)
+  t.ok(ends.every((end) => end >= at(4)))
 })

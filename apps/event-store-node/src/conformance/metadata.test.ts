@@ -131,7 +131,7 @@ t.test('a stream can be truncated before it is written that far', async (t) => {
 t.test('events grow too old to be read, one after the other', async (t) => {
   const stream = freshName('age')
   await append(stream, 2)
-  await setMetadata(stream, '{"$maxAge":3}')
+  await setMetadata(stream, '{"$maxAge":5}')
   t.same(await read(stream), ['0', '1'])
   await waitFor(async () => (await read(stream)).length === 0, { what: 'the events to grow too old' })
   t.same(await readBackwards(stream), [])

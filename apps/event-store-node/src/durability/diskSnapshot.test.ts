@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
 import { connect } from '../testing/nodeUnderTest.ts'
-import { seed } from './asked.ts'
 import { createDisk, type Disk } from './diskImage.ts'
 import type { Attempt } from './journal.ts'
 import { readInto, startLoadedNode } from './loadedNode.ts'
 import { createLogCheck } from './logCheck.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
+import { seed } from './seed.ts'
 
 const failures = 3
 const script = new URL('../main.ts', import.meta.url)

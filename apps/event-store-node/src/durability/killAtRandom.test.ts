@@ -1,8 +1,10 @@
 // kill -9 at random moments under load: nothing acknowledged is lost, nothing is doubled, nothing is half there.
+
+import { cyclesAsked } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
-import { cyclesAsked, seed } from './asked.ts'
 import { runKillCycles, soon } from './killCycles.ts'
+import { seed } from './seed.ts'
 
 const cycles = cyclesAsked(3)
 

@@ -1,10 +1,12 @@
 // kill -9 while the next node already waits for its turn: it takes over a log whose last commit may be under way.
+
+import { cyclesAsked } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t from 'tap'
-import { cyclesAsked, seed } from './asked.ts'
 import { runKillCycles, soon } from './killCycles.ts'
+import { seed } from './seed.ts'
 
 const cycles = cyclesAsked(2)
 /** A successor gives up after three seconds. */

@@ -45,6 +45,11 @@ export async function startLoadedNode(
   const senders = [batching, { ...batching, client: node.connect(), unaryOnly: true }, batching]
   const followers = startFollowers({ client: reader, untilUp })
   const load = startWriters(senders, options.crew, random.fork('writers'))
+  t.teardown(() => {
+    // Not waited for: a test that failed may have left a node that never comes up again.
+    void load.stop().catch(() => undefined)
+    for (const { follower } of followers) void follower.stop().catch(() => undefined)
+  })
   const soFar = createLogCheck()
 
   return {

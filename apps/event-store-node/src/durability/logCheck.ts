@@ -19,7 +19,6 @@ export type LogCheck = {
   faults(attempts: readonly Attempt[]): string[]
   /** What is in the log although nobody wrote it. Only for a log that was read to its end when everything was answered. */
   strangers(attempts: readonly Attempt[]): string[]
-  has(eventId: string): boolean
 }
 
 const tombstoneRevision = 2n ** 63n - 1n
@@ -35,7 +34,6 @@ export function createLogCheck(): LogCheck {
     get lastPosition() {
       return lastPosition
     },
-    has: (eventId) => events.has(eventId),
     add(event) {
       const { id, stream, revision, position } = event
       if (position <= lastPosition) broken.push(`position ${position} comes after ${lastPosition}`)

@@ -1,14 +1,15 @@
 // The database cut off, killed and restarted under load: the node goes on by itself, and the log is right.
 import { randomInt } from 'node:crypto'
+import { cyclesAsked } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { batchRequest, connectRaw } from '../testing/rawStreams.ts'
-import { cyclesAsked, seed } from './asked.ts'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
 import { type LoadedNode, startLoadedNode } from './loadedNode.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
 import { queryOnce } from './queryOnce.ts'
+import { seed } from './seed.ts'
 
 const stages: readonly CommitStage[] = ['held', 'sent', 'done']
 const crew = { owners: 12, sharers: 3, racers: 3 }

@@ -103,7 +103,8 @@ async function sendUntilClear(
   }
 }
 
-async function answerInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+/** @throws UnansweredError */
+export async function answerInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const giveUp = new AbortController()
   const timeout = sleep(answerTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
     throw new UnansweredError(`not answered within ${answerTimeoutMs} ms`)

@@ -1,4 +1,4 @@
-// What the writer's own connection is set to.
+// What the writer's own connection is set to, and the lock that only one of them has.
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'

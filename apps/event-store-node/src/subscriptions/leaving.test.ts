@@ -21,8 +21,8 @@ t.test('a subscriber that leaves during an outage leaves nothing behind', async 
     log: createLog({ app: 'event-store-node', level: 'silent' }),
     fail: (error) => t.fail('the node gave up', { error }),
   })
-  const client = connect(t, node.port)
   t.teardown(() => node.stop())
+  const client = connect(t, node.port)
   await client.appendToStream('before', numbered(0, 3))
   const subscriptions = Array.from({ length: 4 }, () => client.subscribeToAll())
   for (const subscription of subscriptions) subscription.on('data', () => undefined)

@@ -19,13 +19,15 @@ async function appendEach(stream: string, count: number): Promise<Position[]> {
   return positions
 }
 
+async function firstOf<Resolved>(subscription: AsyncIterable<Resolved>): Promise<Resolved> {
+  for await (const first of subscription) return first
+  throw new Error('the subscription ended without an event')
+}
+
 t.test('a subscription to all begins after the position it is given', async (t) => {
   const [first, second] = await appendEach('resumed', 3)
   const subscription = client.subscribeToAll({ ...(first && { fromPosition: first }) })
-  for await (const { event } of subscription) {
-    t.equal(event?.position.commit, second?.commit)
-    break
-  }
+  t.equal((await firstOf(subscription)).event?.position.commit, second?.commit)
   await subscription.unsubscribe()
 })
 
@@ -46,10 +48,7 @@ t.test('a stream that does not exist yet can be subscribed to', async (t) => {
   const subscription = client.subscribeToStream('later', { fromRevision: START })
   await once(subscription, 'confirmation')
   await client.appendToStream('later', numbered(7, 1), { expectedRevision: NO_STREAM })
-  for await (const { event } of subscription) {
-    t.same(event?.data, { number: 7 })
-    break
-  }
+  t.same((await firstOf(subscription)).event?.data, { number: 7 })
   await subscription.unsubscribe()
 })
 
@@ -58,10 +57,7 @@ t.test('a subscription from the end sees only what comes', async (t) => {
   const subscription = client.subscribeToAll({ fromPosition: END })
   await once(subscription, 'confirmation')
   await client.appendToStream('after', numbered(1, 1))
-  for await (const { event } of subscription) {
-    t.equal(event?.streamId, 'after')
-    break
-  }
+  t.equal((await firstOf(subscription)).event?.streamId, 'after')
   await subscription.unsubscribe()
 })
 
@@ -81,10 +77,7 @@ t.test('a filtered subscription tells how far it looked, catching up and live', 
   await once(subscription, 'confirmation')
   const live = await appendEach('other', 5)
   const [matching] = await appendEach('wanted-1', 1)
-  for await (const { event } of subscription) {
-    t.equal(event?.position.commit, matching?.commit)
-    break
-  }
+  t.equal((await firstOf(subscription)).event?.position.commit, matching?.commit)
   t.ok(checkpoints.length >= 5)
   t.same(
     checkpoints,

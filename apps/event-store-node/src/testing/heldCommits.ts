@@ -1,12 +1,14 @@
 // Keeps a commit from happening for as long as a test wants to look.
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
+import type { Test } from 'tap'
 import { queryOnce } from '../durability/queryOnce.ts'
 
-/** Keeps the node's commits waiting, from the next one on, until it is told to let them go. */
-export async function holdCommits(databaseUrl: string) {
+/** Keeps the node's commits waiting, from the next one on, until it is told to let them go, or the test is over. */
+export async function holdCommits(t: Test, databaseUrl: string) {
   const other = new pg.Client({ connectionString: databaseUrl })
   await other.connect()
+  t.teardown(() => other.end())
   await other.query('begin')
   await other.query('update event_store.writer set epoch = epoch')
   const blocked = `select pid from pg_stat_activity

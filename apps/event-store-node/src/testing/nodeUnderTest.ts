@@ -20,12 +20,12 @@ export async function startNodeUnderTest(t: Test): Promise<NodeUnderTest> {
     log: createLog({ app: 'event-store-node', level: 'silent' }),
     fail: (error) => t.fail('the node gave up', { error }),
   })
-  const client = connect(t, node.port)
   t.teardown(() => node.stop())
+  const client = connect(t, node.port)
   return { node, client, databaseUrl }
 }
 
-/** Registered after the node's own teardown would be too late: clients go first, so that the node stops at once. */
+/** To be called after the node's teardown was registered: the last one goes first, so clients go before the node. */
 export function connect(t: Test, port: number): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`)
   t.teardown(() => client.dispose())

@@ -8,7 +8,7 @@ import { defaultTiming } from '../connection/timing.ts'
 import { connectTo } from '../testing/connectTo.ts'
 import { appendFirst } from '../testing/guestTokens.ts'
 import { failureReply, successReply, wrongVersionReply } from '../testing/messages.ts'
-import { assertOneAppend, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import { assertOneAppend, type Behaviour, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
 import { appendUntilAnswered } from './appending.ts'
 
 t.test('an answer that says nothing clear makes the append be repeated', async (t) => {
@@ -68,7 +68,7 @@ t.test('who gets no clear answer in time is told so, and why', async (t) => {
     message: /may or may not be recorded/,
     cause: { type: 'deadline-exceeded' },
   })
-  assertOneAppend(t, server, server.appends.length)
+  assertOneAppend(t, server)
 })
 
 t.test('a conflict is one even for a client that was told not to throw', async (t) => {
@@ -82,10 +82,33 @@ t.test('a conflict is one even for a client that was told not to throw', async (
 })
 
 t.test('a refusal is told at once', async (t) => {
-  const server = await startMisbehavingServer(t, {
-    append: (call, request) => call.write(failureReply(request, 5, 'event_store.client.StreamDeleted')),
+  const byStatus = (code: status): Behaviour => ({ append: (call) => call.emit('error', refusal(code)) })
+  const byReply = (code: status, type: string): Behaviour => ({
+    append: (call, request) => call.write(failureReply(request, code, type)),
   })
-  await t.rejects(appendFirst(connectTo(t, server), 's'), { message: /refused/ })
+  const refusals = {
+    'the stream is deleted': byReply(status.NOT_FOUND, 'event_store.client.StreamDeleted'),
+    'access is denied': byReply(status.PERMISSION_DENIED, 'event_store.client.AccessDenied'),
+    'invalid argument': byStatus(status.INVALID_ARGUMENT),
+    'permission denied': byStatus(status.PERMISSION_DENIED),
+    unimplemented: byStatus(status.UNIMPLEMENTED),
+    unauthenticated: byStatus(status.UNAUTHENTICATED),
+  }
+  for (const [name, behaviour] of Object.entries(refusals)) {
+    await t.test(name, async (t) => {
+      const server = await startMisbehavingServer(t, behaviour)
+      await t.rejects(appendFirst(connectTo(t, server), 's'), { code: 'event_store_unavailable', message: /refused/ })
+      assertOneAppend(t, server, 1)
+    })
+  }
+})
+
+t.test('an append that the server finds too large is told as such', async (t) => {
+  const server = await startMisbehavingServer(t, {
+    append: (call, request) =>
+      call.write(failureReply(request, status.INVALID_ARGUMENT, 'event_store.client.MaximumAppendSizeExceeded')),
+  })
+  await t.rejects(appendFirst(connectTo(t, server), 's'), { code: 'body_too_large' })
   assertOneAppend(t, server, 1)
 })
 

@@ -19,14 +19,14 @@ import {
 } from '../testing/misbehavingServer.ts'
 import { appendUntilAnswered } from './appending.ts'
 
-const quick = { appendTimeoutMs: 300, appendPatienceMs: 5_000 }
+const quick = { appendTimeoutMs: 1_000, appendPatienceMs: 5_000 }
 
 t.test('an append that is never answered is repeated over a new connection, and leaves nothing open', async (t) => {
   const server = await startMisbehavingServer(t, {
-    append: (call, request, nth) => nth === 3 && call.write(successReply(request, 0)),
+    append: (call, request, nth) => nth >= 3 && call.write(successReply(request, 0)),
   })
   await appendFirst(connectTo(t, server, quick), 's')
-  assertOneAppend(t, server, server.appends.length)
+  assertOneAppend(t, server)
   await waitFor(() => server.openCalls() === 1, { what: 'the end of the streams that were given up' })
 })
 
@@ -38,10 +38,10 @@ t.test('appends that are not answered on one connection replace it once', async 
       if (nth > 1) call.write(successReply(request, 0))
     },
   })
-  const store = connectTo(t, server, { appendTimeoutMs: 400 })
+  const store = connectTo(t, server, { appendTimeoutMs: 1_000 })
   const begun = performance.now()
   const first = appendFirst(store, 's-1')
-  await waitFor(() => performance.now() - begun > 200, { what: 'half of the time that it is given' })
+  await waitFor(() => performance.now() - begun > 500, { what: 'half of the time that it is given' })
   await Promise.all([first, appendFirst(store, 's-2')])
   await appendFirst(store, 's-3')
   t.equal(streams, 2)

@@ -77,6 +77,7 @@ t.test('whoever begins behind the position of any batch gets the rest, and nothi
     await append(`${other}a`, 70)
   }
   const batches = await batchesIn({ prefixes: [prefix], maxBatch: 20 })
+  t.same(namesIn(batches), names(`${prefix}a`, 150))
   for (const [index, { position }] of batches.entries()) {
     const rest = await batchesIn({ prefixes: [prefix], from: position, maxBatch: 20 })
     t.same(namesIn(rest), namesIn(batches.slice(index + 1)))

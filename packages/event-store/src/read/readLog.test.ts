@@ -7,6 +7,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import type { Recorded } from '../codec/codec.ts'
 import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { createFlood } from '../testing/flood.ts'
 import { append as appendTo } from '../testing/guestTokens.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
 import { type ReadCall, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
@@ -145,7 +146,7 @@ t.test('however the reading is cut off, it goes on behind what it gave', async (
           cut(call)
         },
       })
-      const seen = await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 300 }))
+      const seen = await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 1_000 }))
       t.same(seen, [...names(stream, 5, 1), ...names(stream, 5, 11)], 'a checkpoint says what need not be sent again')
       t.same(server.subscribedAfter, ['start', '10/10'])
       await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
@@ -183,7 +184,7 @@ t.test('a store that does not come back, is silent or says no fails the reading'
           end(call)
         },
       })
-      const store = connectTo(t, server, { readTimeoutMs: 100, readPatienceMs: 300 })
+      const store = connectTo(t, server, { readTimeoutMs: 500, readPatienceMs: 1_000 })
       const seen: string[] = []
       const reading = (async () => {
         for await (const event of store.readLog({ prefixes })) seen.push(nameOf(event))
@@ -216,7 +217,7 @@ t.test('a connection that died without a word is replaced', async (t) => {
 })
 
 t.test('a long reading may take its time, as long as something comes', async (t) => {
-  const log = numbered(10)
+  const log = numbered(20)
   const server = await startMisbehavingServer(t, {
     log,
     subscription(call) {
@@ -228,38 +229,20 @@ t.test('a long reading may take its time, as long as something comes', async (t)
       }, 100)
     },
   })
-  t.same(await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 500 })), names(stream, 10, 1))
+  t.same(await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 800 })), names(stream, 20, 1))
   t.same(server.subscribedAfter, ['start'])
 })
 
 t.test('a reader that is slow holds back the server', async (t) => {
   const total = 3_000
-  let sent = 0
-  let isFull = false
-  const server = await startMisbehavingServer(t, {
-    log: [{ stream, number: total }],
-    async subscription(call) {
-      call.write(confirmationMessage())
-      while (sent < total && !call.cancelled) {
-        isFull = !call.write(eventMessage({ stream, number: ++sent, bytes: 2_000 }))
-        if (isFull) await new Promise((resolve) => call.once('drain', resolve))
-        else if (sent % 100 === 0) await new Promise(setImmediate)
-      }
-    },
-  })
-  let last = -1
-  let still = 0
-  const isHeldBack = () => {
-    still = isFull && sent === last ? still + 1 : 0
-    last = sent
-    return still === 80
-  }
+  const { subscription, sent, isHeldBack } = createFlood(stream, total)
+  const server = await startMisbehavingServer(t, { log: [{ stream, number: total }], subscription })
   let seen = 0
   const store = connectTo(t, server, { readTimeoutMs: 400 })
   for await (const _event of store.readLog({ prefixes })) {
     if (seen++ > 0) continue
-    await waitFor(isHeldBack, { what: 'a server that cannot send any more', timeoutMs: 20_000 })
-    t.ok(sent < total / 4, `${sent} of ${total} were sent while nobody took them`)
+    await waitFor(() => isHeldBack(80), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
+    t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
   }
   t.equal(seen, total)
   t.same(server.subscribedAfter, ['start'], 'and is not taken for silence')

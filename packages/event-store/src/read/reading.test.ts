@@ -34,7 +34,7 @@ t.test('a read that is cut off half way is made again, and never gives a part', 
           cut(call)
         },
       })
-      const store = connectTo(t, server, { readTimeoutMs: 200 })
+      const store = connectTo(t, server, { readTimeoutMs: 500 })
       const events = await store.readStream(stream)
       t.same(
         events.map(({ revision }) => revision),
@@ -69,7 +69,7 @@ t.test('a long read may take its time, as long as something comes', async (t) =>
       }, 25)
     },
   })
-  const store = connectTo(t, server, { readTimeoutMs: 400, readPatienceMs: 0 })
+  const store = connectTo(t, server, { readTimeoutMs: 800, readPatienceMs: 0 })
   t.equal((await store.readStream(stream)).length, log.length)
 })
 

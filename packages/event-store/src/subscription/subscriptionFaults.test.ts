@@ -129,7 +129,7 @@ t.test('a stop while nobody answers where the log ends is heard', async (t) => {
   await sleep(200)
   const before = performance.now()
   await run.stop()
-  t.ok(performance.now() - before < 1_000, 'without waiting for a store that may come back')
+  t.ok(performance.now() - before < 3_000, 'without waiting for a store that may come back')
 })
 
 t.test('a stop while the subscription is only beginning is heard', async (t) => {

@@ -3,6 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { connectTo } from '../testing/connectTo.ts'
+import { createFlood } from '../testing/flood.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
 import { refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
 import { createSubscriber } from '../testing/subscriber.ts'
@@ -61,18 +62,8 @@ t.test('a checkpoint that cannot be, or would take a position back, is passed ov
 
 t.test('a handler that is slow holds back the server, and gets everything in the end', async (t) => {
   const total = 3_000
-  let sent = 0
-  let isFull = false
-  const server = await startMisbehavingServer(t, {
-    async subscription(call) {
-      call.write(confirmationMessage())
-      while (sent < total && !call.cancelled) {
-        isFull = !call.write(eventMessage({ stream, number: ++sent, bytes: 2_000 }))
-        if (isFull) await new Promise((resolve) => call.once('drain', resolve))
-        else if (sent % 100 === 0) await new Promise(setImmediate)
-      }
-    },
-  })
+  const { subscription, sent, isHeldBack } = createFlood(stream, total)
+  const server = await startMisbehavingServer(t, { subscription })
   const released = Promise.withResolvers<void>()
   let held = 0
   const sub = createSubscriber(connectTo(t, server), prefix, () => {
@@ -80,17 +71,8 @@ t.test('a handler that is slow holds back the server, and gets everything in the
     return released.promise
   })
   const run = sub.run(100)
-  let last = -1
-  let still = 0
-  await waitFor(
-    () => {
-      still = isFull && sent === last && held > 0 ? still + 1 : 0
-      last = sent
-      return still === 30
-    },
-    { what: 'a server that cannot send any more', timeoutMs: 20_000 },
-  )
-  t.ok(sent < total / 4, `${sent} of ${total} were sent while nobody took them`)
+  await waitFor(() => held > 0 && isHeldBack(30), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
+  t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
   t.equal(held, 1)
   released.resolve()
   await waitFor(() => sub.seen.length === total, { what: 'all events', timeoutMs: 30_000 })

@@ -8,10 +8,13 @@ import { messageAnswers } from './messages.ts'
 import type { Answer, FilterSpec, ReadSpec, ReadStep, Step, SubscribeStep } from './scenario.ts'
 import type { Symbols } from './symbols.ts'
 
-/** A subscription has said everything when it said nothing for this long. */
-const quietMs = 350
 const firstLookMs = 200
 const lookMs = 25
+/**
+ * A subscription has said everything when it said nothing for so many looks, 350 ms and more. Time alone tells nothing:
+ * after a stall of this process there may be messages that it has not read yet.
+ */
+const quietLooks = 14
 /** After a step, before the quiet begins to count. */
 const settleMs = 60
 
@@ -41,13 +44,17 @@ export async function playSubscription(
   play: (step: Step) => Promise<Answer>,
 ): Promise<Answer> {
   const checkpoints = step.checkpoints === true
-  let lastSeenMs = performance.now()
+  let changes = 0
   const seen = () => {
-    lastSeenMs = performance.now()
+    changes += 1
   }
   const subscription = openRead(client, requestOf(step, symbols, past, null), seen)
   const quiet = async () => {
-    while (performance.now() - lastSeenMs < quietMs && subscription.ended() === undefined) await pause(lookMs)
+    for (let looks = 0; looks < quietLooks && subscription.ended() === undefined; ) {
+      const before = changes
+      await pause(lookMs)
+      looks = changes === before ? looks + 1 : 0
+    }
   }
   const openedMs = performance.now()
   const hasCaughtUp = () => subscription.messages.some((message) => message.hasCaughtUp())
@@ -60,7 +67,6 @@ export async function playSubscription(
   for (const each of step.during ?? []) {
     during.push(await play(each))
     await pause(settleMs)
-    seen()
     await quiet()
   }
   const ended = subscription.ended()
