@@ -50,7 +50,7 @@ const steps: readonly Step[] = [
   {
     name: 'before anything of the answer was recorded',
     async reach(about) {
-      await called(about, { kind: 'slow', ms: 1_500 })
+      await called(about, { kind: 'slow', ms: 4_000 })
       about.proxy.freezeConnections()
       await about.proxy.stuck()
     },
@@ -58,7 +58,7 @@ const steps: readonly Step[] = [
   {
     name: 'after the pointer, before the payment knew its intent',
     async reach(about) {
-      await called(about, { kind: 'slow', ms: 1_500 })
+      await called(about, { kind: 'slow', ms: 4_000 })
       about.proxy.swallowAnswers()
       const pointers = await about.pointers()
       await waitFor(async () => (await about.pointers()) === pointers + about.fakes.length, { what: 'the pointers' })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -7,7 +8,7 @@ import t from 'tap'
 import { hasCaddy, startEdge } from './testing/edge.ts'
 import { complaintsIn, paymentsOnLog, type Surroundings, startReplica, startSurroundings } from './testing/replicas.ts'
 
-const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 1)
+const rounds = cyclesAsked(1)
 const addresses = ['127.0.0.1', '127.0.0.2'] as const
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 const skip = (await hasCaddy()) ? false : 'NOT TESTED: there is no caddy'

@@ -108,19 +108,21 @@ t.test('a worker tells of everything, and an endpoint that does not answer does 
   isEndpointStuck = true
   const told = endpoint.received.length
   const api = await startReplica(t, around, 'command-api')
-  made.push(await idOf(await pay(api.baseUrl)))
+  const paidLast = await idOf(await pay(api.baseUrl))
+  made.push(paidLast)
   const stuck = await startReplica(t, around, 'worker', shortStop)
-  await waitFor(() => endpoint.received.length > told, { what: 'the webhook that is not answered' })
+  // The payment that got no answer above may be told of meanwhile.
+  const tellingLast = () => endpoint.received.slice(told).filter(({ body }) => body.includes(paidLast))
+  const { id } = await waitFor(() => tellingLast()[0], { what: 'the webhook that is not answered' })
   await stuck.process().stop()
   t.strictSame(await stuck.process().exited, { code: 1, signal: null })
-  const { id } = endpoint.received.at(-1) ?? { id: '' }
   const complaint = toldIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
   t.match(complaint, { level: 'error', part: 'workers', err: { message: new RegExp(`node 1, delivery ${id}`) } })
 
   isEndpointStuck = false
   await startReplica(t, around, 'worker')
-  await waitFor(() => endpoint.received.length > told + 1, { what: 'the webhook, again', timeoutMs: 20_000 })
-  t.equal(endpoint.received.at(-1)?.id, id, 'under the same id')
+  await waitFor(() => tellingLast().length > 1, { what: 'the webhook, again', timeoutMs: 20_000 })
+  t.equal(tellingLast().at(-1)?.id, id, 'under the same id')
 })
 
 t.test('a projector that stops ends its transaction, and who stands by takes over', async (t) => {
@@ -138,7 +140,7 @@ t.test('a projector that stops ends its transaction, and who stands by takes ove
   await waitFor(async () => (await roleOf(second)) === 'running', { what: 'the takeover' })
   const tookMs = performance.now() - since
   t.comment(`taken over ${Math.round(tookMs)} ms after the signal`)
-  t.ok(tookMs < 5_000, 'not only when a session has timed out')
+  t.ok(tookMs < 12_000, 'not only when a session has timed out')
   await stopped
   t.strictSame(await first.process().exited, { code: 0, signal: null })
   t.strictSame(complaintsIn(first.process().output()), [])
@@ -166,6 +168,9 @@ t.test('an event store that stops under load has all that it acknowledged, once'
       }
     }),
   )
+  t.teardown(() => {
+    isOver = true
+  })
   await waitFor(() => answered.length > 10, { what: 'load', timeoutMs: 20_000 })
   const node = log.process()
   await node.stop()

@@ -130,12 +130,15 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
 t.test('switched off, nothing is sent, and no event tells of a trace', async (t) => {
   const [collector, endpoint] = await Promise.all([startTraceCollector(t), createEndpoint(t)])
   const system = await startSystem(t, { ...tracing(collector), ...nodeAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
-  const { id } = await client(system).open()
+  const { id, provider_intent_id } = await client(system).open()
   await waitFor(() => endpoint.received.length === 1, { what: 'the webhook' })
   const store = createEventStore({ connectionString: system.eventStoreUrl })
   t.teardown(() => store.close())
   const events = await store.readStream(paymentStream(id))
   t.equal(events.length, 2)
   for (const { metadata } of events) t.notOk('traceparent' in metadata)
+  // Until then an exporter would have sent what it has of the payment.
+  await client(system).settle(provider_intent_id)
+  await waitFor(() => endpoint.received.length === 2, { what: 'the second webhook' })
   t.equal(collector.requests.length, 0)
 })

@@ -205,9 +205,16 @@ t.test('nobody else sees them in the log, and they change no payment', async (t)
 })
 
 t.test('the log names exactly what was delivered', async (t) => {
-  const entries = await logged()
-  const sent = Object.values(endpoints).flatMap(({ received }) => received.map(({ id }) => id))
-  for (const { id, response } of entries) if (response.node !== '6') t.ok(sent.includes(id), id)
+  const sent = () => Object.values(endpoints).flatMap(({ received }) => received.map(({ id }) => id))
+  const entries = await waitFor(
+    async () => {
+      const all = await logged()
+      return sent().every((id) => all.some((entry) => entry.id === id)) && all
+    },
+    { what: 'the log to name all that was sent' },
+  )
+  t.ok(entries.length > 0)
+  for (const { id, response } of entries) if (response.node !== '6') t.ok(sent().includes(id), id)
 })
 
 /** Every planned delivery was sent once, and stands in the log of whoever asked. */

@@ -97,11 +97,14 @@ type Told = { readonly event?: string; readonly data?: { readonly payment_id?: s
 async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, string | null>> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'leaks', max: 1, log })
-  const { rows } = await pool.query<{ id: string; payment_id: string | null }>(
-    'select id, payment_id from webhooks.deliveries',
-  )
-  await pool.end()
-  return new Map(rows.map(({ id, payment_id }) => [id, payment_id]))
+  try {
+    const { rows } = await pool.query<{ id: string; payment_id: string | null }>(
+      'select id, payment_id from webhooks.deliveries',
+    )
+    return new Map(rows.map(({ id, payment_id }) => [id, payment_id]))
+  } finally {
+    await pool.end()
+  }
 }
 
 /** Credentials in the event log, and people's data where names and metadata of events show it. */

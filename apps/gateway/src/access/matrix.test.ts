@@ -245,7 +245,7 @@ t.test('who may touch what', async (t) => {
 
   t.test('nothing came to where it must not be', (t) => assertNoLeaks(t, system, client, world))
 
-  t.test('an endpoint that is gone, and a worker that is killed, show nothing to others', async (t) => {
+  t.test('what was asked for while the worker was dead shows nothing to others', async (t) => {
     await system.kill('worker')
     const asked = await ask(grace, 'POST', '/webhooks/test', { body: { event: 'payment.succeeded' } })
     t.equal(asked.status, 202)

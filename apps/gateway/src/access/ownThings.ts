@@ -25,7 +25,7 @@ export async function lives(
   const one = `${path}/${id}`
   t.match(added.headers, { etag: /^"\d+"$/, 'x-event-position': /^\d+$/ })
   for (const caller of bystanders.filter((caller) => caller.owner !== owner)) {
-    t.equal((await ask(caller, 'GET', one)).status, 404, `${what}: GET by ${caller.name}`)
+    t.equal((await ask(caller, 'GET', one, after(added))).status, 404, `${what}: GET by ${caller.name}`)
     t.equal((await ask(caller, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${what}: PUT by ${caller.name}`)
     t.equal((await ask(caller, 'DELETE', one)).status, 404, `${what}: DELETE by ${caller.name}`)
   }

@@ -45,6 +45,7 @@ async function contest(t: Test, client: Client, callers: readonly Caller[], path
   const { ask } = client
   const [looker = ada] = callers
   const stop = watch(client, looker, `${path}?limit=50`, (item) => item.address_type ?? 'method')
+  t.teardown(stop)
   const puts: Answer[] = []
   for (let round = 0; round < rounds; round++) {
     const atOnce = Array.from({ length: putsAtOnce }, (_, n) => {
@@ -124,6 +125,7 @@ t.test('while much happens at once, and while something fails', async (t) => {
 
   await t.test('of the addresses that are made at the same time, each as the default', async (t) => {
     const stop = watch(client, g1, '/addresses?limit=50', (item) => item.address_type)
+    t.teardown(stop)
     const made = await Promise.all(
       Array.from({ length: putsAtOnce }, (_, n) => {
         const caller = [g1, g1Second, g1Upper][n % 3] ?? g1

@@ -1,6 +1,7 @@
 // Decimals without floats.
 import t from 'tap'
 import { centsOf, checkAmount, decimalOf } from './amounts.ts'
+import { amountOf } from './evidence.ts'
 import { parseExactJson } from './exactJson.ts'
 
 t.test('cents become a decimal with two places', async (t) => {
@@ -29,6 +30,19 @@ t.test('a decimal becomes cents exactly, however many zeros it has', async (t) =
   for (const [decimal, expected] of Object.entries(cents)) t.equal(centsOf(decimal), expected, decimal)
   for (const none of ['', '-1.00', '1e3', '1.', '.5', '1,00', 'NaN', '99999999999999.00'])
     t.equal(centsOf(none), null, none)
+})
+
+t.test('an amount of a transaction that is no whole number of cents cannot be read', async (t) => {
+  const transaction = {
+    transId: '1',
+    transactionType: 'authCaptureTransaction',
+    transactionStatus: 'settledSuccessfully',
+    responseCode: '1',
+    authAmount: '25.99',
+    settleAmount: '25.995',
+  }
+  t.equal(amountOf(transaction, 'authAmount'), 2599)
+  t.throws(() => amountOf(transaction, 'settleAmount'), { kind: 'unknown', code: 'unreadable_answer' })
 })
 
 t.test('numbers of JSON stay the text that was sent', async (t) => {

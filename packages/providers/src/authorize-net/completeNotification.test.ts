@@ -201,7 +201,7 @@ t.test('nothing is asked about what is no transaction', async (t) => {
 })
 
 t.test('when the gateway does not answer, the notification has to wait', async (t) => {
-  const { fake } = await paid(t)
+  const { fake, provider } = await paid(t)
   const hasty = connect(t, fake, { timeoutMs: 600 })
   for (const fault of [
     { kind: 'hang', commits: false },
@@ -218,5 +218,5 @@ t.test('when the gateway does not answer, the notification has to wait', async (
   }
   fake.readFaults.always(undefined)
   fake.readFaults.next({ kind: 'drop', commits: false })
-  t.match((await receive(fake, hasty)).completed.statement, { status: 'succeeded' }, 'one lost answer is no matter')
+  t.match((await receive(fake, provider)).completed.statement, { status: 'succeeded' }, 'one lost answer is no matter')
 })

@@ -113,14 +113,17 @@ t.test('when no answer comes nobody knows, and that within the time limit', asyn
     { kind: 'slow', ms: 2000 },
   ] as const) {
     fake.faults.always(fault)
+    const asked = fake.calls.length
     const startedAt = performance.now()
     await t.rejects(open(provider), unknown, fault.kind)
-    t.ok(performance.now() - startedAt < 1500, `${fault.kind} is over in time`)
+    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} is over in time`)
+    // What takes all the time there is leaves none for a further try.
+    if (fault.kind === 'hang' || fault.kind === 'slow') t.equal(fake.calls.length, asked + 1, fault.kind)
   }
 })
 
 t.test('an answer of another shape is no answer', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 500 })
+  const { fake, provider } = await startGateway(t, { timeoutMs: 440 })
   for (const status of [201, 408, 502]) {
     fake.faults.always({ kind: 'status', status, commits: false })
     await t.rejects(open(provider), { ...unknown, code: `http_${status}` })

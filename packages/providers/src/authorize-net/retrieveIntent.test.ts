@@ -244,7 +244,7 @@ t.test('all questions together keep to one time limit', async (t) => {
     const startedAt = performance.now()
     const asked = retrieve(provider, sampleRef(ago(1000)))
     await t.rejects(asked, { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>, fault.kind)
-    t.ok(performance.now() - startedAt < 1600, `${fault.kind} is over in time`)
+    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} is over in time`)
   }
 })
 

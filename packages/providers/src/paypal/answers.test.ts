@@ -1,24 +1,28 @@
 // What each kind of answer means, PayPal's own words included: read from a server that answers as it is told.
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { listen } from '@paylog/testing/httpServer'
 import t, { type Test } from 'tap'
 import type { ProviderErrorKind } from '../provider.ts'
 import { createPaypal } from './paypal.ts'
 import { capture, createRequest, refTo, retrieve } from './testing/testPaypal.ts'
 
-/** An adapter to which every call but the one for a token is answered with this. */
-async function answered(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
+/** An adapter to which every call but the one for a token is answered like this. */
+async function paypalBeside(t: Test, listener: RequestListener) {
   const server = createServer((request, response) => {
-    const isToken = request.url === '/v1/oauth2/token'
-    const content = isToken ? { access_token: 'A21AA', expires_in: 32_400 } : body
-    response.writeHead(isToken ? 200 : status, headers)
-    response.end(typeof content === 'string' ? content : JSON.stringify(content))
+    if (request.url !== '/v1/oauth2/token') return void listener(request, response)
+    response.end('{"access_token":"A21AA","expires_in":32400}')
   })
   const apiBase = await listen(t, server)
-  const options = { clientId: 'id', clientSecret: 'secret', webhookIds: ['W1'], apiBase, timeoutMs: 300 }
+  const options = { clientId: 'id', clientSecret: 'secret', webhookIds: ['W1'], apiBase, timeoutMs: 440 }
   const paypal = createPaypal(options)
   t.teardown(() => paypal.close())
   return paypal
+}
+
+/** One to which all of them are answered the same. */
+function answered(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
+  const content = typeof body === 'string' ? body : JSON.stringify(body)
+  return paypalBeside(t, (_request, response) => void response.writeHead(status, headers).end(content))
 }
 
 const issue = (name: string, field?: string) => ({
@@ -109,6 +113,18 @@ t.test('an answer that does not fit is no answer', async (t) => {
   }
   const created = await answered(t, 201, { status: 'CREATED' })
   await t.rejects(created.createIntent(createRequest), { kind: 'unknown', code: 'unreadable_answer' })
+})
+
+t.test('whether an order was paid that was captured before, and is gone, nobody knows', async (t) => {
+  const asked: unknown[] = []
+  const paypal = await paypalBeside(t, ({ method }, response) => {
+    asked.push(method)
+    const isCapture = method === 'POST'
+    const refusal = issue(isCapture ? 'ORDER_ALREADY_CAPTURED' : 'INVALID_RESOURCE_ID')
+    response.writeHead(isCapture ? 422 : 404).end(JSON.stringify(refusal))
+  })
+  await t.rejects(capture(paypal, refTo('O1'), 'c1'), { kind: 'unknown', code: 'order_already_captured' })
+  t.same(asked, ['POST', 'GET'])
 })
 
 t.test(

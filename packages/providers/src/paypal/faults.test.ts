@@ -122,7 +122,7 @@ t.test('what is unknown stays unknown when a further try is refused', async (t) 
 
 t.test('what is unknown stays unknown when there is no token for a further try', async (t) => {
   // Good for half its life, which is less than the pause before the further try.
-  const { fake, paypal } = await startPaypal(t, { tokenLifetimeSeconds: 0.3 })
+  const { fake, paypal } = await startPaypal(t, { tokenLifetimeSeconds: 0.38 })
   const ref = await approvedOrder({ fake, paypal })
   fake.faults.next({ kind: 'drop', commits: true })
   fake.tokenFaults.next(undefined)
@@ -143,13 +143,13 @@ t.test('a question that was lost is asked again', async (t) => {
 })
 
 t.test('a capture and the question where the order is have one limit of time together', async (t) => {
-  const { fake, paypal } = await startPaypal(t, { timeoutMs: 1500 })
+  const { fake, paypal } = await startPaypal(t, { timeoutMs: 4_000 })
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'ORDER_ALREADY_CAPTURED' })
-  fake.faults.next({ kind: 'slow', ms: 1200 })
+  fake.faults.next({ kind: 'slow', ms: 3_000 })
   fake.readFaults.always({ kind: 'hang', commits: false })
   const askedAt = performance.now()
-  await t.rejects(capture(paypal, ref, 'c1'), { name: 'ProviderError' })
+  await t.rejects(capture(paypal, ref, 'c1'), unknown)
   t.equal(fake.callsTo(/\/orders\/[^/]+$/).length, 1)
-  t.ok(performance.now() - askedAt < 2200)
+  t.ok(performance.now() - askedAt < 6_000)
 })

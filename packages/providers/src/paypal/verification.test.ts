@@ -194,7 +194,7 @@ t.test('a question is given up after five seconds, however long an order may tak
 })
 
 t.test('whatever is posted to us, only so much is asked at once, and no order waits for it', async (t) => {
-  const { fake, paypal, signed } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'], timeoutMs: 2000 })
+  const { fake, paypal, signed } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'], timeoutMs: 5_000 })
   fake.verificationFaults.always({ kind: 'hang', commits: false })
   const refusals: unknown[] = []
   const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => refusals.push(error)))

@@ -85,7 +85,7 @@ t.test('many at once with the same key are one intent', async (t) => {
 t.test('takes an answer only if it is about what was asked for', async (t) => {
   let answer: unknown
   const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(answer)), {
-    timeoutMs: 300,
+    timeoutMs: 440,
   })
   answer = intent
   t.same(await stripe.createIntent(request), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
@@ -123,7 +123,7 @@ t.test('every status of an intent is a status of the payment', async (t) => {
   const stripe = await stripeBeside(
     t,
     (_request, response) => void response.writeHead(200, { date }).end(JSON.stringify(answer)),
-    { timeoutMs: 300 },
+    { timeoutMs: 440 },
   )
   const error = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds', charge: 'ch_2' }
   const statuses: readonly [object, string][] = [
@@ -171,7 +171,7 @@ t.test('every status of an intent is a status of the payment', async (t) => {
 t.test('a success is over what was received, and the charge may be written out', async (t) => {
   let answer: object = intent
   const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(answer)), {
-    timeoutMs: 300,
+    timeoutMs: 440,
   })
   answer = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', object: 'charge' } }
   t.match(await stripe.retrieveIntent(refOf('pi_1')), {
@@ -201,13 +201,13 @@ t.test('an intent that Stripe does not know is none, and another 404 says nothin
   const { stripe } = await stripeUnderTest(t)
   t.equal(await stripe.retrieveIntent(refOf('pi_missing')), null)
   const proxy = await stripeBeside(t, (_request, response) => void response.writeHead(404).end('<h1>Not Found</h1>'), {
-    timeoutMs: 300,
+    timeoutMs: 440,
   })
   await t.rejects(proxy.retrieveIntent(refOf('pi_missing')), unknown)
   const gateway = await stripeBeside(
     t,
     (_request, response) => void response.writeHead(404).end('{"error":{"message":"no route"}}'),
-    { timeoutMs: 300 },
+    { timeoutMs: 440 },
   )
   await t.rejects(gateway.retrieveIntent(refOf('pi_missing')), unknown)
 })
@@ -276,7 +276,7 @@ t.test('cancels an intent, and leaves one that is beyond that as it is', async (
 
 t.test('does not take an intent for canceled that is not', async (t) => {
   const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(intent)), {
-    timeoutMs: 300,
+    timeoutMs: 440,
   })
   await t.rejects(stripe.cancelIntent('pi_1'), { ...unknown, code: 'not_canceled' })
 })

@@ -143,7 +143,7 @@ t.test('tells what a saved method is now, and nothing when its customer has it n
 t.test('an answer that attaches to somebody else is none', async (t) => {
   const answer = { id: 'pm_1', type: 'card', customer: 'cus_2' }
   const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(answer)), {
-    timeoutMs: 300,
+    timeoutMs: 440,
   })
   const attach = { idempotency_key: 'attach', token: 'pm_1', user_id: 'u1', provider_customer_id: 'cus_1' }
   await t.rejects(stripe.methods.attachMethod(attach), { name: 'ProviderError', kind: 'unknown' })
@@ -169,7 +169,7 @@ t.test('a token of the older forms becomes one method, however often it comes', 
 t.test('what Stripe does not tell of a method is not made up', async (t) => {
   let method: object = {}
   const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(method)), {
-    timeoutMs: 300,
+    timeoutMs: 440,
   })
   const nothing = { wallet_type: null, card_brand: null, last_four: null, expiry_month: null, expiry_year: null }
   method = { id: 'pm_1', object: 'payment_method', type: 'paypal', customer: null, paypal: { payer_id: 'x' } }

@@ -66,7 +66,7 @@ t.test('every status and type of a refusal', async (t) => {
     const stripe = await stripeBeside(
       t,
       (_request, response) => void response.writeHead(status).end(JSON.stringify({ error })),
-      { timeoutMs: 300 },
+      { timeoutMs: 440 },
     )
     await t.rejects(stripe.createIntent(request), expected, `${status} ${JSON.stringify(error)}`)
   }
@@ -94,7 +94,7 @@ t.test('answers that nobody can read', async (t) => {
   ] as const
   for (const [status, body, kind] of answers) {
     const stripe = await stripeBeside(t, (_request, response) => void response.writeHead(status).end(body), {
-      timeoutMs: 300,
+      timeoutMs: 440,
     })
     await t.rejects(stripe.createIntent(request), of(kind), `${status} ${body}`)
   }
@@ -151,18 +151,18 @@ t.test('a call that is never answered ends in time', async (t) => {
   const begun = performance.now()
   await t.rejects(stripe.createIntent(request), of('unknown', 'timeout'))
   const ms = performance.now() - begun
-  t.ok(ms >= 550 && ms < 1500, `${ms} ms`)
+  t.ok(ms >= 550 && ms < 5_000, `${ms} ms`)
 })
 
 t.test('all tries of a call have one limit', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t, { timeoutMs: 700 })
+  const { fake, stripe } = await stripeUnderTest(t, { timeoutMs: 2_000 })
   fake.faults.next({ kind: 'drop', commits: false })
   fake.faults.always({ kind: 'hang', commits: false })
   const begun = performance.now()
   await t.rejects(stripe.createIntent(request), of('unknown'))
   const ms = performance.now() - begun
   t.equal(fake.calls.length, 2)
-  t.ok(ms < 1500, `${ms} ms`)
+  t.ok(ms < 4_000, `${ms} ms`)
 })
 
 t.test('so have all the requests that one question needs', async (t) => {
@@ -210,7 +210,7 @@ t.test('too many requests do nothing, and the same key works later', async (t) =
 })
 
 t.test('the same key with other parameters is no answer to either question', async (t) => {
-  const { stripe } = await stripeUnderTest(t, { timeoutMs: 300 })
+  const { stripe } = await stripeUnderTest(t, { timeoutMs: 440 })
   await stripe.createIntent(request)
   const other = stripe.createIntent({ ...request, amount_cents: 9900 })
   await t.rejects(other, of('unknown', 'idempotency_error'))

@@ -64,7 +64,7 @@ t.test('a setup intent without a secret is none', async (t) => {
     t,
     (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),
     {
-      timeoutMs: 300,
+      timeoutMs: 440,
     },
   )
   const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: null })
