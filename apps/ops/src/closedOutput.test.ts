@@ -40,7 +40,7 @@ t.test('standard error stays when only the reader of the answer is gone, and sho
     stderr: /^Importing: 40 lines, \d+\/s\n39 lines were rejected\. Mend what is wrong and import it again\.\n$/,
   })
 
-  const reading = startOps(['streams', 'read', `product-${id}`, '--json'], env)
+  const reading = startOps(t, ['streams', 'read', `product-${id}`, '--json'], env)
   reading.hangUp('stdout')
   t.match(await reading.ended, { code: 0, stdout: '', stderr: /^$/ })
 })

@@ -121,7 +121,7 @@ for (const kind of queueKinds) {
           )
           return rows[0]?.left === 0
         },
-        { what: 'all deliveries', timeoutMs: 20_000 },
+        { what: 'all deliveries' },
       )
       await onlyOnce(t, endpoint, 120)
     })
@@ -130,7 +130,7 @@ for (const kind of queueKinds) {
       const slow = await createEndpoint(t, () => undefined)
       const fast = await createEndpoint(t)
       const rig = await createRig(t, kind, {
-        ...node(slow.url, { WEBHOOK_1_TIMEOUT: '3s' }),
+        ...node(slow.url, { WEBHOOK_1_TIMEOUT: '20s' }),
         WEBHOOK_2_ENABLED: 'true',
         WEBHOOK_2_URL: fast.url,
       })
@@ -139,7 +139,7 @@ for (const kind of queueKinds) {
       const before = performance.now()
       await rig.dispatcher.handle(batchOf(2 * concurrencyPerNode))
       await waitFor(() => fast.received.length === 2 * concurrencyPerNode, { what: 'the fast endpoint' })
-      t.ok(performance.now() - before < 3_000, 'before the slow one timed out once')
+      t.ok(performance.now() - before < 20_000, 'before the slow one timed out once')
       t.ok(slow.received.length <= concurrencyPerNode, 'and the slow one holds no more than its share')
       await rig.pool.query(`update webhooks.deliveries set status = 'failed' where node = '1'`)
     })
@@ -151,11 +151,9 @@ for (const kind of queueKinds) {
       await rig.dispatcher.handle(batchOf(5))
       await forgetQueue(rig)
       await rig.work()
-      const stop = new AbortController()
-      const sweeping = rig.sweep.run(stop.signal)
+      const sweeping = rig.startSweep()
       await waitFor(() => endpoint.received.length === 5, { what: 'the lost deliveries', timeoutMs: 15_000 })
-      stop.abort()
-      await sweeping
+      await sweeping.stop()
       for (const { id } of endpoint.received) await finished(rig, id)
       await onlyOnce(t, endpoint, 5)
     })
@@ -172,11 +170,9 @@ for (const kind of queueKinds) {
       const id = (await waitFor(() => endpoint.received[0], { what: 'the first attempt' })).id
       await waitFor(async () => (await rig.row(id))?.attempts === 1, { what: 'its record' })
       await forgetQueue(rig)
-      const stop = new AbortController()
-      const sweeping = rig.sweep.run(stop.signal)
+      const sweeping = rig.startSweep()
       t.match(await finished(rig, id), { status: 'succeeded', attempts: 2 })
-      stop.abort()
-      await sweeping
+      await sweeping.stop()
     })
   })
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { cyclesAsked } from '@paylog/testing/cycles'
 import { listen } from '@paylog/testing/httpServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -7,7 +8,7 @@ import { createFaultRig, rawNode } from './testing/faultRig.ts'
 import { onQueue, redisTestUrl } from './testing/rig.ts'
 
 /** More than the one that BullMQ forgives a job by itself. */
-const deaths = Number(process.env.PAYLOG_TEST_CYCLES ?? 3)
+const deaths = cyclesAsked(3)
 
 t.test(
   'a worker that dies again and again as soon as it is connected for the same job still delivers',
@@ -30,11 +31,11 @@ t.test(
     await rig.append(1)
     for (let death = 1; death <= deaths; death++) {
       const worker = await rig.start()
-      await waitFor(() => connections >= death, { what: `connection ${death}`, timeoutMs: 20_000 })
+      await waitFor(() => connections >= death, { what: `connection ${death}` })
       await worker.kill('SIGKILL')
     }
     await rig.start()
-    await waitFor(async () => (await rig.count('succeeded')) === 1, { what: 'the delivery', timeoutMs: 20_000 })
+    await waitFor(async () => (await rig.count('succeeded')) === 1, { what: 'the delivery' })
     const { rows } = await rig.pool.query('select id, attempts from webhooks.deliveries')
     t.strictSame(rows, [{ id: ids[0], attempts: 1 }])
     t.equal(ids.length, 1)

@@ -50,6 +50,7 @@ t.test('what ended longer ago than it is to be kept goes with its attempts; what
   const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
   t.equal(await retention.removeBatch(daysAgo(90)), 253, 'a batch is bounded')
   const stop = new AbortController()
+  t.teardown(() => stop.abort())
   const running = retention.run(stop.signal)
   await waitFor(async () => (await left(rig)).attempts === 14, { what: 'the end of the removal' })
   stop.abort()

@@ -30,7 +30,7 @@ t.test('thousands of payments are read with little memory, and asked about in th
   for await (const event of payments.store.readLog({ prefixes: ['payment-'] }))
     if (event.type === 'PaymentInitiated' && paid.has(event.data.payment_id)) order.push(event.data.payment_id)
 
-  const run = await startOps(['payments', 'reconcile', '--since', '2d', '--json'], {
+  const run = await startOps(t, ['payments', 'reconcile', '--since', '2d', '--json'], {
     EVENTSTORE_URL: payments.connectionString,
     ...fake.env,
     NODE_OPTIONS: '--max-old-space-size=76',

@@ -13,7 +13,7 @@ t.test('an import that is killed half way is repeated, and nothing is there twic
 })
 
 t.test('whoever interrupts it waits for what is under way, and is told where it stands', async (t) => {
-  const rig = await startHalfway(t, 2_000)
+  const rig = await startHalfway(t, 5_000)
   const { size } = rig
   rig.running.signal('SIGINT')
   const { code, stdout, stderr } = await rig.running.ended

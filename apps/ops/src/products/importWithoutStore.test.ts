@@ -5,7 +5,7 @@ import { completes, startHalfway } from '../testing/halfwayImport.ts'
 import { someLine, startImportRig } from '../testing/importRig.ts'
 
 t.test('a store that goes away stops it, and a repetition completes it', async (t) => {
-  const rig = await startHalfway(t, 1_000)
+  const rig = await startHalfway(t, 5_000)
   const { size } = rig
   await rig.log.kill()
   const { code, stdout, stderr } = await rig.running.ended

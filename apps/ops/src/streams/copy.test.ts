@@ -13,16 +13,27 @@ import { contextOf, runOps, startOps } from '../testing/runOps.ts'
 import { streamsCopy } from './copy.ts'
 
 const copy = (args: readonly string[]) => runOps(['streams', 'copy', ...args])
+/** Of events that are appended during a copy. */
+const mostMeanwhile = 5_000
 
 async function startStores(t: Test) {
   const [source, target] = await Promise.all([startEventStoreInProcess(t), startEventStoreInProcess(t)])
-  return { source: connected(t, source), target: connected(t, target) }
+  return { source: { ...connected(t, source), databaseUrl: source.databaseUrl }, target: connected(t, target) }
 }
 
 function connected(t: Test, { connectionString }: { connectionString: string }) {
   const store = createEventStore({ connectionString })
   t.teardown(() => store.close())
   return { url: connectionString, client: store.client }
+}
+
+type Client = ReturnType<typeof connected>['client']
+
+function poolOn(t: Test, databaseUrl: string) {
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
+  t.teardown(() => pool.end())
+  return pool
 }
 
 const numbered = (number: number) => {
@@ -33,6 +44,27 @@ const numbered = (number: number) => {
     data: { number },
     metadata: undefined,
   } as const
+}
+
+/** Each event into a stream of its own. */
+const fill = (client: Client, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, index) => client.appendToStream(`many-${index}`, numbered(index))))
+
+/** Appends one event after the other, until it is told to stop or the test is over. */
+function keepAppending(t: Test, client: Client) {
+  let isOver = false
+  const appending = (async () => {
+    for (let made = 0; made < mostMeanwhile && !isOver; made += 1)
+      await client.appendToStream('meanwhile-1', numbered(made))
+  })()
+  // Whoever stops it is told; until then a failure is not unhandled.
+  appending.catch(() => undefined)
+  const stop = async () => {
+    isOver = true
+    await appending
+  }
+  t.teardown(() => stop().catch(() => undefined))
+  return { stop }
 }
 
 t.test('a command line that cannot be understood is refused before anything is done, and exits 2', async (t) => {
@@ -98,17 +130,15 @@ t.test('it says what it did, in words and for machines', async (t) => {
 
 t.test('a copy that is killed in the middle goes on when it is run again', async (t) => {
   const { source, target } = await startStores(t)
-  await Promise.all(
-    Array.from({ length: 300 }, (_, index) => source.client.appendToStream(`many-${index}`, numbered(index))),
-  )
+  await fill(source.client, 300)
   const args = ['--from', source.url, '--to', target.url, '--json']
   const count = async () => {
     let events = 0
     for await (const { event } of target.client.readAll()) if (event?.streamId.startsWith('many-')) events += 1
     return events
   }
-  const killed = startOps(['streams', 'copy', ...args])
-  await waitFor(async () => (await count()) > 20, { what: 'a copy under way', timeoutMs: 20_000 })
+  const killed = startOps(t, ['streams', 'copy', ...args])
+  await waitFor(async () => (await count()) > 20, { what: 'a copy under way' })
   killed.signal('SIGKILL')
   t.equal((await killed.ended).code, null, 'it was killed before it was through')
   const there = await count()
@@ -118,18 +148,30 @@ t.test('a copy that is killed in the middle goes on when it is run again', async
   t.match(JSON.parse(stdout), { complete: true, events: 300, copied: 300 - there, already_there: there })
 })
 
+t.test('when the source has recorded more meanwhile it says so, and no checkpoint is moved', async (t) => {
+  const { source, target } = await startStores(t)
+  await fill(source.client, 100)
+  const pool = poolOn(t, source.databaseUrl)
+  await pool.query(`insert into webhooks.checkpoints values ('a', 1, 1, now())`)
+  const checkpoints = async () => (await pool.query('select * from webhooks.checkpoints order by name')).rows
+  const before = await checkpoints()
+  const appending = keepAppending(t, source.client)
+  const args = ['--from', source.url, '--to', target.url, '--checkpoints', source.databaseUrl, '--json']
+  const ended = await copy(args)
+  await appending.stop()
+  t.match(ended, { code: 1, stderr: /The source has recorded \d+ more events meanwhile\. / })
+  const { complete, recorded_since: since, checkpoints: moved } = JSON.parse(ended.stdout)
+  t.same({ complete, moved }, { complete: false, moved: undefined })
+  t.ok(since > 0, `${since} events since`)
+  t.same(await checkpoints(), before)
+})
+
 t.test('projector and worker go on in the new log where they were in the old one', async (t) => {
   const endpoint = await createEndpoint(t)
   const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENTS: 'payment.*' }
   const system = await startSystem(t, nodes)
   const { databaseUrl } = system
-  const pool = createPool({
-    databaseUrl,
-    applicationName: 'test',
-    max: 2,
-    log: createLog({ app: 'test', level: 'silent' }),
-  })
-  t.teardown(() => pool.end())
+  const pool = poolOn(t, databaseUrl)
   const pay = async () => {
     const response = await fetch(`${system.baseUrl}/payments/intents`, {
       method: 'POST',
@@ -150,6 +192,9 @@ t.test('projector and worker go on in the new log where they were in the old one
   for (let count = 0; count < 3; count += 1) await pay()
   await waitFor(async () => (await projected()) === 3, { what: 'the first payments in the list' })
   await waitFor(() => new Set(endpoint.received.map(({ id }) => id)).size >= 3, { what: 'their webhooks' })
+  const recorded = async () =>
+    (await pool.query(`select from webhooks.deliveries where status = 'succeeded'`)).rowCount === 3
+  await waitFor(recorded, { what: 'their records' })
   await Promise.all([system.parts.projector.kill(), system.parts.worker.kill()])
   const told = endpoint.received.length
   for (let count = 0; count < 2; count += 1) await pay()
@@ -173,7 +218,7 @@ t.test('projector and worker go on in the new log where they were in the old one
     t.ok(next)
     t.equal(await nextPaymentEvent(target.client, to), next, 'the same event comes next')
   }
-  t.match(JSON.parse((await copy(args)).stdout), { checkpoints: [] }, 'they are moved once only')
+  t.same(JSON.parse((await copy(args)).stdout).checkpoints, [], 'they are moved once only')
 
   const environment = {
     ...nodes,
@@ -187,13 +232,11 @@ t.test('projector and worker go on in the new log where they were in the old one
   const start = (app: string) =>
     startProcess(t, { script: new URL(`../../../${app}/src/main.ts`, import.meta.url), env: environment })
   await Promise.all([start('projector'), start('worker')])
-  await waitFor(async () => (await projected()) === 5, { what: 'the later payments in the list', timeoutMs: 20_000 })
+  await waitFor(async () => (await projected()) === 5, { what: 'the later payments in the list' })
   const perPayment = told / 3
-  await waitFor(() => endpoint.received.length >= perPayment * 5, { what: 'their webhooks', timeoutMs: 20_000 })
+  await waitFor(() => endpoint.received.length >= perPayment * 5, { what: 'their webhooks' })
   t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'each was told once')
 })
-
-type Client = ReturnType<typeof connected>['client']
 
 /** The id of the first event of a payment behind a position. */
 async function nextPaymentEvent(client: Client, after: string): Promise<string | undefined> {

@@ -30,11 +30,11 @@ await rig.closeForGood('address-2')
 
 const dayMs = 86_400_000
 const firstDay = Date.parse('2026-01-01T00:00:00Z')
-/** Every event a day later than the one before, but the fourth user's event, whose server had a wrong clock. */
+/** Every event a day later than the one before, but that of the stream `payment`, whose server had a wrong clock. */
 async function setClock(): Promise<void> {
   let day = 0
-  for (const { position } of await rows()) {
-    const createdMs = firstDay + (day === 5 ? 1 : day) * dayMs
+  for (const { position, stream } of await rows()) {
+    const createdMs = firstDay + (stream === 'payment' ? 1 : day) * dayMs
     await sql('update event_store.events set created_ticks = $1 where position = $2', [
       String(BigInt(createdMs) * 10_000n + 9_999n),
       String(position),

@@ -19,7 +19,7 @@ t.test('Ctrl-C ends it although the store is silent, and removes what was begun'
   const before = readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8')
   const names = filesThere()
   proxy.swallowAnswers()
-  const running = startOps(['streams', 'export', '--out', path, '--force'], behindProxy)
+  const running = startOps(t, ['streams', 'export', '--out', path, '--force'], behindProxy)
   await waitFor(() => filesThere().length > names.length, {
     what: 'the file under its temporary name',
     timeoutMs: 30_000,
@@ -40,7 +40,7 @@ t.test('a verification that is interrupted is no verdict', async (t) => {
   const path = newPath()
   await exportTo(path)
   const EVENTSTORE_URL = `esdb://127.0.0.1:${silent.port}?tls=false`
-  const running = startOps(['streams', 'verify-export', path], { ...environment, EVENTSTORE_URL })
+  const running = startOps(t, ['streams', 'verify-export', path], { ...environment, EVENTSTORE_URL })
   await silent.swallowed()
   running.signal('SIGTERM')
   t.match(await running.ended, { code: 1, stdout: '', stderr: /not checked to its end\.\n$/ })
@@ -50,7 +50,7 @@ t.test('one that was killed leaves no export, and the next one is not in its way
   const path = newPath()
   const names = filesThere()
   proxy.swallowAnswers()
-  const running = startOps(['streams', 'export', '--out', path], behindProxy)
+  const running = startOps(t, ['streams', 'export', '--out', path], behindProxy)
   await waitFor(() => filesThere().length > names.length, {
     what: 'the file under its temporary name',
     timeoutMs: 30_000,

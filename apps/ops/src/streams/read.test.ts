@@ -124,7 +124,7 @@ t.test('it reads no further when nobody reads its output any more', async (t) =>
   const whole = await countingProxy(t)
   await runOps(['streams', 'read', stream, '--json'], { ...environment, EVENTSTORE_URL: whole.url })
   const left = await countingProxy(t)
-  const running = startOps(['streams', 'read', stream, '--json'], { ...environment, EVENTSTORE_URL: left.url })
+  const running = startOps(t, ['streams', 'read', stream, '--json'], { ...environment, EVENTSTORE_URL: left.url })
   running.hangUp('stdout')
   t.match(await running.ended, { code: 0, stderr: /^$/ })
   t.ok(left.sent() > 0 && left.sent() < whole.sent() / 2, `${left.sent()} of ${whole.sent()} bytes were read`)

@@ -90,7 +90,7 @@ t.test('lines that are missing, moved, repeated or made up are told apart', asyn
   ])
   t.same(await kinds(changed((all) => [...all.slice(1), all[0] ?? ''])), ['out_of_order 26'])
   const twice = await eventDifferences(changed((all) => all.toSpliced(7, 0, all[2] ?? '')))
-  t.match(twice.found, [{ kind: 'extra', line: 8, event: nameOf(2), reason: 'stands in the file more than once' }])
+  matchList(t, twice.found, [{ kind: 'extra', line: 8, event: nameOf(2), reason: 'stands in the file more than once' }])
   const madeUp = (lines[6] ?? '').replace(/"id":"[^"]*"/, '"id":"c2d1a3de-8f2b-4c5f-9a43-6a1f0e2f7d11"')
   const extra = await eventDifferences(
     changed((all) => all.toSpliced(7, 0, madeUp.replace(/"position":"\d+"/, '"position":"1"'))),

@@ -49,6 +49,7 @@ export async function startImportRig(t: Test) {
     file,
     start: (path: string, { input, nodeOptions }: { input?: Readable; nodeOptions?: string } = {}) =>
       startOps(
+        t,
         ['products', 'import', path],
         { ...env, ...(nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions }) },
         input,

@@ -51,7 +51,7 @@ export async function startProjectionsRig(t: Test) {
     run: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
       runOps(['projections', ...args], { ...env, ...more }),
     start: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-      startOps(['projections', ...args], { ...env, ...more }),
+      startOps(t, ['projections', ...args], { ...env, ...more }),
 
     /** So many of everything that has a projection. */
     async recordAll(count: number): Promise<void> {
@@ -67,21 +67,8 @@ export async function startProjectionsRig(t: Test) {
       await record(log.events)
     },
 
-    /** Makes one payment after another, as soon as the one before can be seen. */
-    keepPaying(): Paying {
-      let isOver = false
-      const paying = (async () => {
-        let made = 0
-        for (; !isOver; made++) await payAndSee(pool, record)
-        return made
-      })()
-      return {
-        async stop() {
-          isOver = true
-          return await paying
-        },
-      }
-    },
+    /** Makes one payment after another, as soon as the one before can be seen, until it is told to stop. */
+    keepPaying: () => keepPaying(t, () => payAndSee(pool, record)),
 
     /** Until the live tables have read what is recorded by then. */
     async caughtUp(): Promise<void> {
@@ -99,15 +86,7 @@ export async function startProjectionsRig(t: Test) {
     tamper: (name: ProjectionName) => tamper(pool, name),
 
     /** Holds locks of the database until it is told to let go. */
-    async hold(...statements: readonly string[]): Promise<() => Promise<void>> {
-      const client = await pool.connect()
-      await client.query('begin; set local idle_in_transaction_session_timeout = 0')
-      for (const statement of statements) await client.query(statement)
-      return async () => {
-        await client.query('rollback')
-        client.release()
-      }
-    },
+    hold: (...statements: readonly string[]) => hold(t, pool, statements),
 
     /** All tables of a projection with their states: `payments_v1 live`. */
     async tables(name: ProjectionName): Promise<string[]> {
@@ -143,7 +122,38 @@ async function payAndSee(pool: Pool, record: Recorder): Promise<void> {
   const id = open(log, user('u1'))
   await record(log.events)
   const seen = async () => (await pool.query('select from read_models.payments where id = $1', [id])).rowCount === 1
-  await waitFor(seen, { what: 'a payment in the read model', timeoutMs: 20_000 })
+  await waitFor(seen, { what: 'a payment in the read model' })
+}
+
+function keepPaying(t: Test, pay: () => Promise<void>): Paying {
+  let isOver = false
+  const paying = (async () => {
+    let made = 0
+    for (; !isOver; made++) await pay()
+    return made
+  })()
+  // Whoever stops it is told; until then a failure is not unhandled.
+  paying.catch(() => undefined)
+  const stop = async () => {
+    isOver = true
+    return await paying
+  }
+  t.teardown(() => stop().catch(() => undefined))
+  return { stop }
+}
+
+async function hold(t: Test, pool: Pool, statements: readonly string[]): Promise<() => Promise<void>> {
+  const client = await pool.connect()
+  let isHeld = true
+  const release = async () => {
+    if (!isHeld) return
+    isHeld = false
+    await client.query('rollback').finally(() => client.release())
+  }
+  t.teardown(release)
+  await client.query('begin; set local idle_in_transaction_session_timeout = 0')
+  for (const statement of statements) await client.query(statement)
+  return release
 }
 
 async function liveName(pool: Pool, name: ProjectionName): Promise<string> {

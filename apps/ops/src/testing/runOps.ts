@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from '@paylog/testing/compileCache'
+import type { Test } from 'tap'
 import type { Context } from '../command.ts'
 import { runCommandLine } from '../commandLine.ts'
 
@@ -25,12 +26,13 @@ export type RunningCommand = {
 type Environment = Readonly<Record<string, string>>
 
 /**
- * Starts a process.
+ * Starts a process, which is gone when the test is over.
  * @param env the command's whole environment, aside from what makes it start sooner
  * @param input what it gets as standard input; nothing when left out
  */
-export function startOps(args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
+export function startOps(t: Test, args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], { env: { ...compileCache, ...env }, stdio: 'pipe' })
+  t.teardown(() => void child.kill('SIGKILL'))
   // Whether it reads all of it is the command's affair.
   child.stdin.on('error', () => {})
   if (input === undefined) child.stdin.end()

@@ -67,7 +67,7 @@ export async function startWebhooksRig(t: Test) {
     /** A real worker with these nodes. */
     startWorker: (nodes: Variables) => startProcess(t, { script: worker, env: { ...env, ...nodes } }),
     run: (args: readonly string[], nodes: Variables = {}) => runOps(['webhooks', ...args], { ...env, ...nodes }),
-    start: (args: readonly string[], nodes: Variables = {}) => startOps(['webhooks', ...args], { ...env, ...nodes }),
+    start: (args: readonly string[], nodes: Variables = {}) => startOps(t, ['webhooks', ...args], { ...env, ...nodes }),
 
     /** Of one node, in the order of their creation. */
     async rows(name: string): Promise<DeliveryRow[]> {

@@ -85,7 +85,7 @@ t.test('two workers at once take different entries, and do not wait for each oth
 })
 
 t.test('a lease runs out unless it is renewed, and who lost it decides nothing any more', async (t) => {
-  const list = await emptyList(300)
+  const list = await emptyList(1_000)
   await list.read(event('PaymentInitiated', 0))
   const first = await takeOne(list)
   t.strictSame(await list.followUps.take('tills', later, 10), [])

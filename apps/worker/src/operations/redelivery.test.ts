@@ -50,11 +50,11 @@ t.test("what failed is found by the worker's clock, to the last of it", async (t
   t.match(found, { count: 2, is_held: false, until: Date })
   const range = { ...asked, until: found?.until ?? new Date(0) }
   t.strictSame(await failedIds(rig.pool, range, 10), ids)
-  const second = ids.slice(0, 1)
-  await redeliver(rig.pool, second, new Date())
+  const first = ids.slice(0, 1)
+  await redeliver(rig.pool, first, new Date())
   await rig.pool.query(
     `update webhooks.deliveries set status = 'failed', last_attempt_at = '2999-01-02T03:04:06Z' where id = $1`,
-    second,
+    first,
   )
   t.strictSame(await failedIds(rig.pool, range, 10), ids.slice(1), 'not what fails later')
 })

@@ -100,6 +100,7 @@ for (const kind of queueKinds) {
       await rig.dispatcher.start()
       await rig.dispatcher.handle(batchOf(10))
       const first = await startWorkers({ ...rig, log })
+      t.teardown(() => first.close().catch(() => undefined))
       await waitFor(() => endpoint.received.length === 10, { what: 'all requests' })
       for (const { id } of endpoint.received.slice(1))
         await waitFor(() => rig.row(id).then((row) => row?.status === 'succeeded'), { what: 'the record' })
@@ -108,6 +109,7 @@ for (const kind of queueKinds) {
       // From here on another process takes the jobs, which does not know what the first one is doing.
       const closed = first.close()
       const agent = createEndpointAgent(['127.0.0.0/8'])
+      t.teardown(() => agent.destroy())
       const { deliveries } = rig
       const parts = {
         deliveries,
@@ -118,6 +120,7 @@ for (const kind of queueKinds) {
         log,
       } as const
       const second = await startWorkers({ ...rig, send: createSender(parts), log })
+      t.teardown(() => second.close().catch(() => undefined))
       const again = held.map(({ attempt }) => ({ ...attempt, delayMs: 0 })).reverse()
       await rig.queues.enqueue('1', again)
       await rig.dispatcher.handle(batchOf(1, 11n))
@@ -125,7 +128,6 @@ for (const kind of queueKinds) {
       pending[0]?.end('ok')
       await closed
       await second.close()
-      await agent.destroy()
       t.equal(endpoint.received.length, 11)
       t.match(await rig.row(endpoint.received[0]?.id ?? ''), { status: 'succeeded', attempts: 1 })
     })
@@ -142,18 +144,17 @@ for (const kind of queueKinds) {
       await rig.dispatcher.start()
       await rig.dispatcher.handle(batchOf(concurrencyPerNode + more))
       const workers = await startWorkers({ ...rig, log })
+      t.teardown(() => workers.close().catch(() => undefined))
       await waitFor(() => pending.length === concurrencyPerNode, { what: 'the requests' })
       const closed = workers.close()
       for (const response of pending) response.end('ok')
       await closed
       t.equal(endpoint.received.length, concurrencyPerNode)
       await rig.work()
-      const stop = new AbortController()
-      const sweeping = rig.sweep.run(stop.signal)
+      const sweeping = rig.startSweep()
       const arrived = () => endpoint.received.length >= concurrencyPerNode + more
       await waitFor(arrived, { what: 'the others', timeoutMs: 15_000 })
-      stop.abort()
-      await sweeping
+      await sweeping.stop()
       t.equal(new Set(endpoint.received.map(({ id }) => id)).size, concurrencyPerNode + more)
       t.equal(endpoint.received.length, concurrencyPerNode + more)
     })

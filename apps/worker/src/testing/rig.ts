@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { createDeliveries } from '../deliveries/deliveries.ts'
 import { createDispatcher } from '../dispatch/dispatcher.ts'
 import { installationId } from '../queue/installation.ts'
 import { openQueueStore } from '../queue/queueStore.ts'
 import { createQueues } from '../queue/queues.ts'
-import { createSweep } from '../queue/sweep.ts'
+import { createSweep, type Sweep } from '../queue/sweep.ts'
 import { startWorkers } from '../queue/workers.ts'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { createSender } from '../send/sender.ts'
@@ -66,6 +67,7 @@ export async function createRig(
     await agent.destroy()
   })
   const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
+  const sweep = createSweep({ deliveries, queues, nodes, now, log })
 
   return {
     pool,
@@ -76,7 +78,9 @@ export async function createRig(
     nodes,
     send,
     dispatcher: createDispatcher({ deliveries, queues, nodes, projectId: 'default', now, log }),
-    sweep: createSweep({ deliveries, queues, nodes, now, log }),
+    sweep,
+    /** Sweeps until it is told to stop or the test is over. */
+    startSweep: () => startSweep(t, sweep),
     /** For a file whose tests use one rig, one after the other. */
     empty: () => emptyTables(pool),
     /** Starts another set of workers, as another process would. */
@@ -93,21 +97,20 @@ export async function createRig(
         await own.close()
       })
     },
-    async row(id: string): Promise<DeliveryRow | undefined> {
-      const { rows } = await pool.query<DeliveryRow>(
-        'select status, attempts, next_attempt_at, last_http_status, last_error from webhooks.deliveries where id = $1',
-        [id],
-      )
-      return rows[0]
-    },
-    async attempts(id: string): Promise<AttemptRow[]> {
-      const { rows } = await pool.query<AttemptRow>(
-        'select attempt, http_status, error, response_body, at from webhooks.attempts where delivery_id = $1 order by 1',
-        [id],
-      )
-      return rows
-    },
+    row: (id: string) => deliveryRow(pool, id),
+    attempts: (id: string) => attemptRows(pool, id),
   }
+}
+
+function startSweep(t: Test, sweep: Sweep): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const sweeping = sweep.run(stopping.signal)
+  const stop = async () => {
+    stopping.abort()
+    await sweeping
+  }
+  t.teardown(stop)
+  return { stop }
 }
 
 export type DeliveryRow = {
@@ -123,6 +126,22 @@ export type AttemptRow = {
   error: string | null
   response_body: string | null
   at: Date
+}
+
+async function deliveryRow(pool: Pool, id: string): Promise<DeliveryRow | undefined> {
+  const { rows } = await pool.query<DeliveryRow>(
+    'select status, attempts, next_attempt_at, last_http_status, last_error from webhooks.deliveries where id = $1',
+    [id],
+  )
+  return rows[0]
+}
+
+async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
+  const { rows } = await pool.query<AttemptRow>(
+    'select attempt, http_status, error, response_body, at from webhooks.attempts where delivery_id = $1 order by 1',
+    [id],
+  )
+  return rows
 }
 
 /** A recorded success of a payment of its own. */
