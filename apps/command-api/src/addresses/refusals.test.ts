@@ -1,11 +1,10 @@
 // What the address routes refuse: whatever is wrong with a field, card numbers, and what comes first.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { type AddressAnswer, addressesUnderTest, billing, otherGuest } from '../testing/addressesUnderTest.ts'
+import { isInvalid, tooLong } from '../testing/isInvalid.ts'
 import { ada, guest } from '../testing/people.ts'
 
 const { post, put, remove, addressOf, recordsNothing, logged } = await addressesUnderTest(t)
-
-const tooLong = 'x'.repeat(256)
 
 type Kind = 'text' | 'email' | 'country' | 'flag' | 'type'
 const kinds: Readonly<Record<string, Kind>> = {
@@ -48,27 +47,13 @@ const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
 /** As they stand in JSON: what `JSON.stringify` would not write. */
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
 
-/** Refused as malformed, naming the field without its value. */
-function isInvalid(t: Test, { status, error, text }: AddressAnswer, name: string, field?: string): void {
-  t.match({ status, error }, { status: 400, error: { code: 'invalid_request', message: String } }, name)
-  if (field === undefined) return
-  const { fields } = Object(error?.details)
-  t.same(
-    fields.map((each: { field: string }) => each.field),
-    [field],
-    `${name} is named`,
-  )
-  t.match(fields[0].message, /./)
-  t.notMatch(text, tooLong)
-}
-
 t.test('whatever is wrong with a field of a new address is told, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
   await recordsNothing(t, async () => {
     let last: AddressAnswer | undefined
     for (const { field, value, name } of badBodies) {
       last = await post({ ...billing, [field]: value })
-      isInvalid(t, last, name, field)
+      isInvalid(t, last, name, [field])
     }
     return last ?? (await post(billing))
   })
@@ -79,7 +64,7 @@ t.test('whatever is wrong with a field of an update is told, and nothing is reco
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
       if (field === 'guest_email') continue
-      isInvalid(t, await put(id, { name: 'y', [field]: value }), name, field)
+      isInvalid(t, await put(id, { name: 'y', [field]: value }), name, [field])
     }
     return put(id, {})
   })

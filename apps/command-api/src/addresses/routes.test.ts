@@ -110,7 +110,7 @@ t.test('what an address lacks is told field by field, and nothing is recorded', 
   t.equal((await post({ ...billing, is_business: true, business_name: 'Example Ltd' })).status, 201)
 })
 
-t.test('fields that are nobody else to set are dropped', async (t) => {
+t.test('fields that no client may set are dropped', async (t) => {
   const foreign = {
     id: 'x',
     user_id: 'y',

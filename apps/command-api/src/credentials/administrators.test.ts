@@ -53,7 +53,7 @@ t.test('administrators are the user types that the operator names, to the letter
   }
 })
 
-t.test('an administrator may change no more of what is others than anybody else', async (t) => {
+t.test('an administrator may change no more of what belongs to others than anybody else', async (t) => {
   const { app, store } = await commandApiUnderTest(t)
   const as = {
     ada: { 'x-session-id': 'demo-session' },

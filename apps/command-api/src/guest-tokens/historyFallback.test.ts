@@ -29,7 +29,7 @@ const backend = createSandboxIdentity({
 const log = await startEventStore(t)
 const store = createEventStore({
   connectionString: log.connectionString,
-  timing: { readPatienceMs: 500, readTimeoutMs: 500 },
+  timing: { readPatienceMs: 3_000, readTimeoutMs: 3_000 },
 })
 t.teardown(() => store.close())
 const lookedUp: string[] = []

@@ -88,8 +88,10 @@ t.test('a remembered guest sees no more than when the token was valid', async (t
   backend.breakWith(undefined)
   const session = { 'x-session-id': 'demo-session' }
   const { id } = await ask('POST', '/addresses', { ...address, guest_email: 'guest@example.com' }, session)
+  const method = await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }, session)
+  t.equal(method.status, 201)
   expire()
-  for (const path of [`/addresses/${id}`, `/payment-methods/${id}`]) {
+  for (const path of [`/addresses/${id}`, `/payment-methods/${method.id}`]) {
     t.match(await ask('PUT', path, { alias: 'x' }), { status: 404 })
     t.match(await ask('DELETE', path), { status: 404 })
   }

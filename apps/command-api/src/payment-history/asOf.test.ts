@@ -1,23 +1,15 @@
 // A payment as of any time is the fold of what had happened by then, and so is the saved method that it shows.
 import { randomUUID } from 'node:crypto'
-import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
-import {
-  addPaymentMethod,
-  changePaymentMethod,
-  type PaymentMethodState,
-  paymentMethodFold,
-  removePaymentMethod,
-} from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { existing } from '@paylog/domain/payments/payment'
 import { paymentResource } from '@paylog/domain/payments/resource'
 import { randomStreams } from '@paylog/domain/payments/testing/randomStory'
 import { after, at, fold } from '@paylog/domain/payments/testing/testStory'
-import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 import t from 'tap'
 import { paymentHistoryUnderTest } from '../testing/paymentHistoryUnderTest.ts'
 import { adaId, graceId } from '../testing/people.ts'
+import { createStoredMethods, type StoredMethod } from '../testing/storedMethods.ts'
 
 const { payment, history, record, store } = await paymentHistoryUnderTest(t)
 const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
@@ -91,39 +83,27 @@ t.test('a time is an instant, in whatever offset and however fine it is written'
     t.match(await payment(id, `?as_of=${time}`), { status: 404, error: { code: 'not_found' } }, time)
 })
 
-const decide = (id: string, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
-  store.handle({
-    stream: paymentMethodStream(id),
-    fold: paymentMethodFold,
-    decide: decision,
-    metadata: { correlationId: 'c', causationId: 'k', actor: 'worker' },
-  })
-const add = (payment_method_id: string, seconds: number, user_id: string, alias: string) =>
-  decide(payment_method_id, (state) =>
-    addPaymentMethod(
-      {
-        payment_method_id,
-        occurred_at: at(seconds),
-        user_id,
-        guest_email: null,
-        provider_id: 'sandbox',
-        provider_method_id: 'pm_1',
-        provider_customer_id: 'cus_1',
-        ...visa,
-        type: null,
-        alias,
-        organization_id: null,
-        billing_address_id: null,
-        billing_details: null,
-        default_choice: null,
-      },
-      state,
-    ),
-  )
-const rename = (id: string, seconds: number, alias: string) =>
-  decide(id, (state) => changePaymentMethod({ occurred_at: at(seconds), alias }, state))
-const remove = (id: string, seconds: number) =>
-  decide(id, (state) => removePaymentMethod({ occurred_at: at(seconds), by: 'owner' }, state))
+/** When the next thing happens to a method. */
+let methodSeconds = 0
+const methods = createStoredMethods(store, () => at(methodSeconds))
+const newMethod = (): StoredMethod => ({
+  id: randomUUID(),
+  provider_id: 'sandbox',
+  provider_method_id: 'pm_1',
+  provider_customer_id: 'cus_1',
+})
+function add(method: StoredMethod, seconds: number, user_id: string, alias: string): Promise<void> {
+  methodSeconds = seconds
+  return methods.add(method, { user_id, guest_email: null }, alias)
+}
+function rename(method: StoredMethod, seconds: number, alias: string): Promise<void> {
+  methodSeconds = seconds
+  return methods.rename(method, alias)
+}
+function remove(method: StoredMethod, seconds: number): Promise<void> {
+  methodSeconds = seconds
+  return methods.remove(method)
+}
 
 /** A payment of Ada's, begun at 0 and settled at 11, with this method. */
 async function paidWith(payment_method_id: string): Promise<string> {
@@ -140,12 +120,12 @@ const shownAt = async (id: string, seconds: number) => (await payment(id, `?as_o
 const aliasAt = async (id: string, seconds: number) => (await shownAt(id, seconds))?.alias
 
 t.test('a method that is renamed later is shown by the name that it had', async (t) => {
-  const method = randomUUID()
+  const method = newMethod()
   await add(method, -5, adaId, 'Mine')
-  const id = await paidWith(method)
+  const id = await paidWith(method.id)
   await rename(method, 5, 'Work')
   await rename(method, 20, 'Old')
-  t.same(await shownAt(id, 0), { id: method, ...visa, alias: 'Mine' })
+  t.same(await shownAt(id, 0), { id: method.id, ...visa, alias: 'Mine' })
   t.equal(await aliasAt(id, 4.999), 'Mine')
   t.equal(await aliasAt(id, 5), 'Work')
   t.equal(await aliasAt(id, 19), 'Work')
@@ -155,9 +135,9 @@ t.test('a method that is renamed later is shown by the name that it had', async 
 })
 
 t.test('a removed method is still shown, and not when it has become somebody else’s', async (t) => {
-  const method = randomUUID()
+  const method = newMethod()
   await add(method, -5, adaId, 'Mine')
-  const id = await paidWith(method)
+  const id = await paidWith(method.id)
   await remove(method, 20)
   await add(method, 30, graceId, 'Secret')
   t.equal(await aliasAt(id, 20), 'Mine')
@@ -174,9 +154,9 @@ t.test(
       t.match((await payment(id)).data, { payment_method_id: none, payment_method: null })
       t.match((await payment(id, `?as_of=${at(0)}`)).data, { payment_method_id: none, payment_method: null })
     }
-    const method = randomUUID()
+    const method = newMethod()
     await add(method, 5, adaId, 'Late')
-    const id = await paidWith(method)
+    const id = await paidWith(method.id)
     t.equal(await shownAt(id, 4), null)
     t.equal(await aliasAt(id, 5), 'Late')
   },

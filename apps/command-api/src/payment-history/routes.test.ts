@@ -147,7 +147,7 @@ t.test('other parameters are passed over, and X-Read-After waits for nothing', a
     t.equal(status, 200)
     t.notOk('x-read-stale' in headers)
   }
-  t.ok(performance.now() - began < 2_000)
+  t.ok(performance.now() - began < 4_000)
   t.equal((await history(id, admin, '?as_of=soon')).status, 400)
 })
 
@@ -204,10 +204,11 @@ t.test(`${length} events are answered whole and in time, several times at once a
 
 t.test('a log that is down is 503, and reads go on when it is back', async (t) => {
   const log = await startEventStore(t)
-  const down = await paymentHistoryUnderTest(t, { log, timing: { readTimeoutMs: 500, readPatienceMs: 500 } })
+  const down = await paymentHistoryUnderTest(t, { log, timing: { readTimeoutMs: 2_000, readPatienceMs: 2_000 } })
   const { id } = await down.record(after('succeeded'))
   await log.kill()
-  for (const answer of [await down.payment(id), await down.payment(id, `?as_of=${at(0)}`), await down.history(id)])
+  const answers = [down.payment(id), down.payment(id, `?as_of=${at(0)}`), down.history(id)]
+  for (const answer of await Promise.all(answers))
     t.match(answer, { status: 503, error: { code: 'event_store_unavailable' } })
   await log.start()
   matchList(t, (await down.history(id)).data, [

@@ -9,7 +9,7 @@ import { providerBy } from '../testing/providerBy.ts'
 import { createStoredMethods } from '../testing/storedMethods.ts'
 
 const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, fake.env)
+const stripe = await providerBy(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' })
 const { store, save, change, remove, recordsNothing, stateOf, defaultsOf } = await methodsUnderTest(t, [stripe])
 const stored = createStoredMethods(store)
 const callers = [

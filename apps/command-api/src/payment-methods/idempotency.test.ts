@@ -200,14 +200,16 @@ t.test('what failed otherwise may be sent again at once, and makes the same call
 t.test('what is refused before the provider is asked leaves the key unused', async (t) => {
   const key = { ...ada, ...freshKey() }
   const body = bodyOf()
+  const before = attachCalls()
   for (const bad of [
     { ...body, billing_address_id: 'nowhere' },
     { ...body, provider_id: 'paypal' },
     { ...body, alias: 'My 4242 4242 4242 4242' },
   ])
     t.equal((await recordsNothing(t, () => save(bad, key))).status, 422)
+  t.equal(attachCalls(), before, 'nobody was asked')
   t.equal((await save(body, key)).status, 201)
-  t.ok(attachCalls() > 0)
+  t.equal(attachCalls(), before + 1)
 })
 
 t.test('without a key every request is another one, of which nothing but the method is recorded', async (t) => {

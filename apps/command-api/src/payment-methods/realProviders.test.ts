@@ -145,7 +145,7 @@ for (const fake of fakes) {
     fake.faults.always({ kind: 'hang', commits: false })
     const started = performance.now()
     t.match(await recordsNothing(t, () => save(bodyOf(fake))), { status: 504, code: 'provider_outcome_unknown' })
-    t.ok(performance.now() - started < patienceMs + 1_000)
+    t.ok(performance.now() - started < patienceMs + 5_000)
   })
 
   t.test(`${fake.id}: a token that the provider does not know is 422`, async (t) => {

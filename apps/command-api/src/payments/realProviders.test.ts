@@ -158,7 +158,7 @@ for (const fake of fakes) {
       const { status, error, id } = await post(fake, headers[n])
       const tries = fault.kind === 'hang' || fault.kind === 'slow' ? 1 : 3
       t.equal(fake.creations(), calls + tries, `${name} is tried ${tries} times`)
-      t.ok(performance.now() - started < patienceMs + 1_000, `${name} is given up in time`)
+      t.ok(performance.now() - started < patienceMs + 5_000, `${name} is given up in time`)
       t.equal(status, 504, name)
       t.match(error, { code: 'provider_outcome_unknown', details: { payment_id: /-/ } }, name)
       t.same(await typesOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown'], name)

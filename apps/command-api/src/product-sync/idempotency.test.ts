@@ -8,7 +8,7 @@ import { admin, adminId, freshKey } from '../testing/people.ts'
 import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
 
 const { provider, stage } = createStagedCatalog()
-const timing = { appendPatienceMs: 1_500, appendTimeoutMs: 700, readPatienceMs: 1_500, readTimeoutMs: 700 }
+const timing = { appendPatienceMs: 4_000, appendTimeoutMs: 4_000, readPatienceMs: 4_000, readTimeoutMs: 4_000 }
 const log = await startEventStore(t)
 const api = await syncRoutesUnderTest(t, { providers: [provider], log, timing })
 const { sync, productOf, change, recordsNothing, store, time } = api
@@ -68,7 +68,9 @@ t.test('failed products are part of the report that is kept', async (t) => {
   const first = await sync({ product_ids: [id] }, headers)
   t.equal(first.data.failed, 1)
   stage.always = undefined
+  const lines = api.logged.length
   t.same((await sync({ product_ids: [id] }, headers)).data, first.data)
+  t.equal(api.logged.length, lines)
 })
 
 t.test('another request under the same key is refused', async (t) => {

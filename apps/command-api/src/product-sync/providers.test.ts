@@ -155,7 +155,7 @@ for (const { fake, provider_id, isOnce } of api.at) {
   })
 
   t.test(`${fake.id}: what is turned away is waited for`, async (t) => {
-    fake.limit(8)
+    fake.limit(6)
     const ids = await productsOf(6)
     const { data } = await sync({ provider_id, product_ids: ids })
     t.same(data.summary, { created: 6, updated: 0, skipped: 0, failed: 0 })

@@ -54,6 +54,7 @@ t.test('a failed product is no failed request', async (t) => {
   const results = [{ product_id: id, status: 'failed', provider_product_id: null, provider_price_id: null, error }]
   const summary = { created: 0, updated: 0, skipped: 0, failed: 1 }
   t.same(answer, { success: true, data: { total: 1, successful: 0, failed: 1, results, summary } })
+  t.match(JSON.parse(api.logged.at(-1) ?? ''), { level: 'warn', failures: 1, code: 'provider_rejected' })
 })
 
 t.test('at Authorize.Net our own id stands for a product, and nobody is called', async (t) => {
@@ -69,18 +70,20 @@ t.test('at Authorize.Net our own id stands for a product, and nobody is called',
   t.same(await historyOf(id), ['ProductSynced', 'ProductChanged', 'ProductSynced'])
 })
 
-t.test('a provider is disabled: nothing of it is known, and what is recorded stays', async (t) => {
+t.test('a provider that is disabled is refused, and what is recorded stays', async (t) => {
   const id = await productOf()
   await syncOne(id, { provider_id: 'authorize-net' })
   api.providers.delete('authorize-net')
   t.teardown(() => api.providers.set('authorize-net', authorizeNet))
   const { status, error } = await sync({ product_ids: [id], provider_id: 'authorize-net' })
   t.same([status, error?.code], [422, 'provider_not_enabled'])
+  t.same(await historyOf(id), ['ProductSynced'], 'what is recorded stays')
 })
 
 t.test('the work goes on when the client hangs up', async (t) => {
   const ids = await Promise.all(Array.from({ length: 20 }, () => productOf()))
   const { promise, resolve } = Promise.withResolvers<void>()
+  t.teardown(resolve)
   let calls = 0
   stage.before = async () => {
     calls++
@@ -93,6 +96,7 @@ t.test('the work goes on when the client hangs up', async (t) => {
   await t.rejects(request, { name: 'AbortError' })
   resolve()
   await waitFor(async () => (await historyOf(ids.at(-1) ?? '')).includes('ProductSynced'), { what: 'the last product' })
+  await waitFor(() => ids.every((id) => stage.activeOf(id).length > 0), { what: 'all products' })
   t.same(
     ids.filter((id) => stage.activeOf(id).length !== 1),
     [],
@@ -102,6 +106,7 @@ t.test('the work goes on when the client hangs up', async (t) => {
 t.test('no time limit of the server cuts off what may take minutes', async (t) => {
   const [slow, quick] = [await productOf(), await productOf()]
   const { promise, resolve } = Promise.withResolvers<void>()
+  t.teardown(resolve)
   let calls = 0
   stage.before = async (call) => {
     if (call !== `put ${slow}`) return
@@ -111,14 +116,14 @@ t.test('no time limit of the server cuts off what may take minutes', async (t) =
   const request = post({ product_ids: [slow], provider_id: 'shop' })
   await waitFor(() => calls === 1, { what: 'the call' })
   t.ok(
-    live().every((socket) => (socket.timeout ?? 0) > syncPatienceMs),
+    live().length > 0 && live().every((socket) => (socket.timeout ?? 0) > syncPatienceMs),
     'a silent connection is kept',
   )
   resolve()
   t.equal((await request).status, 200)
   t.equal((await post({ product_ids: [quick], provider_id: 'shop' })).status, 200)
   t.ok(
-    live().every((socket) => (socket.timeout ?? Infinity) < syncPatienceMs),
+    live().length > 0 && live().every((socket) => (socket.timeout ?? Infinity) < syncPatienceMs),
     'afterwards as any other',
   )
 })

@@ -1,9 +1,9 @@
-import t, { type Test } from 'tap'
-import { mug, type ProductAnswer, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
+import t from 'tap'
+import { isInvalid, tooLong } from '../testing/isInvalid.ts'
+import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
 
 const { post, put, productOf, recordsNothing } = await productsUnderTest(t)
 
-const text = 'x'.repeat(256)
 const longText = 'x'.repeat(2001)
 
 type Kind = 'name' | 'text' | 'longText' | 'type' | 'flag' | 'cents' | 'currency' | 'interval' | 'days'
@@ -26,10 +26,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 const noText: readonly unknown[] = [0, 1, 1.5, -1, true, false, [], ['x'], {}, { toString: 'x' }]
 const noNumber: readonly unknown[] = [true, false, '', '1', '1490', [], [1], {}, 0.5, -1, 1e21, -1e21]
 const bad: Readonly<Record<Kind, readonly unknown[]>> = {
-  name: [...noText, null, '', ' ', '\t\n\u00a0', text],
-  text: [...noText, '', text],
+  name: [...noText, null, '', ' ', '\t\n\u00a0', tooLong],
+  text: [...noText, '', tooLong],
   longText: [...noText, longText],
-  type: [...noText, null, '', 'Physical', 'digital ', 'goods', text],
+  type: [...noText, null, '', 'Physical', 'digital ', 'goods', tooLong],
   flag: [null, 0, 1, '', 'true', 'false', [], {}],
   cents: [...noNumber, 1_000_000_000_000, 9_007_199_254_740_991, 14.9],
   currency: [
@@ -47,9 +47,9 @@ const bad: Readonly<Record<Kind, readonly unknown[]>> = {
     'ABC',
     'abc',
     '\u0131dr',
-    text,
+    tooLong,
   ],
-  interval: [...noText, '', 'monthly', 'Month', 'hour', 'quarter', 'day ', text],
+  interval: [...noText, '', 'monthly', 'Month', 'hour', 'quarter', 'day ', tooLong],
   days: [...noNumber, 731, 1.5],
 }
 
@@ -60,20 +60,6 @@ const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
 
 /** As they stand in JSON: what `JSON.stringify` would not write. */
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
-
-/** Refused as malformed, naming these fields without their values. */
-function isInvalid(t: Test, { status, error, text: answered }: ProductAnswer, name: string, fields?: string[]): void {
-  t.match({ status, error }, { status: 400, error: { code: 'invalid_request', message: /./ } }, name)
-  if (fields === undefined) return
-  const { fields: told } = Object(error?.details)
-  t.same(
-    told.map((each: { field: string }) => each.field),
-    fields,
-    `${name} is named`,
-  )
-  for (const { message } of told) t.match(message, /./)
-  t.notMatch(answered, text)
-}
 
 t.test('whatever is wrong with a field of a new product is told, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 13, 'every field of the interface that a client may send')
@@ -95,9 +81,9 @@ t.test('whatever is wrong with a field of an update is told, and nothing is reco
 t.test('what fits is taken to the last character, day and cent', async (t) => {
   const id = await productOf(plan)
   const limits = {
-    name: text.slice(1),
+    name: tooLong.slice(1),
     description: longText.slice(1),
-    category_id: text.slice(1),
+    category_id: tooLong.slice(1),
     subtotal_cents: 999_999_999_999,
     tax_cents: 999_999_999_999,
     discount_cents: 999_999_999_999,

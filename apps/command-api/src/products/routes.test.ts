@@ -76,13 +76,13 @@ t.test('a zero below zero is a zero', async (t) => {
   await recordsNothing(t, () => put(data.id, { total_cents: 0, tax_cents: 0, trial_days: 0 }))
 })
 
-t.test('fields that are nobody else to set are dropped', async (t) => {
+t.test('fields that no client may set are dropped', async (t) => {
   const id = '018f0000-0000-7000-8000-000000000001'
   const foreign = { id, product_id: id, created_at: 'z', updated_at: 1, request_fingerprint: 'z', status: 'z' }
   const { status, data } = await post({ ...mug, ...foreign, at_providers: {}, unknown: ['z'] })
   t.equal(status, 201)
   t.not(data.id, id)
-  t.notMatch(Object.values((await eventsOf(data.id))[0]?.data ?? {}), ['z'])
+  t.notMatch(JSON.stringify((await eventsOf(data.id))[0]?.data), /"z"/)
   const changed = await put(data.id, { ...foreign, name: 'Other' })
   t.match(changed, { status: 200, data: { ...data, name: 'Other', updated_at: changed.data.updated_at } })
   const facts = { product_id: data.id, occurred_at: changed.data.updated_at }

@@ -1,13 +1,12 @@
 // Setup intents: what the route answers, and what it does under an Idempotency-Key.
-import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { ada, adaId, freshKey, grace } from '../testing/people.ts'
-import { sandbox, setupIntentsUnderTest, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
+import { ada, adaId, freshKey, grace, graceId } from '../testing/people.ts'
+import { linkCustomer, sandbox, setupIntentsUnderTest, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
 
 const log = await startEventStore(t)
 const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsUnderTest(t, { log })
@@ -44,20 +43,8 @@ t.test('the body may be missing, empty or without a provider when one is enabled
 })
 
 t.test("the user's customer at this provider is attached, another's is not, and none is created", async (t) => {
-  const link = (provider_id: string, user_id: string, provider_customer_id: string) =>
-    store.handle({
-      stream: providerCustomerStream(provider_id, user_id),
-      fold: providerCustomerFold,
-      decide: () => [
-        {
-          type: 'ProviderCustomerLinked',
-          data: { provider_id, user_id, provider_customer_id, occurred_at: new Date().toISOString() },
-        },
-      ],
-      metadata: { correlationId: 'test', causationId: 'test', actor: 'operator' },
-    })
-  await link('stripe', adaId, 'cus_ada')
-  await link('sandbox', '00000000-0000-4000-8000-000000000002', 'cus_elsewhere')
+  await linkCustomer(store, { provider_id: 'stripe', user_id: adaId, provider_customer_id: 'cus_ada' })
+  await linkCustomer(store, { provider_id: 'sandbox', user_id: graceId, provider_customer_id: 'cus_elsewhere' })
   const key = freshKey()
   await post({}, { ...ada, ...key })
   await post({}, { 'x-session-id': 'demo-session-2' })

@@ -1,7 +1,8 @@
 // Routes of every verb that tell who is calling, on a port, before an identity backend over HTTP.
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { createIdentity, type EmailOfToken } from '@paylog/identity/identity'
+import { configuredIdentity } from '@paylog/identity/configured'
+import type { EmailOfToken } from '@paylog/identity/identity'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -22,13 +23,16 @@ export async function callersUnderTest(
   t: Test,
   options: {
     readonly authUrl: string
-    readonly timeoutMs?: number
     readonly adminUserTypes?: readonly string[]
     readonly emailOf?: EmailOfToken
   },
 ) {
-  const { authUrl, timeoutMs = 2_000, adminUserTypes = ['admin'] } = options
-  const identity = createIdentity({ authUrl, service: 'payments', adminUserTypes, timeoutMs })
+  const { authUrl, adminUserTypes = ['admin'] } = options
+  const identity = configuredIdentity({
+    AUTH_URL: authUrl,
+    AUTH_SERVICE: 'payments',
+    ADMIN_USER_TYPES: adminUserTypes,
+  })
   const { emailOf = async () => undefined } = options
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
   const logged: string[] = []
@@ -45,8 +49,6 @@ export async function callersUnderTest(
     await identity.close()
   })
   return {
-    http,
-    port: Number(origin.port),
     /** Every line of the log, from `trace` on. */
     logged,
     send: ({ method = 'GET', path, headers = [] }: Sent): Promise<Received> =>

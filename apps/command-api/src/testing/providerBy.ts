@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { Type } from 'typebox'
 
 /** Long enough for a call that is repeated twice, and short enough to be waited for. */
-export const patienceMs = 1_200
+export const patienceMs = 1_600
 
 /** The one provider that these variables enable. Its connections end with the test. */
 export async function providerBy(t: Test, env: Readonly<Record<string, string>>): Promise<Provider> {

@@ -15,6 +15,9 @@ export async function receiverUnderTest(t: Test, provider: Provider) {
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `${origin}/webhooks/${provider.id}`
   const typesOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
+  const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
+  const reconcile = (paymentId: string): Promise<Reconciliation> =>
+    reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' })
   return {
     ...parts,
     url,
@@ -31,11 +34,33 @@ export async function receiverUnderTest(t: Test, provider: Provider) {
       return [response.status, (answer as { error?: { code: string } }).error?.code]
     },
     /** What happened to a payment after it was opened. */
-    historyOf: async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2),
+    historyOf,
     inboxOf: (eventId: string) => store.readStream(providerEventStream(provider.id, eventId)),
     typesOf,
-    reconcile: (paymentId: string): Promise<Reconciliation> =>
-      reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' }),
+    reconcile,
+    /**
+     * After all was told of a payment it has the status that is true, and nothing contradicts it.
+     * @param expected `facts` is how often events of a type are on record, `name` that of the case
+     */
+    async settlesAs(
+      t: Test,
+      paymentId: string,
+      expected: {
+        readonly truth: string
+        readonly facts: Readonly<Record<string, number>>
+        readonly name: string
+      },
+    ): Promise<void> {
+      const { truth, facts, name } = expected
+      const { finding, payment } = await reconcile(paymentId)
+      t.equal(payment.status, truth, name)
+      t.ok(finding === 'same' || finding === 'late', `${name}: ${finding}`)
+      t.equal((await reconcile(paymentId)).finding, 'same', name)
+      const history = await historyOf(paymentId)
+      for (const [type, times] of Object.entries(facts))
+        t.equal(history.filter((each) => each === type).length, times, `${type}: ${name}`)
+      t.notOk(history.includes('PaymentConflictDetected') || history.includes('PaymentAmountMismatch'), name)
+    },
   }
 }
 

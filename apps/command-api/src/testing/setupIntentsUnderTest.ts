@@ -1,5 +1,7 @@
 // The route of setup intents, before a card processor that keeps what it was asked for by the key.
-import { setupIntentStream } from '@paylog/event-store/streamName'
+import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import {
   type CreateSetupIntent,
   type Provider,
@@ -19,6 +21,19 @@ export const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 export function streamOf(key: { readonly 'idempotency-key': string }): string {
   const actor = { user_id: adaId, user_type: 'user', user_email: null, is_administrator: false }
   return setupIntentStream(requestIdentity(key['idempotency-key'], { kind: 'session', ...actor }, `POST ${url}`, {}).id)
+}
+
+/** Puts on record which customer at a provider stands for a user. */
+export async function linkCustomer(
+  store: EventStore,
+  customer: { readonly provider_id: string; readonly user_id: string; readonly provider_customer_id: string },
+): Promise<void> {
+  await store.handle({
+    stream: providerCustomerStream(customer.provider_id, customer.user_id),
+    fold: providerCustomerFold,
+    decide: () => [{ type: 'ProviderCustomerLinked', data: { ...customer, occurred_at: new Date().toISOString() } }],
+    metadata: { correlationId: 'test', causationId: 'test', actor: 'operator' },
+  })
 }
 
 /** Everything is as at first before each test of `t`. */

@@ -24,7 +24,8 @@ export type StoredMethod = {
   readonly provider_customer_id: string | null
 }
 
-export function createStoredMethods(store: EventStore) {
+/** @param now when something happens to a method */
+export function createStoredMethods(store: EventStore, now = () => new Date().toISOString()) {
   const decide = (id: string, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
     store.handle({
       stream: paymentMethodStream(id),
@@ -32,7 +33,6 @@ export function createStoredMethods(store: EventStore) {
       decide: decision,
       metadata: { correlationId: 'test', causationId: 'test', actor: 'test' },
     })
-  const now = () => new Date().toISOString()
 
   async function add(method: StoredMethod, owner: MethodOwner, alias: string): Promise<void> {
     const { id: payment_method_id, ...ids } = method

@@ -45,7 +45,7 @@ for (const [route, ask, body, other] of [
     t.equal((await eventsOf(answers[0]?.data.id ?? '')).length, 1)
   })
 
-  t.test(`ten different requests at once with one key are one ${route}`, async (t) => {
+  t.test(`of two different requests with one key, five times each at once, one is a ${route}`, async (t) => {
     const headers = { ...ada, ...freshKey() }
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
