@@ -1,6 +1,5 @@
 // Keeps the read models up with the log.
 import { loadConfig } from '@paylog/config/environment'
-import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { awaitedReads } from '@paylog/projections/awaitedReads'
 import { projections } from '@paylog/projections/registry'
@@ -8,24 +7,17 @@ import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
-import { Type } from 'typebox'
+import { ProjectorConfig } from './config.ts'
 import { startHealthPage } from './health.ts'
 import { watchLags } from './lag.ts'
 import { startingState } from './runnerState.ts'
 import { runProjection } from './runProjection.ts'
 
-const Config = Type.Object({
-  HOST: text('127.0.0.1'),
-  HEALTH_PORT: Type.Optional(port()),
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
-})
-
 /** For each projection its transaction, and three when it is rebuilt; some for notes, the lag and the health page. */
 const maxConnections = 3 * projections.length + 3
 
 runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
-  const config = loadConfig(Config)
+  const config = loadConfig(ProjectorConfig)
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })
   lifecycle.add('postgres', () => pool.end())
