@@ -29,7 +29,7 @@ t.test('every link of the pages leads to a file that is there, and to a heading 
 })
 
 t.test('every file that the map names is there', async (t) => {
-  const named = [...textOf('docs/map.md').matchAll(/`((?:apps|packages|projections|deploy|docs)\/[\w./-]+)`/g)]
+  const named = [...textOf('docs/map.md').matchAll(/`((?:apps|packages|projections|deploy|docs|tools)\/[\w./-]+)`/g)]
   t.ok(named.length > 50)
   for (const [, path = ''] of named) t.ok(existsSync(join(root, path)), path)
 })

@@ -16,7 +16,7 @@ async function startServices(t: Test) {
     response.statusCode = Number(url?.slice(-3))
     response.end()
   })
-  // A provider that takes a request and goes away, and one that nobody reaches.
+  // A provider that takes a request and goes away.
   const silent = createServer((request) => request.socket.destroy())
   const environment = {
     HOST: '127.0.0.1',

@@ -1,4 +1,5 @@
 // fold(log) = read model, for all projections together, whatever happened and however it came.
+import { cyclesAsked } from '@paylog/testing/cycles'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import t from 'tap'
@@ -14,7 +15,7 @@ import type { TestLog } from './testing/testEvents.ts'
 import { histories } from './testing/testHistories.ts'
 import { differenceOf, foldedRows, tableRows } from './testing/testRows.ts'
 
-const numRuns = Number(process.env.PAYLOG_TEST_CYCLES ?? 25)
+const numRuns = cyclesAsked(25)
 
 /** How a log comes: in batches of these sizes, some of which repeat a little, with a runner that dies now and then. */
 const arrival = fc.record({
@@ -101,7 +102,7 @@ t.test('every read model is the fold of the log, however it came, and whether it
       const problem = await problemOf(pool, log, arriving)
       if (problem !== undefined) throw new Error(problem)
     }),
-    { numRuns, interruptAfterTimeLimit: 25_000, markInterruptAsFailure: false },
+    { numRuns, interruptAfterTimeLimit: 75_000, markInterruptAsFailure: false },
   )
   t.comment(`seed ${details.seed}, ${details.numRuns} histories`)
   t.notOk(details.failed, fc.defaultReportMessage(details) ?? 'all of them agree')

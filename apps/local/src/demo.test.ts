@@ -21,8 +21,10 @@ function startDemo(t: Test, env: Record<string, string> = {}) {
     env: { PATH: process.env.PATH, ...compileCache, TMPDIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.teardown(() => {
+  const exited = once(child, 'close')
+  t.teardown(async () => {
     child.kill('SIGTERM')
+    await exited
     rmSync(outer, { recursive: true, force: true })
   })
   let output = ''
@@ -31,7 +33,7 @@ function startDemo(t: Test, env: Record<string, string> = {}) {
   }
   child.stdout.setEncoding('utf8').on('data', collect)
   child.stderr.setEncoding('utf8').on('data', collect)
-  return { child, directory, exited: once(child, 'close'), output: () => output }
+  return { child, directory, exited, output: () => output }
 }
 
 t.test('the demo tells one payment from its creation to its webhooks and leaves nothing behind', async (t) => {

@@ -29,6 +29,7 @@ t.test('a part that crashes is started again, each time a little later', async (
   const { options, said } = partOf(t, stays)
   const pids: number[] = []
   const part = startPart({ ...options, onRestart: () => pids.push(part.pid()) })
+  t.teardown(() => part.stop())
   t.match(await part.ready, { port: 7 })
   for (const restarts of [1, 2]) {
     process.kill(part.pid(), 'SIGKILL')
@@ -51,6 +52,7 @@ t.test('a part is told to stop before it is killed, and stays stopped', async (t
      ${stays}`,
   )
   const part = startPart({ ...options, onRestart: () => t.fail('stays stopped') })
+  t.teardown(() => part.stop())
   await part.ready
   await part.stop()
   t.ok(existsSync(join(directory, 'stopped')))

@@ -12,13 +12,17 @@ import t from 'tap'
 
 t.test('a stop while the database is being made leaves nothing that is still made', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-postgres-test-'))
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
   const data = join(directory, 'postgres')
   const child = spawn(process.execPath, [fileURLToPath(new URL('postgres.ts', import.meta.url))], {
     env: { PATH: process.env.PATH, ...compileCache, PORT: String(await freePort()), POSTGRES_DIRECTORY: data },
     stdio: 'ignore',
   })
   const exited = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await exited
+    rmSync(directory, { recursive: true, force: true })
+  })
   const unfinished = join(data, 'cluster.unfinished')
   await waitFor(() => existsSync(join(unfinished, 'PG_VERSION')), { what: 'the database to be begun' })
   child.kill('SIGTERM')

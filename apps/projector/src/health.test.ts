@@ -62,7 +62,6 @@ t.test('what is behind is counted, and told to those who only have the database'
   await pool.query('alter table read_models.payments_v1 drop constraint refused')
   await waitFor(async () => (await lagAt('payments'))?.events === 0, {
     what: 'the rest to be applied',
-    timeoutMs: 20_000,
   })
 })
 

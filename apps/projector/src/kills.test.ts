@@ -1,6 +1,7 @@
 // Projectors that are killed in the middle of their work, again and again.
 import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
+import { cyclesAsked } from '@paylog/testing/cycles'
 import type { TestProcess } from '@paylog/testing/processes'
 import t from 'tap'
 import { tableStates, waitForAgreement, wrongCheckpoints } from './testing/agreement.ts'
@@ -9,12 +10,12 @@ import { startHouse } from './testing/house.ts'
 import { startTraffic } from './testing/traffic.ts'
 import { verifyAll } from './testing/verifying.ts'
 
-const kills = Number(process.env.PAYLOG_TEST_CYCLES ?? 2)
+const kills = cyclesAsked(2)
 
 t.test('projectors that are killed under load, beside one that stands by, leave the read models right', async (t) => {
   const house = await startHouse(t)
   const { below } = createChance(t)
-  const traffic = startTraffic(house.store)
+  const traffic = startTraffic(t, house.store)
   let pair: TestProcess[] = [await house.startProjector(), await house.startProjector()]
   for (let round = 0; round < kills; round += 1) {
     // Somewhere within some batches.

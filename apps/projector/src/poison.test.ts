@@ -61,12 +61,14 @@ t.test(
     const log = createLog({ app: 'test', level: 'silent' })
     const common = { databaseUrl, pool, store, log, signal: stopping.signal }
     const running = runProjection({ ...common, projection: payments, awaited: new EventTarget() })
+    t.teardown(async () => {
+      stopping.abort()
+      await running
+      await store.close()
+    })
     await waitForAgreement({ pool, store }, [payments])
     t.equal(await note(), undefined)
     t.match(await verifyOne({ databaseUrl, pool, store }, payments), { differing: 0 })
     t.match(await rebuildOne({ databaseUrl, pool, store }, payments), { version: 2, comparison: { differing: 0 } })
-    stopping.abort()
-    await running
-    await store.close()
   },
 )

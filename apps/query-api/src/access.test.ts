@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { guest, open, type TestLog } from '@paylog/projections/testing/testEvents'
 import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from './testing/testApi.ts'
+import { ada, asAda, asGrace, asGuest, callers, grace, startTestApi } from './testing/testApi.ts'
 
 const { log, project, get, pool, broken } = await startTestApi(t)
 
@@ -27,20 +27,21 @@ const owners = {
   nobody: { user_id: null, guest_email: null },
 }
 
+const planted = {
+  description: canary,
+  concept: canary,
+  tags: canary,
+  reference_code: canary,
+  category: canary,
+  metadata: { canary },
+}
+
 const resources: Readonly<Record<string, Make>> = {
-  '/payments': (log, owner) => open(log, { ...payers[owner], description: canary, metadata: { canary } }),
+  '/payments': (log, owner) => open(log, { ...payers[owner], ...planted }),
   '/payment-methods': (log, owner) =>
     saveMethod(log, { ...owners[owner], alias: canary, card_brand: canary, provider_customer_id: canary }),
   '/addresses': (log, owner) => keepAddress(log, { ...owners[owner], alias: canary, line1: canary, phone: canary }),
 }
-
-const callers = [
-  { own: 'ada', headers: asAda },
-  { own: 'grace', headers: asGrace },
-  { own: 'guest', headers: asGuest },
-  { own: 'other', headers: asOtherGuest },
-  { own: 'none', headers: asAdmin },
-]
 
 for (const [path, make] of Object.entries(resources)) {
   t.test(`${path}: no answer holds anything of somebody else`, async (t) => {

@@ -1,15 +1,19 @@
 // Beside a projector that runs: reading after a write that the read model has nothing to do with.
+import { projections } from '@paylog/projections/registry'
 import { createTestLog } from '@paylog/projections/testing/testEvents'
 import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import { startHouse } from '@paylog/projector/testing/house'
 import { append, openPayment } from '@paylog/projector/testing/traffic'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { asAda, asAdmin, startTestApi } from './testing/testApi.ts'
 
 t.test('a read after a write of something else does not wait in vain', async (t) => {
   const { pool, store, startProjector } = await startHouse(t)
   const { get } = await startTestApi(t, pool)
-  await startProjector()
+  const projector = await startProjector()
+  const running = () => projector.output().split('projection runs').length - 1
+  await waitFor(() => running() === projections.length, { what: 'all projections to run' })
   const appendOne = async (make: (log: ReturnType<typeof createTestLog>) => void) => {
     const log = createTestLog()
     make(log)
@@ -28,12 +32,9 @@ t.test('a read after a write of something else does not wait in vain', async (t)
     for (const [what, write] of Object.entries(writes))
       for (const url of ['/payments?include=payment_method', '/payment-methods', '/addresses', '/admin/products']) {
         const position = await write()
-        const begun = performance.now()
         const caller = url.startsWith('/admin') ? asAdmin : asAda
         const { statusCode, headers } = await get(url, { ...caller, 'x-read-after': String(position) })
-        const tookMs = performance.now() - begun
         t.equal(statusCode, 200)
         t.notOk('x-read-stale' in headers, `${url} after a ${what}`)
-        t.ok(tookMs < 1_000, `${url} after a ${what} took ${Math.round(tookMs)} ms`)
       }
 })

@@ -48,7 +48,7 @@ t.test('a lag that could not be counted is not told as none', async (t) => {
   await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
   await tellLag(pool, 'payments', undefined)
   const { checks } = await ready()
-  t.match(checks['projection payments'], { ok: true, lag_events: null, lag_seconds: null, told_seconds_ago: 0 })
+  t.match(checks['projection payments'], { ok: true, lag_events: null, lag_seconds: null, told_seconds_ago: /^\d$/ })
   t.notMatch(await metrics(), 'projection_lag_seconds{')
 })
 
@@ -58,11 +58,11 @@ t.test('what was told by a projector that runs no more is not taken for the trut
   await pool.query("update read_models.lag set told_at = now() - interval '40 s'")
   const { status, checks } = await ready()
   t.equal(status, 200)
-  t.match(checks['projection payments'], { lag_events: null, lag_seconds: null, told_seconds_ago: 40 })
+  t.match(checks['projection payments'], { lag_events: null, lag_seconds: null, told_seconds_ago: /^4\d$/ })
   t.match(checks['projection addresses'], { lag_events: null, lag_seconds: null, told_seconds_ago: null })
   const page = await metrics()
   t.notMatch(page, 'projection_lag_events{')
-  t.match(page, 'projection_told_seconds_ago{projection="payments"} 40')
+  t.match(page, /projection_told_seconds_ago\{projection="payments"\} 4\d/)
   for (const [seconds, lag] of [
     [16, null],
     [10, 0],

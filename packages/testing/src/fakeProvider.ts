@@ -78,7 +78,10 @@ export type Ledger = { readonly charges: readonly Charge[]; add(charge: Charge):
  * The successful charges of one provider. When the test is over it fails if a payment was charged twice.
  * @param options `allowDouble` for a test that charges twice on purpose
  */
-export function createLedger(t: Test, { allowDouble = false }: { readonly allowDouble?: boolean } = {}): Ledger {
+export function createLedger(
+  t: Pick<Test, 'teardown'>,
+  { allowDouble = false }: { readonly allowDouble?: boolean } = {},
+): Ledger {
   const charges: Charge[] = []
   t.teardown(() => {
     const perPayment = Map.groupBy(charges, ({ payment_id }) => payment_id)

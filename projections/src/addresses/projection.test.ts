@@ -117,7 +117,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
       }
       return t.passing()
     }),
-    { seed: 6, numRuns: 80 },
+    { seed: 6, numRuns: 80, endOnFailure: true },
   )
 })
 

@@ -3,6 +3,7 @@ import { ownerOf, userOwner } from '@paylog/domain/owner'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
 import { paymentResource } from '@paylog/domain/payments/resource'
+import { cyclesAsked } from '@paylog/testing/cycles'
 import fc from 'fast-check'
 import t from 'tap'
 import { applyAgain, applyInBatches, forgetCheckpoints } from '../testing/testApply.ts'
@@ -152,7 +153,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
       }
       return t.passing()
     }),
-    { numRuns: Number(process.env.PAYLOG_TEST_CYCLES ?? 80) },
+    { numRuns: cyclesAsked(80), endOnFailure: true },
   )
 })
 

@@ -106,7 +106,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
       }
       return t.passing()
     }),
-    { seed: 7, numRuns: 30 },
+    { seed: 7, numRuns: 30, endOnFailure: true },
   )
 })
 

@@ -81,11 +81,11 @@ async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Pr
 t.test('no prepared question reads a table as a whole', async (t) => {
   const { pool } = await readModelDatabase(t)
   const client = await pool.connect()
+  t.teardown(() => client.release(true))
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off')
   for (const [name, ask, indexes] of questions) {
     const plan = await planOf(pool, client, ask)
     t.notMatch(plan, /Seq Scan/, name)
     for (const index of indexes) t.match(plan, index, name)
   }
-  client.release(true)
 })

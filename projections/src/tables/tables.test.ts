@@ -55,6 +55,7 @@ t.test('who asks the view while it is made anew waits, and may do what they coul
   await indexTable(pool, later, version)
   const asked = { name: 'asked', text: 'select id, status from read_models.payments' }
   const reader = await pool.connect()
+  t.teardown(() => reader.release(true))
   await reader.query(asked)
   const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid')
   let waiting: Promise<unknown> | undefined
@@ -70,7 +71,6 @@ t.test('who asks the view while it is made anew waits, and may do what they coul
     await waitFor(isWaiting, { what: 'the reader to wait' })
   })
   t.match(await waiting, { rowCount: 0 })
-  reader.release()
   t.match((await pool.query('select news from read_models.payments')).fields, [{ name: 'news' }])
   const may = await pool.query(
     `select has_table_privilege($1, 'read_models.payments', 'select with grant option') as role,

@@ -16,11 +16,11 @@ t.test('later programs rebuild what they define anew, once, and take over from t
   const present = await house.startProjector()
   await record(store, 40)
   await waitForAgreement(house, [payments])
-  const readers = startReaders(databaseUrl, 1)
-  const traffic = startTraffic(store)
+  const readers = startReaders(t, databaseUrl, 1)
+  const traffic = startTraffic(t, store)
   const later = await Promise.all([house.startLater(), house.startLater()])
   const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.definition
-  await waitFor(isLater, { what: 'the later table', timeoutMs: 20_000 })
+  await waitFor(isLater, { what: 'the later table' })
   const standsBy = 'the live table is for a later program, waiting'
   await waitFor(() => present.output().includes(standsBy), { what: 'the present one to stand by' })
   await waitFor(() => later.some((one) => one.output().includes('projection runs')), { what: 'a later one to run' })

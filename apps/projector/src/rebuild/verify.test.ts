@@ -69,7 +69,7 @@ t.test(
     const statesOfAll = () => Promise.all(projections.map((projection) => tableStates(pool, projection)))
     const before = await statesOfAll()
     await record(store, 40)
-    const traffic = startTraffic(store)
+    const traffic = startTraffic(t, store)
     for (let round = 0; round < 2; round += 1) {
       for (const { name, differing, differences } of await verifyAll(house))
         t.same({ name, differing, differences }, { name, differing: 0, differences: [] })

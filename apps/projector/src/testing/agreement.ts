@@ -28,7 +28,7 @@ export async function waitForAgreement(
       difference = differenceOf(await tableRows(pool, projection, tableName(projection, live?.version ?? 0)), expected)
       return difference === undefined
     }
-    await waitFor(agrees, { what: projection.name, timeoutMs: 20_000 }).catch((cause: unknown) => {
+    await waitFor(agrees, { what: projection.name }).catch((cause: unknown) => {
       throw new Error(`${projection.name} is not what the log says: ${difference}`, { cause })
     })
   }

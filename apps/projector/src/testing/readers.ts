@@ -6,6 +6,7 @@ import { getPayment, listPayments } from '@paylog/projections/payments/queries'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
+import type { Test } from 'tap'
 
 const owner = userOwner('u1')
 /** All payments of the user whom everything here is recorded for. */
@@ -26,8 +27,8 @@ export type Readers = {
   stop(): Promise<{ readonly wrong: readonly string[]; readonly looks: number; readonly longestMs: number }>
 }
 
-/** So many clients, each with a connection of its own. */
-export function startReaders(databaseUrl: string, count: number): Readers {
+/** So many clients, each with a connection of its own, at the longest until the test is over. */
+export function startReaders(t: Test, databaseUrl: string, count: number): Readers {
   const log = createLog({ app: 'test', level: 'silent' })
   const wrong: string[] = []
   let isStopped = false
@@ -45,13 +46,13 @@ export function startReaders(databaseUrl: string, count: number): Readers {
     }
     await pool.end()
   })
-  return {
-    async stop() {
-      isStopped = true
-      await Promise.all(readers)
-      return { wrong, looks, longestMs }
-    },
+  async function stop() {
+    isStopped = true
+    await Promise.all(readers)
+    return { wrong, looks, longestMs }
   }
+  t.teardown(stop)
+  return { stop }
 }
 
 /** A look at everything, which remembers what it saw before. */

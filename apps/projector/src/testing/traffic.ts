@@ -9,6 +9,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
 import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testing/testEvents'
 import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import type { Test } from 'tap'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }
@@ -75,8 +76,8 @@ export async function record(store: EventStore, count: number): Promise<void> {
 /** Without it a machine of two cores would have no time for what is tested. */
 const betweenTurnsMs = 10
 
-/** Records one thing after the other until it is stopped. */
-export function startTraffic(store: EventStore): { stop(): Promise<number> } {
+/** Records one thing after the other until it is stopped, at the longest until the test is over. */
+export function startTraffic(t: Test, store: EventStore): { stop(): Promise<number> } {
   let isStopped = false
   let turns = 0
   const going = (async () => {
@@ -85,11 +86,11 @@ export function startTraffic(store: EventStore): { stop(): Promise<number> } {
       await pause(betweenTurnsMs)
     }
   })()
-  return {
-    async stop() {
-      isStopped = true
-      await going
-      return turns
-    },
+  async function stop() {
+    isStopped = true
+    await going
+    return turns
   }
+  t.teardown(stop)
+  return { stop }
 }

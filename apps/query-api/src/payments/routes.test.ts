@@ -4,7 +4,7 @@ import { PaymentResource } from '@paylog/domain/payments/resource'
 import { guest, open } from '@paylog/projections/testing/testEvents'
 import { ofUser, saveMethod } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asAdmin, asGrace, asGuest, asOtherGuest, grace, startTestApi } from '../testing/testApi.ts'
+import { ada, asGuest, callers, grace, startTestApi } from '../testing/testApi.ts'
 
 const succeeded = {
   occurred_at: '2026-03-02T00:00:00.000Z',
@@ -142,38 +142,20 @@ t.test('a guest’s list is for its e-mail', async (t) => {
   t.equal(foreign.json().error.code, 'forbidden')
 })
 
-t.test('no answer holds anything of somebody else', async (t) => {
+t.test('a search finds nothing of somebody else', async (t) => {
   const { log, project, get } = await startTestApi(t)
   const canary = 'CANARY'
-  const planted = {
-    description: canary,
-    concept: canary,
-    tags: canary,
-    reference_code: canary,
-    category: canary,
-    metadata: { canary },
-  }
   const owned = {
-    ada: open(log, { ...ada, ...planted }),
-    grace: open(log, { ...grace, ...planted, guest_email: 'guest@example.com' }),
-    guest: open(log, { ...guest('guest@example.com'), ...planted }),
-    other: open(log, { ...guest('other@example.com'), ...planted }),
-    nobody: open(log, planted),
+    ada: open(log, { ...ada, description: canary }),
+    grace: open(log, { ...grace, description: canary, guest_email: 'guest@example.com' }),
+    guest: open(log, { ...guest('guest@example.com'), description: canary }),
+    other: open(log, { ...guest('other@example.com'), description: canary }),
+    nobody: open(log, { description: canary }),
     missing: randomUUID(),
   }
   await project()
-  const callers = [
-    { own: 'ada', headers: asAda },
-    { own: 'grace', headers: asGrace },
-    { own: 'guest', headers: asGuest },
-    { own: 'other', headers: asOtherGuest },
-    { own: 'none', headers: asAdmin },
-  ]
   for (const { own, headers } of callers) {
     for (const [owner, id] of Object.entries(owned)) {
-      const single = await get(`/payments/${id}`, headers)
-      t.equal(single.statusCode, owner === own ? 200 : 404, `${own} reads the payment of ${owner}`)
-      if (owner !== own) t.notMatch(single.body, /CANARY|example\.com/)
       const found = (await get(`/payments?search=${id}`, headers)).json()
       t.equal(found.meta.total, owner === own ? 1 : 0, `${own} searches for the payment of ${owner}`)
     }

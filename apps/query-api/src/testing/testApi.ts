@@ -21,6 +21,15 @@ export const asGuest = { 'x-guest-token': 'demo-guest-token' }
 const otherGuest = { token: 'other-guest-token', email: 'other@example.com', name: 'Other Guest', expires_at: null }
 export const asOtherGuest = { 'x-guest-token': otherGuest.token }
 
+/** Everybody who may read, and which of the owners' things is theirs. */
+export const callers = [
+  { own: 'ada', headers: asAda },
+  { own: 'grace', headers: asGrace },
+  { own: 'guest', headers: asGuest },
+  { own: 'other', headers: asOtherGuest },
+  { own: 'none', headers: asAdmin },
+] as const
+
 /**
  * The routes as the gateway would mount them, and a log whose events `project` makes readable.
  * @param pool on read models that somebody else keeps up

@@ -9,8 +9,8 @@ import { createPool } from './postgres.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 
-function poolOn(t: Test, databaseUrl: string) {
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, answerTimeoutMs: 300, log })
+function poolOn(t: Test, databaseUrl: string, answerTimeoutMs = 5_000) {
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, answerTimeoutMs, log })
   t.teardown(() => pool.end())
   return pool
 }
@@ -46,7 +46,7 @@ t.test('a database that refuses or is silent is away', async (t) => {
   const refused = `postgresql://x:x@127.0.0.1:${await freePort()}/x`
   t.ok(isDatabaseAway(await failureOf(poolOn(t, refused).query('select 1'))))
   const { databaseUrl } = await createTestDatabase(t)
-  t.ok(isDatabaseAway(await failureOf(poolOn(t, databaseUrl).query('select pg_sleep(2)'))), 'no answer in time')
+  t.ok(isDatabaseAway(await failureOf(poolOn(t, databaseUrl, 300).query('select pg_sleep(2)'))), 'no answer in time')
 })
 
 t.test('a wrong statement is a mistake of ours, and so is everything else', async (t) => {

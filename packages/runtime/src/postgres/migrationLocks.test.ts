@@ -78,6 +78,7 @@ t.test('what a killed process had begun is undone, and done by the next one', as
   const env = { DATABASE_URL: databaseUrl, DIRECTORY: directory.href }
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
   await waitFor(
     async () => {
       if (child.exitCode !== null) throw new Error(`the migration ended with ${child.exitCode}`)

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { createTestDatabase } from '@paylog/testing/postgres'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -154,26 +154,10 @@ t.test('a lock is lost with its session, and a standby takes over', async (t) =>
 t.test('a lock is lost when the server only stays silent', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   const target = new URL(databaseUrl)
-  const { port, hostname } = target
-  let isSilent = false
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname)
-    client.on('data', (bytes) => isSilent || server.write(bytes))
-    server.on('data', (bytes) => isSilent || client.write(bytes))
-    for (const socket of [client, server]) {
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        client.destroy()
-        server.destroy()
-      })
-    }
-  }).listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const address = proxy.address()
-  target.port = String(typeof address === 'object' && address !== null ? address.port : 0)
+  const proxy = await startTcpProxy(t, Number(target.port))
+  target.port = String(proxy.port)
   const holder = await holdLock({ databaseUrl: target.href, name: 'a', signal: new AbortController().signal, log })
-  isSilent = true
+  proxy.freezeConnections()
   await once(holder.lost, 'abort')
   t.pass('noticed')
-  await new Promise((resolve) => proxy.close(resolve))
 })

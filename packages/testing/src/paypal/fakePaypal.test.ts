@@ -68,7 +68,7 @@ t.test('the same key gets the latest state of what the first call made', async (
 
 t.test('of two calls with one key at the same time the second one fails', async (t) => {
   const fake = await startFakePaypal(t)
-  fake.faults.next({ kind: 'slow', ms: 100 })
+  fake.faults.next({ kind: 'slow', ms: 1_000 })
   const both = [
     post(fake, { path: orders, key: 'k1', body: order() }),
     post(fake, { path: orders, key: 'k1', body: order() }),

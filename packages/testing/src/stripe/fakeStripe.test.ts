@@ -164,7 +164,7 @@ t.test('forgets a key after a day', async (t) => {
 
 t.test('tells a second call that the first is still at work', async (t) => {
   const fake = await startFakeStripe(t)
-  fake.faults.next({ kind: 'slow', ms: 300 })
+  fake.faults.next({ kind: 'slow', ms: 1_000 })
   const first = create(fake, 'k1')
   await waitFor(() => fake.calls.length === 1, { what: 'the first call' })
   t.match(await create(fake, 'k1'), { status: 409, body: { error: { code: 'idempotency_key_in_use' } } })
@@ -173,7 +173,7 @@ t.test('tells a second call that the first is still at work', async (t) => {
   t.match(await create(fake, 'k1'), { status: 200, replayed: true, body: { id: body.id } })
 })
 
-t.test('records every charge, and fails a test that charges a payment twice', async (t) => {
+t.test('records every charge, also of a payment that is charged twice', async (t) => {
   const fake = await startFakeStripe(t, { allowDouble: true })
   const [one, other] = [await create(fake), await create(fake)]
   fake.pay(one.body.id ?? '', 'failed')
