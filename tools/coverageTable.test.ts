@@ -15,7 +15,7 @@ t.test('sources are measured, and neither tests nor what is there for them', (t)
     'apps/worker/src/main.test.ts',
     'apps/worker/src/testing/rig.ts',
     'apps/worker/src/bench/a.ts',
-    'apps/gateway/src/access/world.ts',
+    'apps/gateway/src/testing/access/world.ts',
     'projections/src/fixtures/a.ts',
     'packages/testing/src/system.ts',
     'node_modules/pg/lib/index.js',

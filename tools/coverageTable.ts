@@ -9,7 +9,7 @@ export type CoverageSummary = Readonly<Record<string, Figures>>
 const measures = ['lines', 'branches', 'functions'] as const
 
 /** Folders in which everything is there for tests and benchmarks alone. */
-const forTests = /\/(testing|bench|fixtures|access|canonical-table|conformance|durability)\//
+const forTests = /\/(testing|bench|fixtures)\//
 
 /** @param path from the root: whether it is a source of ours and neither a test nor there for tests and benchmarks alone */
 export function isMeasured(path: string): boolean {

@@ -2,7 +2,7 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { ageMs, durationMs, listOf, oneOf, port, text, url } from '@paylog/config/kinds'
 import { parseDurationMs } from '@paylog/domain/duration'
-import { isRange } from '@paylog/runtime/limits/networks'
+import { isRange } from '@paylog/runtime/http/networks'
 import { type DecodedNodes, decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'

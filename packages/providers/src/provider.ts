@@ -1,11 +1,11 @@
 // What a payment provider does for us. Each provider is one folder that fulfils this, and nothing else knows its API.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
-import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/moneyBack'
+import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/refundsAndDisputes'
 import type { StatementSource } from '@paylog/domain/payments/statement'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
-import type { ProviderCatalog } from './providerCatalog.ts'
+import type { ProductCatalog } from './productCatalog.ts'
 
 /**
  * A capability that a provider lacks is `null`. Unless said otherwise every call throws ProviderError, takes no longer
@@ -38,7 +38,7 @@ export type Provider = {
   readonly methods: ProviderMethods | null
 
   /** Products and their prices; `null` where the provider keeps none, so that ours are known there by our ids. */
-  readonly catalog: ProviderCatalog | null
+  readonly catalog: ProductCatalog | null
 
   /**
    * Checks that a notification comes from the provider.

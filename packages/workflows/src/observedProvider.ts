@@ -1,9 +1,9 @@
 // Tells how the calls to a provider end, without a provider knowing of it.
 import { SpanKind } from '@opentelemetry/api'
 import { DomainError } from '@paylog/domain/errors'
+import type { ProductCatalog } from '@paylog/providers/productCatalog'
 import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { ProviderError } from '@paylog/providers/provider'
-import type { ProviderCatalog } from '@paylog/providers/providerCatalog'
 import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 
 export type ProviderCallEnd = {
@@ -29,7 +29,7 @@ type AtOnce<Calls> = {
 }[keyof Calls]
 
 /** Calls that stay within the process: all that answer at once, which the compiler sees to, and `close`. */
-const local: Readonly<Record<AtOnce<Provider> | AtOnce<ProviderMethods> | AtOnce<ProviderCatalog> | 'close', true>> = {
+const local: Readonly<Record<AtOnce<Provider> | AtOnce<ProviderMethods> | AtOnce<ProductCatalog> | 'close', true>> = {
   checkAmount: true,
   isTestMethod: true,
   readNotification: true,

@@ -2,7 +2,7 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
-import { queryOnce } from '../durability/queryOnce.ts'
+import { queryOnce } from '../testing/durability/queryOnce.ts'
 import { startWriter } from '../testing/writerUnderTest.ts'
 import { lockWriter, WriterLockedError } from './writerSession.ts'
 

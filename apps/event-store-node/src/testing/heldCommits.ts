@@ -2,7 +2,7 @@
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { queryOnce } from '../durability/queryOnce.ts'
+import { queryOnce } from './durability/queryOnce.ts'
 
 /** Keeps the node's commits waiting, from the next one on, until it is told to let them go, or the test is over. */
 export async function holdCommits(t: Test, databaseUrl: string) {

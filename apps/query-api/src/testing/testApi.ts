@@ -19,7 +19,7 @@ export const asAdmin = { 'x-session-id': 'demo-admin-session' }
 export const asGuest = { 'x-guest-token': 'demo-guest-token' }
 
 const otherGuest = { token: 'other-guest-token', email: 'other@example.com', name: 'Other Guest', expires_at: null }
-export const asOtherGuest = { 'x-guest-token': otherGuest.token }
+const asOtherGuest = { 'x-guest-token': otherGuest.token }
 
 /** Everybody who may read, and which of the owners' things is theirs. */
 export const callers = [

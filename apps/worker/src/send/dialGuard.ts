@@ -2,7 +2,7 @@
 import { ADDRCONFIG, type LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { inRanges } from '@paylog/runtime/limits/networks'
+import { inRanges } from '@paylog/runtime/http/networks'
 import { buildConnector } from 'undici'
 
 /** Everything that is not the public internet; mapped IPv4 addresses are judged by the address inside. */

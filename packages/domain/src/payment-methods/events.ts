@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DefaultChoice } from '../defaults/events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
-import { RequestBegun, requestEnded } from '../keptRequest.ts'
+import { RequestBegun, requestEnded } from '../idempotentRequest.ts'
 import type { EventsOf } from '../messages.ts'
 
 const Text = Nullable(Type.String())

@@ -1,6 +1,6 @@
 import { given } from '@paylog/testing/givenWhenThen'
 import t from 'tap'
-import { keptAnswer } from '../keptRequest.ts'
+import { keptAnswer } from '../idempotentRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
 import { inFlightMs, methodRequestRules } from './methodRequest.ts'
 

@@ -1,5 +1,5 @@
 // A request with an Idempotency-Key to save a payment method.
-import { requestRules } from '../keptRequest.ts'
+import { requestRules } from '../idempotentRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
 
 type Answered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']

@@ -1,7 +1,7 @@
 // The report of a synchronisation, and the record of the request for one that came with an Idempotency-Key.
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../fields.ts'
-import { RequestBegun, requestEnded, requestRules } from '../keptRequest.ts'
+import { RequestBegun, requestEnded, requestRules } from '../idempotentRequest.ts'
 import type { EventsOf } from '../messages.ts'
 
 /** Why a product could not be synchronised. Beside the codes of refused requests there is one for products that rest. */

@@ -7,7 +7,7 @@ import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
 import { envelope } from './answers.ts'
 import { parseExactJson } from './exactJson.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './refusals.ts'
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 

@@ -4,7 +4,7 @@ import { ProviderError } from '../provider.ts'
 import { type Transaction, type TransactionSummary, transactionDetails } from './answers.ts'
 import type { Answer, Api, Deadline } from './api.ts'
 import { findTransactions, type Search } from './findTransactions.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './refusals.ts'
 import { isRefund, statusOf, statusOfWord } from './statuses.ts'
 
 export type Attempt = Answer<Transaction> & { readonly status: PaymentStatus }

@@ -6,7 +6,7 @@ import { type Deadline, startDeadline } from './api.ts'
 import type { Gateway } from './gateway.ts'
 import { invoiceNumberOf } from './invoiceNumber.ts'
 import { plainText } from './plainText.ts'
-import { isNotFound } from './refusal.ts'
+import { isNotFound } from './refusals.ts'
 
 /**
  * For so long the gateway refuses the same card, amount and invoice once more, in seconds: its maximum. Two tokens of one

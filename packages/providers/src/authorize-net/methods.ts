@@ -10,7 +10,7 @@ import { type Api, type Deadline, startDeadline } from './api.ts'
 import type { Gateway } from './gateway.ts'
 import { readPaymentProfile } from './paymentProfile.ts'
 import { plainText } from './plainText.ts'
-import { isNotFound, Refusal } from './refusal.ts'
+import { isNotFound, Refusal } from './refusals.ts'
 
 const maxEmailLength = 255
 

@@ -1,7 +1,7 @@
 // A product comes to PayPal's catalogue once, and is brought up to date there.
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import type { CatalogPrice } from '../providerCatalog.ts'
+import type { CatalogPrice } from '../productCatalog.ts'
 import {
   catalogAt,
   catalogUnderTest,

@@ -1,7 +1,7 @@
 // Brings products to PayPal: each is one of the catalogue, and a recurring one has a billing plan.
 import type { Pace } from '../pacing.ts'
+import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../providerCatalog.ts'
 import { toMoney } from './amounts.ts'
 import type { PaypalClient } from './client.ts'
 import { maxTrialDays, type RecurringPrice } from './planPrice.ts'
@@ -14,7 +14,7 @@ const maxDescriptionLength = 256
 const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
 
 /** @param pace of every single call. The limit of time is that of a single call too, from when it is its turn. */
-export function createCatalog(client: PaypalClient, pace: Pace): ProviderCatalog {
+export function createCatalog(client: PaypalClient, pace: Pace): ProductCatalog {
   const paced: PaypalClient = { ...client, call: (...args) => pace(() => client.call(...args)) }
   return {
     // PayPal asks for the price of what is paid once with each order.

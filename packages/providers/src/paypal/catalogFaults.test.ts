@@ -2,7 +2,7 @@
 import type { Fault } from '@paylog/testing/fakeProvider'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import type { CatalogProduct, ProviderCatalog, ProviderProductIds } from '../providerCatalog.ts'
+import type { CatalogProduct, ProductCatalog, ProviderProductIds } from '../productCatalog.ts'
 import {
   catalogAt,
   catalogUnderTest,
@@ -32,7 +32,7 @@ const unknown = { name: 'ProviderError', kind: 'unknown' }
 type Story = {
   readonly name: string
   /** What is there before. @returns what is known of it */
-  readonly prepare: (catalog: ProviderCatalog) => Promise<ProviderProductIds | null>
+  readonly prepare: (catalog: ProductCatalog) => Promise<ProviderProductIds | null>
   readonly product: CatalogProduct
   /** The calls that change something. */
   readonly writes: number

@@ -1,7 +1,7 @@
 // The price of a recurring product as the billing cycles of a plan.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { CatalogPrice } from '../providerCatalog.ts'
+import type { CatalogPrice } from '../productCatalog.ts'
 import { Money, toCents, toMoney } from './amounts.ts'
 
 export type RecurringPrice = CatalogPrice & { readonly recurring: NonNullable<CatalogPrice['recurring']> }

@@ -1,6 +1,7 @@
 // The plan that a recurring product of ours is sold by.
+
+import type { CatalogProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import type { CatalogProduct } from '../providerCatalog.ts'
 import type { PaypalClient } from './client.ts'
 import { billingCyclesOf, isAtPrice, type RecurringPrice } from './planPrice.ts'
 import {

@@ -1,8 +1,8 @@
 // The sandbox's products and prices. It keeps none: their ids follow from what they are made of.
-import type { ProviderCatalog } from '../providerCatalog.ts'
+import type { ProductCatalog } from '../productCatalog.ts'
 import { derivedId } from './ids.ts'
 
-export const sandboxCatalog: ProviderCatalog = {
+export const sandboxCatalog: ProductCatalog = {
   keepsPrice: () => true,
   checkProduct: () => undefined,
 

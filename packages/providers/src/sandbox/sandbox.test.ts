@@ -1,7 +1,7 @@
 import { hasCardNumber } from '@paylog/domain/cardNumber'
 import t from 'tap'
+import type { CatalogPrice, ProductCatalog } from '../productCatalog.ts'
 import type { ProviderError, ProviderMethods } from '../provider.ts'
-import type { CatalogPrice, ProviderCatalog } from '../providerCatalog.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './signature.ts'
 
@@ -199,7 +199,7 @@ t.test('a signed body that is no event is malformed', async (t) => {
 })
 
 if (!sandbox.catalog) throw new Error('The sandbox has a catalogue')
-const catalog: ProviderCatalog = sandbox.catalog
+const catalog: ProductCatalog = sandbox.catalog
 const once: CatalogPrice = { amount_cents: 2599, currency: 'EUR', recurring: null }
 const monthly: CatalogPrice = { ...once, recurring: { interval: 'month', trial_days: 14 } }
 const product = {

@@ -4,7 +4,7 @@ import { parseJson, rateLimitIn, unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import { repeatLost } from '../repeatLost.ts'
-import { closedMessage, isBusyOrClosed, refusalOf } from './errors.ts'
+import { closedMessage, isBusyOrClosed, refusalOf } from './refusals.ts'
 
 /** To be spread into the options of every request of one question. */
 export type TimeLeft = () => { readonly timeout: number }

@@ -2,9 +2,9 @@
 import type Stripe from 'stripe'
 import { checked, unreadable } from '../answers.ts'
 import { customerMissing, ProviderError } from '../provider.ts'
-import { isInvalidRequest, isMissing, refusalOf } from './errors.ts'
 import { idIn } from './fields.ts'
 import { findMethodOf, type PaymentMethod, paymentMethod, type Sought } from './paymentMethod.ts'
+import { isInvalidRequest, isMissing, refusalOf } from './refusals.ts'
 
 type Attachment = Sought & { readonly idempotency_key: string }
 

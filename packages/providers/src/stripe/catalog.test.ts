@@ -1,6 +1,6 @@
 // Products and prices at Stripe: what is sent, and what is there afterwards.
 import t from 'tap'
-import type { CatalogPrice, ProviderProductIds } from '../providerCatalog.ts'
+import type { CatalogPrice, ProviderProductIds } from '../productCatalog.ts'
 import {
   callsOf,
   catalogUnderTest,

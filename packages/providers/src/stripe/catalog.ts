@@ -1,7 +1,7 @@
 // Products and their prices at Stripe. https://docs.stripe.com/api/products
 import { createPace, type Pace } from '../pacing.ts'
+import type { CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import type { CatalogProduct, ProviderCatalog, ProviderProduct, PutProduct } from '../providerCatalog.ts'
 import { toStripeAmount } from './amounts.ts'
 import type { StripeApi } from './api.ts'
 import { createPrice, isPriceOf, listPrices, settlePrice } from './catalogPrices.ts'
@@ -16,7 +16,7 @@ const limits = { perSecond: 20, concurrency: 8 }
 /** How often it is looked again when somebody else works on the same product. */
 const maxRounds = 5
 
-export function createCatalog(api: StripeApi, pace: Pace = createPace(limits)): ProviderCatalog {
+export function createCatalog(api: StripeApi, pace: Pace = createPace(limits)): ProductCatalog {
   // Each call waits for its turn first, so that its limit of time is its own.
   const ask: StripeApi['ask'] = (question) => pace(() => api.ask(question))
   return {

@@ -5,7 +5,7 @@ import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createPace } from '../pacing.ts'
-import type { PutProduct } from '../providerCatalog.ts'
+import type { PutProduct } from '../productCatalog.ts'
 import { createStripe } from './stripe.ts'
 import {
   callsOf,

@@ -3,10 +3,10 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { checked } from '../answers.ts'
 import { Code } from '../fields.ts'
-import type { CatalogProduct, ProviderProductIds } from '../providerCatalog.ts'
+import type { CatalogProduct, ProviderProductIds } from '../productCatalog.ts'
 import type { StripeApi } from './api.ts'
-import { isMissing, isTaken, rejected } from './errors.ts'
 import { idIn, Maybe, Reference } from './fields.ts'
+import { isMissing, isTaken, rejected } from './refusals.ts'
 
 const productAnswer = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
 

@@ -14,9 +14,9 @@ import {
 } from '../provider.ts'
 import { toStripeAmount } from './amounts.ts'
 import type { StripeApi } from './api.ts'
-import { isMissing } from './errors.ts'
 import { Maybe } from './fields.ts'
 import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
+import { isMissing } from './refusals.ts'
 
 const paymentIntent = Compile(PaymentIntent)
 const searchResult = Compile(

@@ -7,8 +7,8 @@ import { Code } from '../fields.ts'
 import type { ProviderMethods } from '../provider.ts'
 import type { StripeApi, TimeLeft } from './api.ts'
 import { attachMethod } from './attachMethod.ts'
-import { isInvalidRequest, rejected } from './errors.ts'
 import { detailsOf, findMethod, findMethodOf, paymentMethod, readMethodOf } from './paymentMethod.ts'
+import { isInvalidRequest, rejected } from './refusals.ts'
 
 const customer = Compile(Type.Object({ id: Code }))
 

@@ -7,8 +7,8 @@ import { checked } from '../answers.ts'
 import { Code } from '../fields.ts'
 import type { ReadMethod } from '../provider.ts'
 import type { TimeLeft } from './api.ts'
-import { isMissing } from './errors.ts'
 import { codeIn, idIn, Maybe, objectIn, Reference } from './fields.ts'
+import { isMissing } from './refusals.ts'
 
 const PaymentMethod = Type.Object({
   id: Code,

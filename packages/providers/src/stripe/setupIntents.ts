@@ -5,7 +5,7 @@ import { checked } from '../answers.ts'
 import { Code } from '../fields.ts'
 import type { CreateSetupIntent, ProviderSetupIntent } from '../provider.ts'
 import type { StripeApi } from './api.ts'
-import { isMissing } from './errors.ts'
+import { isMissing } from './refusals.ts'
 
 const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
 

@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Redis } from 'ioredis'
 import { type StaticDecode, Type } from 'typebox'
 import { limitRequests, limitVariables } from '../limits/limits.ts'
-import { isAddressOrRange } from '../limits/networks.ts'
 import { countRequests } from '../limits/requestCounts.ts'
 import type { Health } from '../process/health.ts'
 import type { Lifecycle } from '../process/lifecycle.ts'
@@ -13,6 +12,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { browserHeaders } from './browserHeaders.ts'
 import { requestsUnderWay } from './draining.ts'
 import { createHttp } from './http.ts'
+import { isAddressOrRange } from './networks.ts'
 
 export const apiVariables = {
   HOST: text('127.0.0.1'),

@@ -1,7 +1,7 @@
 // Keeps those who guess credentials away from the identity backend.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientNetwork } from '../http/networks.ts'
 import { credentialKeys } from './credentialKeys.ts'
-import { clientNetwork } from './networks.ts'
 import { refuseForNow, sayLimit } from './rateLimited.ts'
 import type { CountRequests } from './requestCounts.ts'
 

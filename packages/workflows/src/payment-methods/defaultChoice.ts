@@ -6,7 +6,7 @@ import {
   type DefaultsList,
   defaultChoiceFold,
 } from '@paylog/domain/defaults/events'
-import { formersFold } from '@paylog/domain/defaults/formers'
+import { formersFold } from '@paylog/domain/defaults/formerDefaults'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { newStream } from '@paylog/event-store/eventStore'

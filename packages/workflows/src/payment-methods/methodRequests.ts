@@ -2,9 +2,9 @@
 import type { MethodRequestEvent } from '@paylog/domain/payment-methods/events'
 import { inFlightMs, type KeptAnswer, methodRequestRules } from '@paylog/domain/payment-methods/methodRequest'
 import { paymentMethodRequestStream } from '@paylog/event-store/streamName'
-import { keptRequests } from '../keptRequests.ts'
+import { idempotentRequests } from '../idempotentRequests.ts'
 
-export const methodRequests = keptRequests<KeptAnswer, MethodRequestEvent>({
+export const methodRequests = idempotentRequests<KeptAnswer, MethodRequestEvent>({
   rules: methodRequestRules,
   stream: paymentMethodRequestStream,
   inFlightMs,

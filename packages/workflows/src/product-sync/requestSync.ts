@@ -2,7 +2,7 @@
 import { type KeptReport, type ProductSyncRequestEvent, syncRequestRules } from '@paylog/domain/products/syncRequest'
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { type Kept, keptRequests, type RepeatableRequest } from '../keptRequests.ts'
+import { idempotentRequests, type Kept, type RepeatableRequest } from '../idempotentRequests.ts'
 import { enabledProvider } from '../payments/providerCall.ts'
 import { type Synced, type SyncProducts, syncProducts } from './syncProducts.ts'
 
@@ -25,7 +25,7 @@ export async function requestSync(
   workflow: Workflow,
   request: RequestSync,
 ): Promise<Synced & { readonly replayed: boolean }> {
-  const requests = keptRequests<KeptReport, ProductSyncRequestEvent>({
+  const requests = idempotentRequests<KeptReport, ProductSyncRequestEvent>({
     rules: syncRequestRules,
     stream: productSyncRequestStream,
     inFlightMs: inFlightMs(request.product_ids.length),

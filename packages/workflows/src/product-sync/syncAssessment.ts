@@ -2,8 +2,8 @@
 import type { AtProvider, Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductState } from '@paylog/domain/products/product'
 import { planSync, type SyncPlan } from '@paylog/domain/products/sync'
+import type { CatalogProduct } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
-import type { CatalogProduct } from '@paylog/providers/providerCatalog'
 import { catalogProduct, hashesAt } from './syncHashes.ts'
 import { failedResult, type ProductResult, successResult, syncErrorOf, unknownProduct } from './syncResults.ts'
 

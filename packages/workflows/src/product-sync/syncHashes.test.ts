@@ -1,4 +1,4 @@
-import type { CatalogProduct } from '@paylog/providers/providerCatalog'
+import type { CatalogProduct } from '@paylog/providers/productCatalog'
 import t from 'tap'
 import { createStagedCatalog } from '../testing/stagedCatalog.ts'
 import { catalogProduct, hashesAt } from './syncHashes.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductContent } from '@paylog/domain/products/events'
-import type { CatalogProduct, ProviderCatalog } from '@paylog/providers/providerCatalog'
+import type { CatalogProduct, ProductCatalog } from '@paylog/providers/productCatalog'
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {
   const { product_id, name, description, product_type, billing_interval: interval, trial_days } = product
@@ -20,7 +20,7 @@ export function catalogProduct(product: ProductContent & { readonly product_id: 
 }
 
 /** Of what the provider holds when it has the product as it is. @param catalog `null` for a provider that keeps none */
-export function hashesAt(catalog: ProviderCatalog | null, product: CatalogProduct): Hashes {
+export function hashesAt(catalog: ProductCatalog | null, product: CatalogProduct): Hashes {
   const { name, description, product_type, price } = product
   const { amount_cents, currency, recurring } = price
   return {

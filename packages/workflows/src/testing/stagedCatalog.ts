@@ -1,7 +1,8 @@
 // A catalogue inside the process that keeps products and prices as real providers do. A test moves its scenery: what a step
 // of a call is replaced with, and what happens while one is under way.
+
+import type { CatalogProduct, ProviderProduct, PutProduct } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError, type ProviderErrorKind } from '@paylog/providers/provider'
-import type { CatalogProduct, ProviderProduct, PutProduct } from '@paylog/providers/providerCatalog'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 
 type StagedProduct = Pick<CatalogProduct, 'name' | 'description' | 'product_type'>

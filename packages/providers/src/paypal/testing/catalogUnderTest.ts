@@ -3,7 +3,7 @@ import { type FakePaypal, startFakePaypal } from '@paylog/testing/paypal/fakePay
 import type { Plan } from '@paylog/testing/paypal/plans'
 import type { Test } from 'tap'
 import { createPace } from '../../pacing.ts'
-import type { CatalogPrice, CatalogProduct, ProviderCatalog, ProviderProductIds } from '../../providerCatalog.ts'
+import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProductIds } from '../../productCatalog.ts'
 import { createCatalog } from '../catalog.ts'
 import { createPaypalClient } from '../client.ts'
 
@@ -52,7 +52,7 @@ export function catalogAt(
     pausesMs = [],
     repeats = true,
   }: { readonly timeoutMs?: number; readonly pausesMs?: readonly number[]; readonly repeats?: boolean } = {},
-): ProviderCatalog {
+): ProductCatalog {
   const { clientId, clientSecret, apiBase } = fake
   const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, repeats })
   t.teardown(() => client.close())
@@ -67,7 +67,7 @@ export type Put = {
 
 /** Puts a product, with its price and as if for the first time unless said otherwise. */
 export function put(
-  catalog: ProviderCatalog,
+  catalog: ProductCatalog,
   product: CatalogProduct,
   { key = 'k1', price = 'put', known = null }: Put = {},
 ) {

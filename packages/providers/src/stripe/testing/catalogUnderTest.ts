@@ -2,13 +2,7 @@
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import { createPace, type Pace } from '../../pacing.ts'
-import type {
-  CatalogPrice,
-  CatalogProduct,
-  ProviderCatalog,
-  ProviderProduct,
-  PutProduct,
-} from '../../providerCatalog.ts'
+import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../../productCatalog.ts'
 import { createStripeApi } from '../api.ts'
 import { createCatalog } from '../catalog.ts'
 
@@ -36,7 +30,7 @@ const hurried = () => createPace({ perSecond: 10_000, concurrency: 100, pausesMs
 export async function catalogUnderTest(
   t: Test,
   { timeoutMs = 5000, now = () => new Date(), pace = hurried() }: Options = {},
-): Promise<{ readonly fake: FakeStripe; readonly catalog: ProviderCatalog }> {
+): Promise<{ readonly fake: FakeStripe; readonly catalog: ProductCatalog }> {
   const fake = await startFakeStripe(t, { now })
   return { fake, catalog: catalogAt(t, fake.origin, { timeoutMs, pace }) }
 }
@@ -45,7 +39,7 @@ export function catalogAt(
   t: Test,
   apiBase: string,
   { timeoutMs = 5000, pace = hurried() }: Omit<Options, 'now'> = {},
-): ProviderCatalog {
+): ProductCatalog {
   const api = createStripeApi({ secretKey: 'sk_test_example', apiBase, timeoutMs })
   t.teardown(() => api.close())
   return createCatalog(api, pace)

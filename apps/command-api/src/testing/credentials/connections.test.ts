@@ -1,0 +1,127 @@
+import { matchList } from '@paylog/testing/matchList'
+import t from 'tap'
+import { commandApiUnderTest } from '../commandApiUnderTest.ts'
+import { bytesOf, exchange } from '../rawExchange.ts'
+
+const { app, store } = await commandApiUnderTest(t)
+const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+
+const json = 'Content-Type: application/json'
+const close = 'Connection: close'
+/** Presents itself in every way, and what its answers must and no other answer may carry. */
+const people = [
+  {
+    lines: ['X-Session-ID: demo-session'],
+    query: '',
+    user_id: '00000000-0000-4000-8000-000000000001',
+    guest_email: null,
+  },
+  {
+    lines: ['Authorization: Bearer demo-session-2'],
+    query: '',
+    user_id: '00000000-0000-4000-8000-000000000002',
+    guest_email: null,
+  },
+  { lines: ['X-Guest-Token: demo-guest-token'], query: '', user_id: null, guest_email: 'guest@example.com' },
+  {
+    lines: [],
+    query: '?session_id=demo-admin-session',
+    user_id: '00000000-0000-4000-8000-000000000003',
+    guest_email: null,
+  },
+]
+type Person = (typeof people)[number]
+
+const addressOf = (alias: string) =>
+  JSON.stringify({ address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', country: 'ES', alias })
+const adding = ({ lines, query }: Person, alias: string, ...more: string[]) =>
+  bytesOf(`POST /addresses${query}`, [json, ...lines, ...more], addressOf(alias))
+const last = bytesOf('GET /nowhere', [close])
+const head = async () => (await store.head())?.commit
+const shown = async (bytes: string) =>
+  (await exchange(port, bytes)).map(({ status, body }) => {
+    const { data, error } = JSON.parse(body)
+    return error ? [status, error.code] : [status, data.user_id, data.guest_email, data.alias]
+  })
+
+t.test('many callers that share a connection each get their own answers, in order', async (t) => {
+  const turns = Array.from({ length: 24 }, (_, n) => ({ n, who: people[(n * 7) % 4] ?? people[0] }))
+  const requests = turns.map(({ n, who }) =>
+    n % 6 === 5 || who === undefined ? bytesOf('POST /addresses', [json], '{}') : adding(who, `n${n}`),
+  )
+  const expected = turns.map(({ n, who }) =>
+    n % 6 === 5 || who === undefined ? [401, 'unauthenticated'] : [201, who.user_id, who.guest_email, `n${n}`],
+  )
+  t.same(await shown(requests.join('') + last), [...expected, [404, 'not_found']])
+})
+
+t.test('a caller without a credential inherits none from the request before', async (t) => {
+  const [ada] = people
+  if (ada === undefined) throw new Error('nobody is there')
+  const anonymous = bytesOf('POST /addresses', [json], addressOf('x'))
+  const wrong = bytesOf('POST /addresses', [json, 'X-Session-ID: gone'], addressOf('x'))
+  t.same(await shown(`${adding(ada, 'a')}${anonymous}${wrong}${adding(ada, 'b')}${anonymous}${last}`), [
+    [201, ada.user_id, null, 'a'],
+    [401, 'unauthenticated'],
+    [401, 'unauthenticated'],
+    [201, ada.user_id, null, 'b'],
+    [401, 'unauthenticated'],
+    [404, 'not_found'],
+  ])
+})
+
+t.test('a request in the body of another is not carried out', async (t) => {
+  const [ada, grace] = people
+  if (ada === undefined || grace === undefined) throw new Error('nobody is there')
+  const hidden = adding(grace, 'hidden')
+  const before = await head()
+  const stays = (status: number) => [status, 404]
+  const closes = (status: number) => [status]
+  const cases: readonly (readonly [name: string, bytes: string, statuses: readonly number[]])[] = [
+    ['of one that is refused', bytesOf('POST /addresses', [json], hidden), stays(401)],
+    ['of one that reads no body', bytesOf('GET /addresses', ada.lines, hidden), stays(404)],
+    ['of one that takes none', bytesOf('DELETE /addresses/x', ada.lines, hidden), stays(415)],
+    ['of one that expects JSON', bytesOf('POST /addresses', [json, ...ada.lines], hidden), closes(400)],
+    ['of one that counts bytes', bytesOf('POST /addresses', [json, ...ada.lines], `\xe9${hidden}`), closes(400)],
+    ['of one that goes nowhere', bytesOf('POST /nowhere', [json], hidden), closes(400)],
+    [
+      'of one that is too large',
+      bytesOf('POST /addresses', [json, ...ada.lines], ' '.repeat(3e5) + hidden),
+      closes(413),
+    ],
+    ['of one that asks first', bytesOf('POST /addresses', [json, 'Expect: 100-continue'], hidden), stays(401)],
+  ]
+  for (const [name, bytes, statuses] of cases)
+    t.same(
+      (await shown(bytes + last)).map(([status]) => status),
+      statuses,
+      name,
+    )
+  t.equal(await head(), before, 'nothing is recorded')
+})
+
+t.test('what is wrong on a connection is never the answer to what was in order before', async (t) => {
+  const [ada] = people
+  if (ada === undefined) throw new Error('nobody is there')
+  const wrong = {
+    garbage: 'garbage garbage\r\n\r\n',
+    'two lengths': adding(ada, 'x', 'Content-Length: 3'),
+    'a length and chunks': adding(ada, 'x', 'Transfer-Encoding: chunked'),
+    'a chunk without a size': `${bytesOf('POST /addresses', [json, ...ada.lines, 'Transfer-Encoding: chunked'])}zz\r\n`,
+    'a tunnel': bytesOf('CONNECT x:1', []),
+    'headers that are too large': adding(ada, 'x', `X-A: ${'a'.repeat(20_000)}`),
+  }
+  for (const [name, bytes] of Object.entries(wrong)) {
+    const answers = await shown(`${adding(ada, 'first')}${adding(ada, 'second')}${bytes}`)
+    matchList(
+      t,
+      answers,
+      [
+        [201, ada.user_id, null, 'first'],
+        [201, ada.user_id, null, 'second'],
+        [Number, 'invalid_request'],
+      ],
+      name,
+    )
+  }
+})

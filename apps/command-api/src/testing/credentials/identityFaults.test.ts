@@ -1,0 +1,198 @@
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { listen } from '@paylog/testing/httpServer'
+import { freePort } from '@paylog/testing/processes'
+import t, { type Test } from 'tap'
+import { callersUnderTest } from '../callersUnderTest.ts'
+
+/** Stands in everything that the backend says; nobody else may ever see it. Short, because errors quote short texts. */
+const canary = 'c4n4ry'
+const secret = 's3cr3t-credential'
+const json = { 'content-type': 'application/json' }
+const expires_at = '2099-01-01T00:00:00Z'
+/** Valid as a session and as a token. */
+const valid = {
+  success: true,
+  canary,
+  user: { id: canary, email: `${canary}@example.com`, name: canary, userType: 'user' },
+  session: { id: 's', userId: canary, expiresAt: expires_at },
+  expires_at,
+}
+const user = (more: object) => ({ ...valid, user: { ...valid.user, ...more } })
+
+const says =
+  (status: number, body: unknown, headers: Record<string, string> = json): RequestListener =>
+  (_, response) =>
+    response
+      .writeHead(status, canary, { 'x-canary': canary, ...headers })
+      .end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
+
+/** Bytes in place of an HTTP server. */
+const writes = (bytes: string, end: (socket: Socket) => void) => (socket: Socket) =>
+  void socket
+    .on('error', () => undefined)
+    .once('data', () => {
+      socket.write(bytes)
+      end(socket)
+    })
+const head = `HTTP/1.1 200 ${canary}\r\ncontent-type: application/json\r\nx-canary: ${canary}\r\n`
+const hangs = () => undefined
+const closes = (socket: Socket) => void socket.end()
+const resets = (socket: Socket) => void socket.resetAndDestroy()
+/** Keeps on sending until the other side has enough. */
+function floods(socket: Socket): void {
+  const timer = setInterval(() => socket.write(canary.repeat(1_000)), 5)
+  socket.on('close', () => clearInterval(timer))
+}
+
+const answers: Record<string, RequestListener> = {
+  'server error': says(500, valid),
+  'bad request': says(400, valid),
+  'too many requests': says(429, { success: false, canary }),
+  'gateway error': says(502, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
+  redirect: says(302, valid, { ...json, location: '/elsewhere' }),
+  'permanent redirect': says(308, valid, { ...json, location: '/elsewhere' }),
+  'no content': says(204, ''),
+  HTML: says(200, `<html>${canary}</html>`, { 'content-type': 'text/html' }),
+  'HTML that says that it is JSON': says(200, `<html>${canary}</html>`),
+  'truncated JSON': says(200, JSON.stringify(valid).slice(0, -5)),
+  'JSON with something behind it': says(200, `${JSON.stringify(valid)}${canary}`),
+  'a valid answer of another type': says(200, valid, { 'content-type': 'text/html; charset=utf-8' }),
+  'a compressed answer': says(200, gzipSync(JSON.stringify(valid)), { ...json, 'content-encoding': 'gzip' }),
+  'compressed garbage': says(200, `\u001f\u008b${canary}`, { ...json, 'content-encoding': 'gzip' }),
+  'a huge answer': says(200, { ...valid, padding: canary.repeat(20_000) }),
+  'a huge refusal': says(200, { success: false, padding: canary.repeat(20_000) }),
+  text: says(200, JSON.stringify(canary)),
+  'a word': says(200, canary),
+  'the question': (request, response) => response.writeHead(200, json).end(request.url?.split('=')[1] ?? secret),
+  'a list': says(200, [valid]),
+  'no verdict': says(200, { ...valid, success: undefined }),
+  'a verdict that is text': says(200, { ...valid, success: 'true' }),
+  'a verdict that is a number': says(200, { ...valid, success: 1 }),
+  'no user': says(200, { ...valid, user: null }),
+  'no e-mail': says(200, user({ email: undefined })),
+  'an e-mail that is none': says(200, user({ email: canary })),
+  'an e-mail with a control character': says(200, user({ email: `${canary}\u0000@example.com` })),
+  'an e-mail with half a surrogate pair': says(200, user({ email: `${canary}\ud800@example.com` })),
+  'a list of e-mails': says(200, user({ email: [`${canary}@example.com`] })),
+  'no expiry': says(200, { ...valid, session: {}, expires_at: undefined }),
+  'an expiry that is text': says(200, { ...valid, session: { expiresAt: canary }, expires_at: canary }),
+}
+const connections: Record<string, (socket: Socket) => void> = {
+  'it is closed at once': (socket) => void socket.end(),
+  'it is reset at once': (socket) => void socket.resetAndDestroy(),
+  'it is closed before the answer': writes('', closes),
+  'it is reset before the answer': writes('', resets),
+  'it is closed within the headers': writes(head, closes),
+  'it is closed within the body': writes(`${head}content-length: 5000\r\n\r\n${JSON.stringify(valid)}`, closes),
+  'it is reset within the body': writes(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"suc\r\n`, resets),
+  'no HTTP is spoken': writes(`${canary} ${canary}\r\n${canary}\r\n\r\n`, closes),
+  'the headers are endless': writes(`${head}x: ${canary.repeat(16_000)}`, hangs),
+  'the chunks are garbage': writes(`${head}transfer-encoding: chunked\r\n\r\n${canary}\r\n${canary}`, hangs),
+  'there are two lengths': writes(`${head}content-length: 3\r\ncontent-length: 4\r\n\r\n${canary}`, hangs),
+  'it is announced that more will come than anyone wants': writes(`${head}content-length: 99999999999\r\n\r\n`, floods),
+  'there is no end': writes(`${head}\r\n`, floods),
+}
+const silences: Record<string, (socket: Socket) => void> = {
+  'nothing is said': writes('', hangs),
+  'nothing is said after the headers': writes(`${head}content-length: 100\r\n\r\n`, hangs),
+  'nothing is said in the middle of the body': writes(`${head}content-length: 5000\r\n\r\n{"success":`, hangs),
+}
+
+const ways: readonly (readonly [path: string, ...headers: string[]])[] = [
+  ['/known', 'X-Session-ID', secret],
+  ['/known', 'X-Guest-Token', secret],
+  ['/anyone', 'Authorization', `Bearer ${secret}`],
+  [`/remembered?token=${secret}`],
+  [`/remembered?session_id=${secret}`, 'X-Guest-Token', secret],
+]
+
+/** @returns how long the answers took */
+async function closesTheDoor(t: Test, authUrl: string): Promise<number> {
+  const remembered: string[] = []
+  const { send, logged } = await callersUnderTest(t, {
+    authUrl,
+    async emailOf(hash) {
+      remembered.push(hash)
+      return 'remembered@example.com'
+    },
+  })
+  const started = performance.now()
+  const all = await Promise.all(ways.map(([path, ...headers]) => send({ method: 'PUT', path, headers })))
+  const took = performance.now() - started
+  for (const { status, body } of all) {
+    t.equal(status, 503)
+    const { error } = JSON.parse(body)
+    t.strictSame(JSON.parse(body), {
+      success: false,
+      error: {
+        code: 'identity_unavailable',
+        message: 'The identity backend cannot tell who is calling; try again',
+        request_id: error.request_id,
+      },
+    })
+  }
+  t.same(remembered, [], 'nobody is looked up')
+  t.ok(took < 4_000, `answered within ${took} ms`)
+  const failures = logged.filter((line) => line.includes('request failed'))
+  t.equal(failures.length, ways.length, 'the operator is told')
+  t.notMatch([...all.map(({ body }) => body), ...logged].join('\n'), new RegExp(`${canary}|${secret}|remembered@`))
+  return took
+}
+
+for (const [name, listener] of Object.entries(answers))
+  t.test(`an identity backend that answers with ${name} lets nobody in, and nothing out`, async (t) =>
+    closesTheDoor(t, await listen(t, createHttpServer(listener))),
+  )
+
+/** Listens with bare sockets. */
+async function speaking(t: Test, answer: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
+    answer(socket)
+  })
+  const port = await freePort()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return `http://127.0.0.1:${port}`
+}
+
+for (const [name, answer] of Object.entries(connections))
+  t.test(`a connection to the identity backend on which ${name} lets nobody in`, async (t) =>
+    closesTheDoor(t, await speaking(t, answer)),
+  )
+
+for (const [name, answer] of Object.entries(silences))
+  t.test(`when ${name}, the wait is 2 s`, async (t) => {
+    const took = await closesTheDoor(t, await speaking(t, answer))
+    t.ok(took > 1_900, `waited ${took} ms`)
+  })
+
+t.test('a backend that is not there lets nobody in', async (t) =>
+  closesTheDoor(t, `http://127.0.0.1:${await freePort()}`),
+)
+
+t.test('a backend that says 401 lets nobody in, whatever else it says', async (t) => {
+  const { send, logged } = await callersUnderTest(t, {
+    authUrl: await listen(t, createHttpServer(says(401, valid))),
+  })
+  for (const [path, ...headers] of ways) {
+    const { status, body } = await send({ path, headers })
+    t.match([status, JSON.parse(body)], [401, { error: { code: 'unauthenticated' } }])
+    t.notMatch(body, new RegExp(`${canary}|${secret}`))
+  }
+  t.notMatch(logged.join('\n'), new RegExp(`${canary}|${secret}`))
+})
+
+t.test('the same answers without a fault are valid', async (t) => {
+  for (const headers of [json, { 'content-type': 'application/json; charset=utf-8' }, {}] as Record<string, string>[]) {
+    const authUrl = await listen(t, createHttpServer(says(200, valid, headers)))
+    const { send } = await callersUnderTest(t, { authUrl })
+    for (const [path, ...more] of ways) t.equal((await send({ path, headers: more })).status, 200, path)
+  }
+})

@@ -1,0 +1,74 @@
+// One append through either call, answered in the same words.
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type { AppendResp, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { ServiceError } from '@grpc/grpc-js'
+import { type Answered, unaryAppend } from '../rawCalls.ts'
+import type { RawEvent, RawExpectation } from '../rawMessages.ts'
+import { batchError, batchRequest, currentRevisionIn } from '../rawStreams.ts'
+
+export type Way = 'BatchAppend' | 'Append'
+export const bothWays: readonly Way[] = ['BatchAppend', 'Append']
+
+export type Append = {
+  readonly stream: string
+  readonly expected?: RawExpectation
+  readonly events: readonly RawEvent[]
+}
+
+export type Answer = {
+  /** `revision 3`, `no stream`, `wrong, at 3`, `deleted`, `too large`, or the status that says it was no good request. */
+  readonly word: string
+  readonly position?: bigint
+}
+
+export function appendEitherWay(raw: StreamsClient, way: Way, append: Append): Promise<Answer> {
+  return way === 'Append' ? unaryAppend(raw, append).then(unaryAnswer) : batchAppendOnce(raw, append)
+}
+
+function batchAppendOnce(raw: StreamsClient, append: Append): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const call = raw.batchAppend()
+    let answered = false
+    call.on('data', (reply: BatchAppendResp) => {
+      answered = true
+      resolve(batchAnswer(reply))
+      call.cancel()
+    })
+    call.on('error', (error: ServiceError) => answered || reject(error))
+    call.write(batchRequest(append))
+  })
+}
+
+function batchAnswer(reply: BatchAppendResp): Answer {
+  const success = reply.getSuccess()
+  if (success !== undefined) return successAnswer(success)
+  const { type, details } = batchError(reply) ?? { type: 'nothing', details: new Uint8Array() }
+  switch (type) {
+    case 'event_store.client.WrongExpectedVersion':
+      return { word: `wrong, at ${currentRevisionIn(details)}` }
+    case 'event_store.client.StreamDeleted':
+      return { word: 'deleted' }
+    case 'event_store.client.MaximumAppendSizeExceeded':
+      return { word: 'too large' }
+    default:
+      return { word: type.replace('event_store.client.', '') }
+  }
+}
+
+function unaryAnswer(answered: Answered<AppendResp>): Answer {
+  if ('failed' in answered) {
+    const { code, trailers } = answered.failed
+    if (trailers.exception === 'stream-deleted') return { word: 'deleted' }
+    return { word: trailers.exception === 'maximum-append-size-exceeded' ? 'too large' : code }
+  }
+  const success = answered.response.getSuccess()
+  if (success !== undefined) return successAnswer(success)
+  const wrong = answered.response.getWrongExpectedVersion()
+  return { word: `wrong, at ${wrong?.hasCurrentNoStream() ? 'none' : wrong?.getCurrentRevision()}` }
+}
+
+function successAnswer(success: AppendResp.Success | BatchAppendResp.Success): Answer {
+  const word = success.hasNoStream() ? 'no stream' : `revision ${success.getCurrentRevision()}`
+  const position = success.getPosition()
+  return position === undefined ? { word } : { word, position: BigInt(position.getCommitPosition()) }
+}

@@ -1,0 +1,55 @@
+// One long-lived batch stream, as the client has it: a reply for every append, and no other reply.
+import { randomUUID } from 'node:crypto'
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { ServiceError } from '@grpc/grpc-js'
+import { batchRequest, type Chunk } from '../../rawStreams.ts'
+
+export type BatchStream = {
+  /** @returns the reply, or undefined when there was none in time */
+  append(chunks: readonly Chunk[], timeoutMs: number): Promise<BatchAppendResp | undefined>
+  /** Replies that nobody waited for, or the end of the stream. */
+  readonly oddities: readonly string[]
+  close(): void
+}
+
+export function openBatchStream(client: StreamsClient): BatchStream {
+  const waiting = new Map<string, (reply: BatchAppendResp | undefined) => void>()
+  const oddities: string[] = []
+  const call = client.batchAppend()
+  let closed = false
+  call.on('data', (reply: BatchAppendResp) => {
+    const id = reply.getCorrelationId()?.getString() ?? 'none'
+    const settle = waiting.get(id)
+    if (settle === undefined) oddities.push(`a reply with the correlation id ${id}`)
+    waiting.delete(id)
+    settle?.(reply)
+  })
+  call.on('error', (error: ServiceError) => {
+    if (!closed) oddities.push(`the batch stream failed: ${error.message}`)
+  })
+  call.on('end', () => {
+    if (!closed) oddities.push('the batch stream ended')
+  })
+  return {
+    oddities,
+    append(chunks, timeoutMs) {
+      const correlationId = randomUUID()
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          waiting.delete(correlationId)
+          resolve(undefined)
+        }, timeoutMs)
+        waiting.set(correlationId, (reply) => {
+          clearTimeout(timer)
+          resolve(reply)
+        })
+        for (const chunk of chunks) call.write(batchRequest({ ...chunk, correlationId }))
+      })
+    },
+    close() {
+      closed = true
+      call.cancel()
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// The steps that read: reads, and subscriptions with what is done while they are open.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
+import { openRead, type RawFilter, readMessages, readRequest } from '../../rawReads.ts'
+import { failureAnswer } from './appending.ts'
+import { messageAnswers } from './messages.ts'
+import type { Answer, FilterSpec, ReadSpec, ReadStep, Step, SubscribeStep } from './scenario.ts'
+import type { Symbols } from './symbols.ts'
+
+const firstLookMs = 200
+const lookMs = 25
+/**
+ * A subscription has said everything when it said nothing for so many looks, 350 ms and more. Time alone tells nothing:
+ * after a stall of this process there may be messages that it has not read yet.
+ */
+const quietLooks = 14
+/** After a step, before the quiet begins to count. */
+const settleMs = 60
+
+/** A subscription that does not say that it caught up is given up on. */
+const catchUpMs = 15_000
+
+export type Past = {
+  /** Positions by the number of the step that they were answered to. */
+  readonly positions: readonly (string | undefined)[]
+  /** A position before everything of this scenario: nothing that is asked for is missed by beginning there. */
+  readonly beginning: bigint | undefined
+}
+
+export async function playRead(client: StreamsClient, symbols: Symbols, step: ReadStep, past: Past): Promise<Answer> {
+  const { messages, failed } = await readMessages(client, requestOf(step, symbols, past, step.count ?? 1_000))
+  const got = messageAnswers(messages, symbols, { checkpoints: false })
+  if (failed === undefined) return { got }
+  return { ...(got.length > 0 ? { got } : {}), ...failureAnswer(symbols, failed) }
+}
+
+/** Quiet is all there is to wait for: a server does not say that it has nothing more to say. */
+export async function playSubscription(
+  client: StreamsClient,
+  symbols: Symbols,
+  step: SubscribeStep,
+  past: Past,
+  play: (step: Step) => Promise<Answer>,
+): Promise<Answer> {
+  const checkpoints = step.checkpoints === true
+  let changes = 0
+  const seen = () => {
+    changes += 1
+  }
+  const subscription = openRead(client, requestOf(step, symbols, past, null), seen)
+  const quiet = async () => {
+    for (let looks = 0; looks < quietLooks && subscription.ended() === undefined; ) {
+      const before = changes
+      await pause(lookMs)
+      looks = changes === before ? looks + 1 : 0
+    }
+  }
+  const openedMs = performance.now()
+  const hasCaughtUp = () => subscription.messages.some((message) => message.hasCaughtUp())
+  await pause(firstLookMs)
+  while (!hasCaughtUp() && subscription.ended() === undefined && performance.now() - openedMs < catchUpMs) {
+    await pause(lookMs)
+  }
+  await quiet()
+  const during: Answer[] = []
+  for (const each of step.during ?? []) {
+    during.push(await play(each))
+    await pause(settleMs)
+    await quiet()
+  }
+  const ended = subscription.ended()
+  const got = messageAnswers(subscription.messages, symbols, { checkpoints })
+  subscription.cancel()
+  return {
+    got,
+    ...(ended === undefined
+      ? {}
+      : { end: ended === 'in good order' ? { ended: true } : failureAnswer(symbols, ended) }),
+    ...(during.length > 0 ? { during } : {}),
+  }
+}
+
+function requestOf(spec: ReadSpec, symbols: Symbols, past: Past, count: number | null): ReadReq {
+  return readRequest({
+    count,
+    from: fromOf(spec, past),
+    backwards: spec.dir === 'backwards',
+    resolveLinks: spec.links === true,
+    ...(spec.stream === undefined ? {} : { stream: symbols.stream(spec.stream) }),
+    ...(spec.filter === undefined ? {} : { filter: filterOf(spec.filter, symbols) }),
+    ...(spec.control === undefined ? {} : { compatibility: spec.control }),
+  })
+}
+
+function fromOf({ stream, dir, from }: ReadSpec, { positions, beginning }: Past): 'start' | 'end' | bigint {
+  if (from === 'start' && stream === undefined && dir !== 'backwards') return beginning ?? from
+  if (from === 'start' || from === 'end') return from
+  if (typeof from === 'number') return BigInt(from)
+  const position = positions[from.positionOf]
+  if (position === undefined) throw new Error(`step ${from.positionOf} was not answered with a position`)
+  return BigInt(position)
+}
+
+function filterOf(spec: FilterSpec, { prefix }: Symbols): RawFilter {
+  const named = (text: string) => text.replaceAll('{P}', prefix)
+  return {
+    by: spec.by,
+    ...(spec.regex === undefined ? { prefixes: (spec.prefix ?? []).map(named) } : { regex: named(spec.regex) }),
+    ...(spec.max === undefined ? {} : { window: spec.max }),
+    interval: spec.every ?? 1,
+  }
+}

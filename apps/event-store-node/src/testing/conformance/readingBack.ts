@@ -1,0 +1,53 @@
+// What a stream shows, in a few words.
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import { type ReadForm, readMessages, readRequest } from '../rawReads.ts'
+
+export type Shown = readonly string[] | string
+
+/**
+ * The revisions of the events in order, of a link with what it leads to (`2→0@target`, `2→nothing`), beside `not found`,
+ * `first 3` and `last 5`; or how the read failed, such as `deleted` or `UNKNOWN`.
+ */
+export async function shown(raw: StreamsClient, form: ReadForm): Promise<Shown> {
+  const { messages, failed } = await readMessages(raw, readRequest(form))
+  if (failed !== undefined) return failed.trailers.exception === 'stream-deleted' ? 'deleted' : failed.code
+  return messages.map(wordFor)
+}
+
+/** The ids of a stream's events, in order; none when it is not there. */
+export async function idsIn(raw: StreamsClient, stream: string): Promise<(string | undefined)[]> {
+  const { messages } = await readMessages(raw, readRequest({ stream, from: 'start' }))
+  return messages.flatMap((message) =>
+    message.hasEvent() ? [message.getEvent()?.getEvent()?.getId()?.getString()] : [],
+  )
+}
+
+function wordFor(message: ReadResp): string {
+  const read = message.getEvent()
+  if (read !== undefined) return eventWord(read)
+  if (message.hasStreamNotFound()) return 'not found'
+  if (message.hasFirstStreamPosition()) return `first ${message.getFirstStreamPosition()}`
+  if (message.hasLastStreamPosition()) return `last ${message.getLastStreamPosition()}`
+  return 'something else'
+}
+
+function eventWord(read: ReadResp.ReadEvent): string {
+  const event = read.getEvent()
+  const link = read.getLink()
+  if (link === undefined) return event?.getStreamRevision() ?? 'an event without an event'
+  const target = event === undefined ? 'nothing' : `${event.getStreamRevision()}@${streamOf(event)}`
+  return `${link.getStreamRevision()}→${target}`
+}
+
+export function streamOf(event: ReadResp.ReadEvent.RecordedEvent): string {
+  return Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString()
+}
+
+/** The metadata of a stream with its revision, such as `0: {"$tb":3}`. */
+export async function lastMetadata(raw: StreamsClient, stream: string): Promise<string | undefined> {
+  const form = { stream: `$$${stream}`, from: 'end', backwards: true, count: 1 } as const
+  const { messages } = await readMessages(raw, readRequest(form))
+  const event = messages[0]?.getEvent()?.getEvent()
+  return event && `${event.getStreamRevision()}: ${Buffer.from(event.getData_asU8())}`
+}

@@ -1,0 +1,71 @@
+// The power fails: of what the node acknowledged everything is on the disk itself, not just in the system's memory.
+// Killing processes cannot show that, because the system keeps what they wrote. Only root can mount the disk of this test.
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort, startProcess } from '@paylog/testing/processes'
+import t, { type Test } from 'tap'
+import { connect } from '../nodeUnderTest.ts'
+import { createDisk, type Disk } from './diskImage.ts'
+import type { Attempt } from './journal.ts'
+import { readInto, startLoadedNode } from './loadedNode.ts'
+import { createLogCheck } from './logCheck.ts'
+import { startPrivatePostgres } from './privatePostgres.ts'
+import { seed } from './seed.ts'
+
+const failures = 3
+const script = new URL('../../main.ts', import.meta.url)
+const asked = process.env.PAYLOG_TEST_DISK_SNAPSHOT === '1'
+const reason = 'power failures: set PAYLOG_TEST_DISK_SNAPSHOT=1 as root on Linux'
+if (!asked) t.comment(`NOT TESTED: ${reason}`)
+
+/** Starts the database and the node from the copy, and holds their log against what was acknowledged by then. */
+async function faultsOnCopy(t: Test, disk: Disk, acknowledged: readonly Attempt[]): Promise<string[]> {
+  const directory = join(disk.directory, 'postgres')
+  // After a power failure no process has that id; here the original's still has.
+  await rm(join(directory, 'cluster', 'postmaster.pid'))
+  const postgres = await startPrivatePostgres(t, directory)
+  const port = await freePort()
+  const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'fatal' }
+  const node = await startProcess(t, { script, env })
+  const check = createLogCheck()
+  await readInto(check, connect(t, port))
+  await node.stop()
+  await postgres.stop()
+  return check.faults(acknowledged)
+}
+
+t.test(
+  `after each of ${failures} power failures under load everything acknowledged is on the disk`,
+  { skip: asked ? false : reason },
+  async (t) => {
+    const disk = await createDisk(t)
+    const postgres = await startPrivatePostgres(t, join(disk.directory, 'postgres'))
+    const { databaseUrl } = postgres
+    const crew = { owners: 12, sharers: 3, racers: 3 }
+    const { journal, random, finish } = await startLoadedNode(t, {
+      seed,
+      crew,
+      databaseUrl,
+      nodeDatabaseUrl: databaseUrl,
+    })
+    await disk.sync()
+    const acknowledged: Attempt[] = []
+    for (let failure = 1; failure <= failures; failure += 1) {
+      // What a copy is worth: it has to hold what was synced, and to lose what was not.
+      await writeFile(join(disk.directory, `synced-${failure}`), 'x', { flush: true })
+      await writeFile(join(disk.directory, `unsynced-${failure}`), 'x')
+      const loaded = Promise.withResolvers<void>()
+      journal.afterAcknowledged(random.between(100, 600), loaded.resolve)
+      await loaded.promise
+      await postgres.freeze()
+      acknowledged.push(...journal.takeSettled())
+      const copy = await disk.copy()
+      await postgres.thaw()
+      t.equal(await readFile(join(copy.directory, `synced-${failure}`), 'utf8'), 'x')
+      t.equal(await readFile(join(copy.directory, `unsynced-${failure}`), 'utf8').catch(() => ''), '')
+      const faults = await faultsOnCopy(t, copy, acknowledged)
+      t.same(faults, [], `nothing of ${acknowledged.length} answered attempts is lost (seed ${seed})`)
+    }
+    await finish()
+  },
+)

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { chooseDefault, type DefaultChoiceEvent, defaultChoiceFold } from './events.ts'
+import { formersFold } from './formerDefaults.ts'
+
+const occurred_at = '2026-01-01T00:00:00.000Z'
+
+/** What is on record when these are chosen one after the other. */
+function choices(...chosen: string[]): DefaultChoiceEvent[] {
+  const events: DefaultChoiceEvent[] = []
+  for (const chosen_id of chosen) {
+    const latest = events.reduce(defaultChoiceFold.evolve, defaultChoiceFold.initialState)
+    events.push(...chooseDefault({ list: 'payment_methods', chosen_id, occurred_at }, latest))
+  }
+  return events
+}
+
+const formers = (item: string, ...chosen: string[]) => {
+  const fold = formersFold(item)
+  const { latest, former_ids } = choices(...chosen).reduce(fold.evolve, fold.initialState)
+  return { latest: latest && `${latest.chosen_id}${latest.choice}`, former_ids }
+}
+
+t.test('choices are numbered from 0 in their order, and what is chosen already keeps its number', async (t) => {
+  t.same(
+    choices('a', 'b', 'b', 'a').map(({ data }) => `${data.chosen_id}${data.choice}`),
+    ['a0', 'b1', 'a2'],
+  )
+})
+
+t.test('before an item stand the two that were chosen last before it, the latest first', async (t) => {
+  t.same(formers('a'), { latest: null, former_ids: [] })
+  t.same(formers('a', 'a'), { latest: 'a0', former_ids: [] })
+  t.same(formers('b', 'a', 'b'), { latest: 'b1', former_ids: ['a'] })
+  t.same(formers('d', 'a', 'b', 'c', 'd'), { latest: 'd3', former_ids: ['c', 'b'] })
+})
+
+t.test('what was chosen after an item changes nothing before it', async (t) => {
+  t.same(formers('b', 'a', 'b', 'c', 'd', 'e'), { latest: 'e4', former_ids: ['a'] })
+  t.same(formers('x', 'a', 'b'), { latest: 'b1', former_ids: [] })
+})
+
+t.test('an item chosen again has the formers of its latest choice, and is never its own', async (t) => {
+  t.same(formers('a', 'a', 'b', 'a'), { latest: 'a2', former_ids: ['b'] })
+  t.same(formers('a', 'a', 'b', 'c', 'a'), { latest: 'a3', former_ids: ['c', 'b'] })
+  t.same(formers('b', 'a', 'b', 'a', 'b', 'a', 'b'), { latest: 'b5', former_ids: ['a'] })
+  t.same(formers('c', 'a', 'b', 'a', 'b', 'c'), { latest: 'c4', former_ids: ['b', 'a'] })
+  t.same(formers('a', 'd', 'a', 'c', 'a'), { latest: 'a3', former_ids: ['c', 'd'] })
+})

@@ -1,0 +1,109 @@
+// A request with an Idempotency-Key whose answer is kept: begun, and then answered, or free to be made again.
+import { type Static, type TSchema, Type } from 'typebox'
+import { Id, Instant } from './fields.ts'
+import { keyInFlight, requireSameRequest } from './idempotencyKey.ts'
+import type { Fold } from './messages.ts'
+
+/** A request that is about to be carried out. */
+export const RequestBegun = Type.Object({
+  request_id: Id,
+  occurred_at: Instant,
+  provider_id: Type.String(),
+  /** SHA-256 of the request. */
+  request_fingerprint: Type.String(),
+})
+export type RequestBegun = Static<typeof RequestBegun>
+
+/** It came to nothing that is kept: the same request may be made again at once. */
+const Failed = Type.Object({ kind: Type.Literal('failed') })
+export type Failed = Static<typeof Failed>
+
+/** How a request was answered. What is not on record here may be asked again. @param kept the answers that are for good */
+export const requestEnded = <Kept extends TSchema>(kept: Kept) =>
+  Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([kept, Failed]) })
+
+export type RequestEnded<Answer> = {
+  readonly request_id: string
+  readonly occurred_at: string
+  readonly answer: Answer | Failed
+}
+
+/** An event of requests of one kind. */
+type RequestEvent<Answer> = { readonly type: string; readonly data: RequestBegun | RequestEnded<Answer> }
+
+/** @typeParam Answer what a repeated request gets as well */
+export type IdempotentRequest<Answer> =
+  | { readonly status: 'none' }
+  | { readonly status: 'begun'; readonly request_fingerprint: string; readonly begun_at: string }
+  | { readonly status: 'failed'; readonly request_fingerprint: string }
+  | { readonly status: 'answered'; readonly request_fingerprint: string; readonly answer: Answer }
+
+export type BeginRequest = {
+  readonly begun: RequestBegun
+  /**
+   * For so long whoever began a request is taken to be still at it. It is a courtesy and no lock: a second one makes the
+   * same calls with the same keys, and what both record is recorded once.
+   */
+  readonly inFlightMs: number
+}
+
+/** Requests of one kind. */
+export type RequestRules<Answer extends { readonly kind: string }, Event extends RequestEvent<Answer>> = {
+  readonly fold: Fold<IdempotentRequest<Answer>, Event>
+  /** Begins a request, unless it is answered already. @throws what `keptAnswer` throws */
+  readonly begin: (command: BeginRequest, request: IdempotentRequest<Answer>) => Event[]
+  /** Records how it ended. The first answer that is kept stays. */
+  readonly end: (command: RequestEnded<Answer>, request: IdempotentRequest<Answer>) => Event[]
+}
+
+/** @param events make the two events of this kind */
+export function requestRules<Answer extends { readonly kind: string }, Event extends RequestEvent<Answer>>(events: {
+  readonly begun: (data: RequestBegun) => Event
+  readonly ended: (data: RequestEnded<Answer>) => Event
+}): RequestRules<Answer, Event> {
+  return {
+    fold: { initialState: Object.freeze({ status: 'none' }), evolve: (request, { data }) => evolved(request, data) },
+    begin: (command, request) => (keptAnswer(command, request) === null ? [events.begun(command.begun)] : []),
+    end: (command, request) =>
+      request.status === 'none' || request.status === 'answered' ? [] : [events.ended(command)],
+  }
+}
+
+function evolved<Answer extends { readonly kind: string }>(
+  request: IdempotentRequest<Answer>,
+  data: RequestBegun | RequestEnded<Answer>,
+): IdempotentRequest<Answer> {
+  if (request.status === 'answered') return request
+  if (!('answer' in data))
+    return { status: 'begun', request_fingerprint: data.request_fingerprint, begun_at: data.occurred_at }
+  if (request.status === 'none') return request
+  const { request_fingerprint } = request
+  const { answer } = data
+  return isFailed(answer)
+    ? { status: 'failed', request_fingerprint }
+    : { status: 'answered', request_fingerprint, answer }
+}
+
+function isFailed(answer: { readonly kind: string }): answer is Failed {
+  return answer.kind === 'failed'
+}
+
+/**
+ * What a request that comes now is answered without being carried out; `null` when it has to be.
+ * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`
+ */
+export function keptAnswer<Answer>(
+  { begun: { request_fingerprint, occurred_at }, inFlightMs }: KeptQuestion,
+  request: IdempotentRequest<Answer>,
+): Answer | null {
+  if (request.status === 'none') return null
+  requireSameRequest(request, request_fingerprint)
+  if (request.status === 'begun' && Date.parse(occurred_at) - Date.parse(request.begun_at) < inFlightMs)
+    throw keyInFlight()
+  return request.status === 'answered' ? request.answer : null
+}
+
+type KeptQuestion = {
+  readonly begun: Pick<RequestBegun, 'request_fingerprint' | 'occurred_at'>
+  readonly inFlightMs: number
+}
