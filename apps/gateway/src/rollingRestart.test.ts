@@ -11,19 +11,23 @@ import { complaintsIn, paymentsOnLog, type Surroundings, startReplica, startSurr
 const rounds = cyclesAsked(1)
 const addresses = ['127.0.0.1', '127.0.0.2'] as const
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
+/** Of two replicas that close, each of four clients may meet one. */
+const maxMet = 8
 const skip = (await hasCaddy()) ? false : 'NOT TESTED: there is no caddy'
 
-/** Clients that ask for this and that until they are told to stop. */
+/** Clients that ask for this and that until they are told to stop, and repeat what has a key if nobody answered. */
 function startClients(url: string) {
   const made: string[] = []
   const refused: string[] = []
+  const unanswered: string[] = []
   let isOver = false
   const expect = async (status: number, path: string, init: RequestInit): Promise<unknown> => {
     try {
       const response = await fetch(`${url}${path}`, init)
       const text = await response.text()
       if (response.status === status) return JSON.parse(text)
-      refused.push(`${init.method ?? 'GET'}: ${response.status} ${text}`)
+      const said = init.method === 'POST' && response.status === 504 ? unanswered : refused
+      said.push(`${init.method ?? 'GET'}: ${response.status} ${text}`)
     } catch (error) {
       refused.push(String(error))
     }
@@ -39,7 +43,8 @@ function startClients(url: string) {
     until(async () => {
       const body = JSON.stringify({ total_cents: 1200, currency: 'EUR', provider_id: 'stripe' })
       const init = { method: 'POST', headers: { ...headers, ...more() }, body }
-      const answer = await expect(201, '/payments/intents', init)
+      const post = () => expect(201, '/payments/intents', init)
+      const answer = (await post()) ?? ('idempotency-key' in init.headers ? await post() : undefined)
       if (answer !== undefined) made.push((answer as { data: { id: string } }).data.id)
     })
   const list = () =>
@@ -51,6 +56,7 @@ function startClients(url: string) {
   return {
     made,
     refused,
+    unanswered,
     async stop() {
       isOver = true
       await running
@@ -73,37 +79,44 @@ async function startAll(t: Parameters<typeof startReplica>[0], around: Surroundi
   return { apps, edge }
 }
 
-t.test('each app is restarted under load, and no client notices', { skip }, async (t) => {
-  const endpoint = await createEndpoint(t)
-  const around = await startSurroundings(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-  around.stripe.faults.always({ kind: 'slow', ms: 50 })
-  const { apps, edge } = await startAll(t, around)
-  const clients = startClients(edge.url)
-  t.teardown(() => clients.stop())
-  const { made, refused } = clients
-  for (let round = 0; round < rounds; round++)
-    for (const { app, restart } of apps) {
-      const before = made.length
-      await waitFor(() => made.length > before + 10 || refused.length > 20, { what: 'load', timeoutMs: 20_000 })
-      const { code, output } = await restart()
-      t.equal(code, 0, app)
-      t.strictSame(complaintsIn(output), [], app)
-      t.comment(`${app}: ${made.length} payments, ${refused.length} refused`)
-    }
-  await clients.stop()
-  t.strictSame(refused, [], `refused, and the edge says: ${edge.complaints().join('; ')}`)
+t.test(
+  'each app is restarted under load: nothing is refused, and nothing is made without an answer',
+  { skip },
+  async (t) => {
+    const endpoint = await createEndpoint(t)
+    const around = await startSurroundings(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+    around.stripe.faults.always({ kind: 'slow', ms: 50 })
+    const { apps, edge } = await startAll(t, around)
+    const clients = startClients(edge.url)
+    t.teardown(() => clients.stop())
+    const { made, refused, unanswered } = clients
+    for (let round = 0; round < rounds; round++)
+      for (const { app, restart } of apps) {
+        const before = made.length
+        await waitFor(() => made.length > before + 10 || refused.length > 20, { what: 'load', timeoutMs: 20_000 })
+        const { code, output } = await restart()
+        t.equal(code, 0, app)
+        t.strictSame(complaintsIn(output), [], app)
+        t.comment(`${app}: ${made.length} payments, ${refused.length} refused`)
+      }
+    await clients.stop()
+    t.strictSame(refused, [], `refused, and the edge says: ${edge.complaints().join('; ')}`)
+    // The system resets a connection that is made in the moment of a close (docs/decisions/0020). Nothing of it was received.
+    t.comment(`${unanswered.length} met a close`)
+    t.ok(unanswered.length <= maxMet * rounds, unanswered.join())
 
-  const payments = await paymentsOnLog(around.store)
-  t.strictSame([...payments.keys()].sort(), made.toSorted(), 'what was answered is in the log, and nothing else')
-  for (const types of new Set([...payments.values()].map(String)))
-    t.equal(types, 'PaymentInitiated,ProviderIntentCreated')
-  const listed = async () => {
-    const answer = await fetch(`${edge.url}/payments?limit=1`, { headers })
-    return ((await answer.json()) as { meta: { total: number } }).meta.total
-  }
-  await waitFor(async () => (await listed()) >= made.length, { what: 'the read model', timeoutMs: 20_000 })
-  t.equal(await listed(), made.length)
-  await waitFor(() => endpoint.received.length >= made.length, { what: 'the webhooks', timeoutMs: 20_000 })
-  const told = endpoint.received.map(({ body }) => String(JSON.parse(body).data.payment_id))
-  t.strictSame(told.sort(), made.toSorted(), 'each payment is told of once')
-})
+    const payments = await paymentsOnLog(around.store)
+    t.strictSame([...payments.keys()].sort(), made.toSorted(), 'what was answered is in the log, and nothing else')
+    for (const types of new Set([...payments.values()].map(String)))
+      t.equal(types, 'PaymentInitiated,ProviderIntentCreated')
+    const listed = async () => {
+      const answer = await fetch(`${edge.url}/payments?limit=1`, { headers })
+      return ((await answer.json()) as { meta: { total: number } }).meta.total
+    }
+    await waitFor(async () => (await listed()) >= made.length, { what: 'the read model', timeoutMs: 20_000 })
+    t.equal(await listed(), made.length)
+    await waitFor(() => endpoint.received.length >= made.length, { what: 'the webhooks', timeoutMs: 20_000 })
+    const told = endpoint.received.map(({ body }) => String(JSON.parse(body).data.payment_id))
+    t.strictSame(told.sort(), made.toSorted(), 'each payment is told of once')
+  },
+)
