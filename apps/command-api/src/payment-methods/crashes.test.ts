@@ -6,7 +6,7 @@ import { inFlightMs } from '@paylog/domain/payment-methods/methodRequest'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
-import { dyingAfter } from '@paylog/workflows/testing/workflowUnderTest'
+import { diesIn, dyingAfter } from '@paylog/workflows/testing/workflowUnderTest'
 import t from 'tap'
 import { type MethodFake, startMethodFakes } from '../testing/methodFakes.ts'
 import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
@@ -60,10 +60,7 @@ for (const fake of fakes) {
       const before = { attached: fake.attached(), customers: fake.customers() }
       const { caller, save } = newcomer(fake)
       const token = fake.token()
-      const dead = await save(dyingAfter(appends, workflow), token).then(
-        () => false,
-        () => true,
-      )
+      const dead = await diesIn(save(dyingAfter(appends, workflow), token))
       isOver = !dead
       time.now = () => new Date(Date.now() + inFlightMs)
       const attachedBefore = fake.attached() > before.attached

@@ -154,7 +154,7 @@ t.test('refused credentials did nothing', async (t) => {
 })
 
 t.test('every code of the gateway has its meaning, and its words are not passed on', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 500 })
+  const { fake, provider } = await startGateway(t, { timeoutMs: 440 })
   const codes = {
     unavailable: [
       'E00005',
@@ -179,8 +179,8 @@ t.test('every code of the gateway has its meaning, and its words are not passed 
       t.match(error, { name: 'ProviderError', kind, code })
       t.notMatch(error, { message: /Words/ })
     }
-  for (let tries = 0; tries < 3; tries++) fake.refuse('E00001')
-  await t.rejects(open(provider), { ...unknown, code: 'E00001' })
+  fake.refuse('E00001')
+  await t.rejects(open(provider), { ...unknown, code: 'E00001' }, 'with no time to ask again')
 })
 
 t.test('a currency that the account does not take is told as that', async (t) => {

@@ -2,7 +2,7 @@ import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store
 import { ProviderError } from '@paylog/providers/provider'
 import t from 'tap'
 import { newGuest, newUser, overtaken, savedMethodsUnderTest } from '../testing/savedMethods.ts'
-import { dyingAfter } from '../testing/workflowUnderTest.ts'
+import { diesIn, dyingAfter } from '../testing/workflowUnderTest.ts'
 
 const { workflow, vault, idOf, newToken, typesOf, save, change, remove, stateOf, defaultsOf } =
   await savedMethodsUnderTest(t)
@@ -63,10 +63,7 @@ t.test('without a key too, the next request finishes what a dead process began',
     for (let isOver = false; !isOver; appends++) {
       const token = newToken()
       const name = `${by.kind}, after ${appends} appends`
-      isOver = await save({ by, token, on: dyingAfter(appends, workflow) }, { is_default: true }).then(
-        () => true,
-        () => false,
-      )
+      isOver = !(await diesIn(save({ by, token, on: dyingAfter(appends, workflow) }, { is_default: true })))
       const { kind, ...saved } = await save({ by, token }, { is_default: true })
       t.match({ kind, ...saved }, { kind: 'saved', method: { status: 'saved', is_default: true } }, name)
       t.same(await defaultsOf(by, [token]), [token], name)

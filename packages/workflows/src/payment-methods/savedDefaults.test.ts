@@ -3,7 +3,7 @@ import { ownerOf } from '@paylog/domain/owner'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { type Caller, newGuest, newUser, overtaken, savedMethodsUnderTest } from '../testing/savedMethods.ts'
-import { dyingAfter } from '../testing/workflowUnderTest.ts'
+import { diesIn, dyingAfter } from '../testing/workflowUnderTest.ts'
 
 const { workflow, newToken, save, change, remove, stateOf, defaultsOf } = await savedMethodsUnderTest(t)
 
@@ -46,10 +46,7 @@ t.test('wherever a request to make one the default died, the same one again fini
       await save({ by, token: older }, { is_default: true })
       await save({ by, token: newer })
       const on = dyingAfter(appends, workflow)
-      isOver = await change({ by, token: newer, on }, { is_default: true, alias: 'Chosen' }).then(
-        () => true,
-        () => false,
-      )
+      isOver = !(await diesIn(change({ by, token: newer, on }, { is_default: true, alias: 'Chosen' })))
       const { method } = await change({ by, token: newer }, { is_default: true, alias: 'Chosen' })
       t.match(method, { is_default: true, alias: 'Chosen' }, `after ${appends} appends`)
       t.same(await defaultsOf(by, tokens), [newer])
@@ -111,13 +108,7 @@ t.test('whatever is done and wherever it dies, the default is what was asked for
             ] as const
           )[random(2)] ?? [])
       if (!what || !then || !act) throw new Error('There is nothing to do')
-      const died = await act().then(
-        () => false,
-        (error: Error) => {
-          if (!/the process died here/.test(error.message)) throw error
-          return true
-        },
-      )
+      const died = await diesIn(act())
       story.push(`${tokens.indexOf(token)} ${what}${died ? `, died after ${appends}` : ''}`)
       const now = await defaultsOf(by, tokens)
       const asBefore = JSON.stringify(now) === JSON.stringify(shown)

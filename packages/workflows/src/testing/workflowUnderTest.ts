@@ -88,12 +88,27 @@ function tell(store: EventStore, intent: StagedIntent, told: Pick<RecordEvidence
   })
 }
 
+class ProcessDied extends Error {
+  override readonly message = 'the process died here'
+}
+
+/** @returns whether the process died that did this @throws what else it failed with */
+export async function diesIn(work: Promise<unknown>): Promise<boolean> {
+  return await work.then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof ProcessDied) return true
+      throw error
+    },
+  )
+}
+
 /** The log as a process sees it that dies: the first appends are made, and nothing after them. */
 export function dyingAfter(appends: number, workflow: Workflow): Workflow {
   let made = 0
   const { store } = workflow
   const handle: EventStore['handle'] = async (command) => {
-    if (made === appends) throw new Error('the process died here')
+    if (made === appends) throw new ProcessDied()
     made++
     return store.handle(command)
   }
