@@ -10,6 +10,7 @@ import { handleClientError, handleError, handleNotFound } from './errors.ts'
 import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
 import { requireSound } from './soundRequest.ts'
 import { parseStrictJson } from './strictJson.ts'
+import { readBeforeClosing } from './unreadBody.ts'
 import { validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -84,6 +85,7 @@ export function createHttp({
   http.decorateRequest('refusedCredentials', 0)
   owedAnswer = watchOwedAnswers(http.server)
   drainOnClose(http)
+  readBeforeClosing(http)
   http.server.on('connect', (_request, socket) => socket instanceof Socket && refuse(new Error('CONNECT'), socket))
   // Left alone, Node would answer without a body; the hook below does it better.
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
