@@ -13,6 +13,8 @@ export type Guest = {
   readonly guest_email: string
   /** SHA-256 of the token, in hex. */
   readonly token_hash: string
+  /** The token has expired, and is known from an earlier payment: its holder may change what the guest has, not read it. */
+  readonly is_remembered?: true
 }
 
 export type Anonymous = { readonly kind: 'anonymous' }

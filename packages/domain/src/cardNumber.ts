@@ -1,53 +1,171 @@
-// Finds card numbers, which must never reach the log: an append-only log would keep them for ever.
+// Finds card numbers and security codes. They must never reach the log: it is append-only and would keep them forever.
 
+const shortestNumber = 13
+const longestNumber = 19
+/** Between two groups of digits. */
+const maxSeparators = 3
+/** The lengths of the groups that cards are printed with. The last group of four may be shorter. */
+const printedGroups = /^(?:4,){3,4}[1-4]$|^4,6,[45]$/
+const maxPrintedGroups = 5
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
-const digitGroups = /\d+(?:[ -]\d+)*/g
 
-function passesLuhn(digits: string): boolean {
-  let sum = 0
-  for (let fromRight = 0; fromRight < digits.length; fromRight++) {
-    const digit = Number(digits[digits.length - 1 - fromRight])
-    const weighted = fromRight % 2 === 1 ? digit * 2 : digit
-    sum += weighted > 9 ? weighted - 9 : weighted
-  }
-  return sum % 10 === 0
+/** What a character is in a card number: 0–9 for the decimal digits of every script, or one of these. */
+const blank = 10
+const dash = 11
+const otherSeparator = 12
+const invisible = 13
+const otherCharacter = 14
+const unclassified = 255
+
+/** By code point, as far as they came up. The planes of Unicode beyond these two have no digits and no separators. */
+const classes = new Uint8Array(0x20000).fill(unclassified)
+
+function classOf(code: number): number {
+  const known = classes[code] ?? otherCharacter
+  if (known !== unclassified) return known
+  const classified = classify(String.fromCodePoint(code), code)
+  classes[code] = classified
+  return classified
 }
 
-/** Whether some neighbouring groups together are 13–19 digits that begin with 2–6 and pass the Luhn check. */
-function groupsHoldCard(groups: readonly string[]): boolean {
-  return groups.some((_, start) => {
-    let digits = ''
-    // Not a slice: a text of nothing but short groups would cost the square of its length.
-    for (let index = start; index < groups.length; index++) {
-      digits += groups[index] ?? ''
-      if (digits.length > 19) return false
-      if (digits.length >= 13 && /^[2-6]/.test(digits) && passesLuhn(digits)) return true
-    }
-    return false
-  })
+function classify(character: string, code: number): number {
+  if (/\p{Nd}/u.test(character)) return digitValue(code)
+  if (/\p{Zs}/u.test(character)) return blank
+  if (/[\p{Pd}\u2212]/u.test(character)) return dash
+  if (/[\t.\u00b7\u2022\u2024\uff0e]/.test(character)) return otherSeparator
+  return /\p{DI}/u.test(character) ? invisible : otherCharacter
+}
+
+/** Unicode has the digits of each script in order, from 0 to 9. */
+function digitValue(code: number): number {
+  let before = 0
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1
+  return before % 10
+}
+
+/** Groups of digits with nothing but separators between them. */
+type Run = {
+  readonly digits: number[]
+  /** The index of each group's first digit. */
+  readonly starts: number[]
+  /** What stands before each group: `blank` or `dash` for a single one, else `otherSeparator`. */
+  readonly separators: number[]
 }
 
 /**
- * Whether the text holds a card number: whole groups of digits, joined by single spaces or dashes. A group is never
- * split, so a part of a longer run of digits does not count. UUIDs are exempt.
+ * Whether the text holds a card number: 13–19 digits that begin with 2–6 and pass the Luhn check, written as whole groups.
+ * Part of a longer group does not count. Groups of any lengths count when they are joined by single spaces, or by single
+ * dashes; with dots, tabs, several separators or a mixture, only groups of the lengths that cards are printed with, since
+ * dates, prices and IP addresses also look like that. UUIDs are exempt. Takes time in proportion to the text's length.
  */
 export function hasCardNumber(text: string): boolean {
-  const found = text.replace(uuid, ' x ').match(digitGroups) ?? []
-  return found.some((match) => groupsHoldCard(match.split(/[ -]/)))
+  if (text.length < shortestNumber) return false
+  const searched = text.includes('-') ? text.replace(uuid, ' x ') : text
+  let run: Run = { digits: [], starts: [], separators: [] }
+  let gap = 0
+  let separator = otherSeparator
+  for (let at = 0; at <= searched.length; at++) {
+    // Past the end is NUL, which ends the last run.
+    const code = searched.codePointAt(at) ?? 0
+    if (code > 0xffff) at++
+    const character = classOf(code)
+    if (character === invisible) continue
+    if (character < 10) {
+      if (gap > 0 || run.digits.length === 0) {
+        run.starts.push(run.digits.length)
+        run.separators.push(gap === 1 ? separator : otherSeparator)
+      }
+      // Of a group longer than any number, one digit too many is enough.
+      if (run.digits.length - (run.starts.at(-1) ?? 0) <= longestNumber) run.digits.push(character)
+      gap = 0
+    } else if (run.digits.length > 0) {
+      gap += 1
+      separator = character
+      if (character !== otherCharacter && gap <= maxSeparators) continue
+      if (holdsNumber(run)) return true
+      run = { digits: [], starts: [], separators: [] }
+      gap = 0
+    }
+  }
+  return false
+}
+
+function holdsNumber(run: Run): boolean {
+  return run.digits.length >= shortestNumber && run.starts.some((_, first) => beginsNumber(run, first))
+}
+
+/** Whether the group and some that follow it are a card number. Looks at 19 digits at most. */
+function beginsNumber(run: Run, first: number): boolean {
+  const { digits, starts } = run
+  const start = starts[first] ?? 0
+  const leading = digits[start] ?? 0
+  if (leading < 2 || leading > 6) return false
+  // Luhn doubles every other digit, but not the last one. A digit further on, what was doubled is not, and the other way round.
+  let sum = 0
+  let sumOneDigitOn = 0
+  let last = first
+  const longest = Math.min(longestNumber, digits.length - start)
+  for (let length = 1; length <= longest; length++) {
+    const digit = digits[start + length - 1] ?? 0
+    const before = sum
+    sum = sumOneDigitOn + digit
+    sumOneDigitOn = before + (digit > 4 ? digit * 2 - 9 : digit * 2)
+    if (start + length !== (starts[last + 1] ?? digits.length)) continue
+    if (length >= shortestNumber && sum % 10 === 0 && isWrittenLikeCard(run, first, last)) return true
+    last += 1
+  }
+  return false
+}
+
+function isWrittenLikeCard({ digits, starts, separators }: Run, first: number, last: number): boolean {
+  if (first === last) return true
+  const separator = separators[first + 1]
+  const areAlike = (other: number) => other === separator
+  if (separator !== otherSeparator && separators.slice(first + 1, last + 1).every(areAlike)) return true
+  if (last - first >= maxPrintedGroups) return false
+  const ends = [...starts.slice(first + 1, last + 2), digits.length]
+  const lengths = starts.slice(first, last + 1).map((start, index) => (ends[index] ?? start) - start)
+  return printedGroups.test(lengths.join())
+}
+
+/** A key of the client's own can be as long as the body. */
+const shownKeyLength = 64
+
+/** Where a body holds what it must not: its field, and a message that does not repeat the value. */
+export type CardData = { readonly field: string; readonly message: string }
+
+/**
+ * The first card number or security code in a parsed JSON value; `null` when there is none. Searches keys, texts, numbers
+ * and all that they hold.
+ * @param field the name of the value itself
+ */
+export function findCardData(value: unknown, field = ''): CardData | null {
+  if (typeof value === 'string') return hasCardNumber(value) ? { field, message: 'must not hold a card number' } : null
+  if (typeof value === 'number') return Number.isInteger(value) ? findCardData(String(value), field) : null
+  if (typeof value !== 'object' || value === null) return null
+  for (const [key, entry] of Object.entries(value)) {
+    if (hasCardNumber(key)) return { field, message: 'must not have a key that holds a card number' }
+    const name = `${field === '' ? '' : `${field}.`}${key.slice(0, shownKeyLength)}`
+    if (isSecurityCode(key, entry)) return { field: name, message: 'must not hold the security code of a card' }
+    const found = key === 'phone' && isPhoneNumber(entry) ? null : findCardData(entry, name)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function isSecurityCode(key: string, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false
+  if (!/^\s*\p{Nd}{3,4}\s*$/u.test(String(value))) return false
+  const name = key.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  return /^(?:card)?(?:cv[cv]2?|csc|securitycode)$|^cardcode$/.test(name)
 }
 
 /**
- * Whether a parsed JSON value holds a card number anywhere: keys, texts, numbers. A `phone` that begins with `+` is
- * exempt, since an international number may pass the Luhn check by chance.
+ * An international number, which may pass the Luhn check by chance. It has 15 digits at most (E.164), and where a number of
+ * American Express or Diners Club begins like a country code (+30, +34, +36, +37), that country's numbers are shorter.
  */
-export function holdsCardNumber(value: unknown): boolean {
-  if (typeof value === 'string') return hasCardNumber(value)
-  if (typeof value === 'number') return hasCardNumber(String(value))
-  if (Array.isArray(value)) return value.some(holdsCardNumber)
-  if (value === null || typeof value !== 'object') return false
-  return Object.entries(value).some(([key, entry]) => {
-    if (hasCardNumber(key)) return true
-    if (key === 'phone' && typeof entry === 'string' && /^\+[\d ()-]+$/.test(entry)) return false
-    return holdsCardNumber(entry)
-  })
+function isPhoneNumber(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^\+[\d\s().-]+$/.test(value)) return false
+  const digits = value.replaceAll(/\D/g, '')
+  return digits.length <= 15 && !/^(?:3[47]\d{13}|3(?:0[0-5]|6\d)\d{11})$/.test(digits)
 }

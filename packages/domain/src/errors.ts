@@ -18,6 +18,7 @@ export const errorStatus = {
   provider_not_enabled: 422,
   currency_not_supported: 422,
   reference_not_found: 422,
+  recorded_payment_id: 422,
   provider_rejected: 422,
   idempotency_key_reused: 422,
   rate_limited: 429,

@@ -119,6 +119,8 @@ export const exampleLogEntry: WebhookLogEntry = {
   },
   response: {
     node: '1',
+    test: false,
+    requested_by: null,
     http_status: 200,
     error: null,
     body: 'ok',

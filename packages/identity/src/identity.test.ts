@@ -245,6 +245,7 @@ t.test('only what was presented as a guest token is looked up when the backend k
     kind: 'guest',
     guest_email: 'guest@example.com',
     token_hash: hashOf('known'),
+    is_remembered: true,
   })
 })
 

@@ -96,7 +96,7 @@ async function rememberedActor(
     if (credential.kind !== 'guest_token') continue
     const token_hash = hashToken(credential.value)
     const guest_email = await emailOf(token_hash)
-    if (guest_email !== undefined) return { kind: 'guest', guest_email, token_hash }
+    if (guest_email !== undefined) return { kind: 'guest', guest_email, token_hash, is_remembered: true }
   }
   return undefined
 }

@@ -8,13 +8,14 @@ import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { createHttpClient, type HttpAnswer, readAnswer } from './http.ts'
+import { unpaced } from './testing/unpaced.ts'
 
 const post = { method: 'POST', path: '/pay', headers: { 'x-key': 'k1' }, body: '{}', timeoutMs: 5000 } as const
 const notSent = { name: 'ProviderError', kind: 'unavailable' }
 const lost = { name: 'ProviderError', kind: 'unknown' }
 
 function client(t: Test, origin: string, maxBytes?: number) {
-  const created = createHttpClient({ origin, ...(maxBytes === undefined ? {} : { maxBytes }) })
+  const created = createHttpClient({ origin, pace: unpaced, ...(maxBytes === undefined ? {} : { maxBytes }) })
   t.teardown(() => created.close())
   return created
 }

@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
 import { checked, parseJson } from './answers.ts'
+import type { Pace } from './pacing.ts'
 import { ProviderError } from './provider.ts'
 
 export type HttpRequest = {
@@ -12,7 +13,7 @@ export type HttpRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** For the whole exchange, connecting and waiting for a connection included. */
+  /** For the whole exchange, waiting for its turn and for a connection included. */
   readonly timeoutMs: number
 }
 
@@ -27,7 +28,7 @@ export type HttpAnswer = {
 export type HttpClient = {
   /**
    * Any status is an answer, redirects included, which are never followed.
-   * @throws ProviderError `unavailable` when nothing was sent; `unknown` when the answer did not come, or not as a whole
+   * @throws ProviderError `unavailable` when nothing was sent, because it was not its turn for one; `unknown` when the answer did not come, or not as a whole
    */
   send(request: HttpRequest): Promise<HttpAnswer>
   /** Drops what is under way. */
@@ -43,13 +44,18 @@ const connectTimeoutMs = 5_000
 /** The answers of all calls that are made have a few KiB. */
 const maxAnswerBytes = 1024 * 1024
 
-/** @param options `origin`: scheme, host and port; `maxBytes` of an answer; `maxConnections` at once */
+/**
+ * @param options `origin`: scheme, host and port; `pace`: what all clients of a provider share; `maxBytes` of an answer;
+ *   `maxConnections` at once
+ */
 export function createHttpClient({
   origin,
+  pace,
   maxBytes = maxAnswerBytes,
   maxConnections = defaultMaxConnections,
 }: {
   readonly origin: string
+  readonly pace: Pick<Pace, 'turn'>
   readonly maxBytes?: number
   readonly maxConnections?: number
 }): HttpClient {
@@ -64,7 +70,9 @@ export function createHttpClient({
     bodyTimeout: 0,
   })
   return {
-    send: (request) => exchange(agent, origin, request),
+    async send({ timeoutMs, ...request }) {
+      return exchange(agent, origin, { ...request, timeoutMs: await pace.turn(timeoutMs) })
+    },
     // Nobody is left to hear the answers.
     close: () => agent.destroy(),
   }

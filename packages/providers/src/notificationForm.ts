@@ -11,6 +11,8 @@ export type WrittenNotification = {
   readonly type: string
   readonly at: Date
   readonly object: ProviderObject
+  /** What a client wrote beside the object. */
+  readonly beside: ProviderObject
 }
 
 export type NotificationForm = {
@@ -27,13 +29,18 @@ export type NotificationForm = {
     readonly object: ProviderObject
   }) => ProviderObject
   /** The notification as the provider would write it, before it is printed. */
-  readonly envelope: (notification: WrittenNotification) => object
-  /** Where the object stands in it, as a JSON pointer. */
-  readonly objectPath: string
-  /** Which fields of a payment's object hold its amount, to complete the sentence "… has to have". */
-  readonly amountFields: string
-  /** What the receiver reads notifications with. @throws DomainError `invalid_request` */
-  readonly readNotification: (body: Buffer) => ProviderNotification
+  readonly envelope: (notification: WrittenNotification) => ProviderObject
+  /** Where type and object stand in it. */
+  readonly keys: { readonly type: string; readonly object: string }
+  /** Whether an object that a client wrote has its amount in minor units, where the provider's own can look the same. */
+  readonly isInMinorUnits?: (object: ProviderObject) => boolean
+  /**
+   * What the notification says in the provider's own fields. It throws for nothing that stands in the object.
+   * @param written `body` the text of the envelope
+   */
+  readonly read: (
+    written: Pick<WrittenNotification, 'type' | 'at' | 'object'> & { body: Buffer },
+  ) => ProviderNotification
 }
 
 /** An id for an object that has none. Receivers see that it is made up. */

@@ -1,105 +1,117 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createPace, delayAfter } from './pacing.ts'
-import { ProviderError, type RateLimit } from './provider.ts'
+import { createPace, noTurn, type Pace, type Urgency, withUrgency } from './pacing.ts'
 
-const tooMany = (retryAfterMs: RateLimit['retryAfterMs'] = null) =>
-  new ProviderError('unavailable', 'rate_limited', 'words', { rateLimit: { retryAfterMs } })
+const aMinute = 60_000
 
-/** What a provider sees of calls, each of which fails with the next of the errors, if one is left. */
-function provider(...errors: Error[]) {
-  const begun: { readonly name: string; readonly at: number }[] = []
-  let [underWay, most] = [0, 0]
-  const call =
-    (name: string, lastsMs = 0) =>
-    async () => {
-      begun.push({ name, at: performance.now() })
-      most = Math.max(most, ++underWay)
-      await sleep(lastsMs)
-      underWay--
-      const error = errors.shift()
-      if (error) throw error
-      return name
-    }
-  const gaps = () => begun.slice(1).map(({ at }, index) => at - (begun[index]?.at ?? 0))
-  return { call, begun, gaps, names: () => begun.map(({ name }) => name), most: () => most }
+/** Starts calls, and notes which started and when. */
+function caller(pace: Pace) {
+  const started: { readonly name: string; readonly at: number }[] = []
+  const begin = performance.now()
+  const call = async (urgency: Urgency, name: string = urgency, ms = aMinute) => {
+    await withUrgency(urgency, () => pace.turn(ms))
+    started.push({ name, at: performance.now() - begin })
+  }
+  const calls = (urgency: Urgency, many: number) => Promise.all(Array.from({ length: many }, () => call(urgency)))
+  return { started, call, calls, names: () => started.map(({ name }) => name) }
 }
 
-const calls = (many: number) => Array.from({ length: many }, (_, index) => `call ${index}`)
+/** The most calls that started within any second. */
+function mostPerSecond(started: readonly { readonly at: number }[]): number {
+  const within = ({ at: first }: { readonly at: number }) =>
+    started.filter(({ at }) => at >= first && at < first + 990).length
+  return Math.max(...started.map(within))
+}
 
-t.test('begins no more calls a second than it may, in the order in which they came', async (t) => {
-  const pace = createPace({ perSecond: 50, concurrency: 5 })
-  const { call, gaps, names } = provider()
-  const all = calls(20)
-  t.same(await Promise.all(all.map((name) => pace(call(name)))), all)
-  t.same(names(), all)
-  const lastedMs = gaps().reduce((sum, gap) => sum + gap)
-  t.ok(lastedMs >= 19 * 20 - 10 && Math.max(...gaps()) < 1_000, `a fiftieth of a second between any two: ${gaps()}`)
-  t.equal(await pace(call('after a rest')), 'after a rest')
+t.test('at most so many calls start within a second, and the first of them at once', async (t) => {
+  const { started, calls } = caller(createPace({ perSecond: 10 }))
+  await calls('payer', 25)
+  t.ok(Number(started[9]?.at) < 500, `the tenth after ${started[9]?.at} ms`)
+  t.ok(Number(started[24]?.at) >= 2_000 && Number(started[24]?.at) < 5_000, `the last after ${started[24]?.at} ms`)
+  t.ok(mostPerSecond(started) <= 10, `${mostPerSecond(started)} within a second`)
 })
 
-t.test('has no more calls under way than it may', async (t) => {
-  const pace = createPace({ perSecond: 1_000, concurrency: 3 })
-  const { call, most } = provider()
-  await Promise.all(calls(12).map((name) => pace(call(name, 30))))
-  t.equal(most(), 3)
+t.test("calls of others start behind payers' calls, in the order of their urgency", async (t) => {
+  const { call, calls, names } = caller(createPace({ perSecond: 2 }))
+  await calls('payer', 2)
+  const order = ['reconciler', 'background', 'notification', 'payer', 'payer'] as const
+  await Promise.all(order.map((urgency) => call(urgency)))
+  t.same(names().slice(2), ['payer', 'payer', 'notification', 'background', 'reconciler'])
 })
 
-t.test('a call that was turned away is made again later, and all others wait as long', async (t) => {
-  const pace = createPace({ perSecond: 1_000, concurrency: 2, pausesMs: [80, 160] })
-  const { call, gaps, names: begun } = provider(tooMany(), tooMany())
-  const one = pace(call('one'))
-  t.equal(await one, 'one')
-  t.same(begun(), ['one', 'one', 'one'])
-  const [first = 0, second = 0] = gaps()
-  t.ok(first >= 80 && second >= 160, `pauses of ${gaps()}`)
-
-  const busy = provider(tooMany())
-  const answers = ['turned away', 'waits', 'waits too'].map((name) => pace(busy.call(name, 10)))
-  t.same(await Promise.all(answers), ['turned away', 'waits', 'waits too'])
-  // The second one was under way already.
-  t.same(busy.names().slice(0, 2), ['turned away', 'waits'])
-  t.ok(Number(busy.gaps()[1]) >= 70, `the rest came ${busy.gaps()[1]} ms later`)
+t.test("calls of others are spread over a second and leave turns, so that a payer's call starts at once", async (t) => {
+  for (const [urgency, most] of [
+    ['reconciler', 6],
+    ['background', 10],
+    ['notification', 10],
+  ] as const) {
+    const { started, call, calls } = caller(createPace({ perSecond: 10 }))
+    const others = calls(urgency, 12)
+    await sleep(300)
+    const askedAt = performance.now()
+    await call('payer')
+    t.ok(performance.now() - askedAt < 250, urgency)
+    await others
+    const theirs = started.filter(({ name }) => name === urgency)
+    t.ok(mostPerSecond(theirs) <= most, `${mostPerSecond(theirs)} of ${urgency} within a second`)
+    t.ok(
+      theirs.slice(1).every(({ at }, index) => at - Number(theirs[index]?.at) >= 80),
+      'none at the same time',
+    )
+  }
 })
 
-t.test('a provider that says how long is left alone so long, within reason', async (t) => {
-  const pace = createPace({ perSecond: 1_000, concurrency: 1, pausesMs: [10_000] })
-  const { call, gaps } = provider(tooMany(100))
-  await pace(call('one'))
-  t.ok(Number(gaps()[0]) >= 100 && Number(gaps()[0]) < 5_000, `after ${gaps()}`)
-  t.equal(delayAfter({ retryAfterMs: 86_400_000 }, 1), 30_000)
+t.test('without a limit every call starts at once', async (t) => {
+  const { started, calls } = caller(createPace({ perSecond: 0 }))
+  await Promise.all([calls('payer', 500), calls('reconciler', 500)])
+  t.equal(started.length, 1_000)
+  t.ok(Number(started.at(-1)?.at) < 1_000)
 })
 
-t.test('gives up a call that is turned away for ever', async (t) => {
-  const pace = createPace({ perSecond: 1_000, concurrency: 1, pausesMs: [1, 2, 50] })
-  const { call, gaps, names } = provider(tooMany(), tooMany(), tooMany(), tooMany())
-  await t.rejects(pace(call('one')), { code: 'rate_limited' })
-  t.equal(names().length, 4)
-  t.equal(await pace(call('the next')), 'the next')
-  t.ok(Number(gaps()[3]) >= 50, 'which waits as well')
+t.test('a call without a turn in its time is unavailable, and leaves its place to others', async (t) => {
+  const pace = createPace({ perSecond: 1, patienceMs: 50 })
+  const { call, calls, names } = caller(pace)
+  await calls('payer', 1)
+  const late = { kind: 'unavailable', code: noTurn, rateLimit: { retryAfterMs: null } }
+  await t.rejects(call('reconciler', 'late'), late)
+  const next = call('payer', 'next')
+  const before = performance.now()
+  await t.rejects(call('payer', 'behind', 1_000), late, 'the queue is longer than its time')
+  t.ok(performance.now() - before < 400, 'which is known at once')
+  await next
+  t.same(names(), ['payer', 'next'])
 })
 
-t.test('a provider that turns everything away holds nobody longer than somebody waits', async (t) => {
-  const pace = createPace({ perSecond: 1_000, concurrency: 4, pausesMs: [100, 100, 100], maxWaitMs: 300 })
-  const all = calls(64)
-  const { call, names: begun } = provider(...all.flatMap(() => [tooMany(), tooMany(), tooMany(), tooMany()]))
-  const startedAt = performance.now()
-  const ended = await Promise.allSettled(all.map((name) => pace(call(name))))
-  const lastedMs = performance.now() - startedAt
-  t.ok(
-    ended.every((end) => end.status === 'rejected' && end.reason.code === 'rate_limited'),
-    'also those that never had a turn',
-  )
-  t.ok(lastedMs < 2_000, `nor do those wait longer who come when the others give up: ${lastedMs} ms`)
-  t.ok(begun().length < 16, `nor is it asked for each of them: ${begun().length} calls`)
+t.test('a throttled call pauses calls of its urgency and those behind it, never payers', async (t) => {
+  const urgencies = ['payer', 'notification', 'background', 'reconciler'] as const
+  for (const [throttled, resumed] of [
+    ['payer', ['payer']],
+    ['background', ['payer', 'notification']],
+    ['reconciler', ['payer', 'notification', 'background']],
+  ] as const) {
+    const pace = createPace({ perSecond: 100 })
+    const { started, call } = caller(pace)
+    withUrgency(throttled, () => pace.pause(700))
+    await Promise.all(urgencies.map((urgency) => call(urgency)))
+    const early = started.filter(({ at }) => at < 500).map(({ name }) => name)
+    t.same(early, resumed, `after ${throttled}`)
+    t.ok(started.slice(early.length).every(({ at }) => at >= 690))
+  }
 })
 
-t.test('every other failure is whose call it was', async (t) => {
-  const pace = createPace({ perSecond: 1_000, concurrency: 1 })
-  const down = new ProviderError('unavailable', 'econnrefused', 'words')
-  const { call, names: begun } = provider(down, new TypeError('a mistake of ours'))
-  await t.rejects(pace(call('down')), down)
-  await t.rejects(pace(call('broken')), TypeError)
-  t.equal(await pace(call('fine')), 'fine')
-  t.same(begun(), ['down', 'broken', 'fine'])
+t.test('calls that nobody waits for have patience, and the others have not', async (t) => {
+  const pace = createPace({ perSecond: 0, patienceMs: 123 })
+  const patience = (urgency: Urgency) => withUrgency(urgency, () => pace.patienceMs())
+  t.same((['payer', 'notification', 'background', 'reconciler'] as const).map(patience), [0, 0, 123, 123])
+  t.equal(pace.patienceMs(), 0, 'a call whose urgency nobody names is a payer’s')
+  t.equal(await withUrgency('background', () => sleep(5).then(() => pace.patienceMs())), 123)
+})
+
+t.test('a call has the time that is left after its turn, or all of it when nobody waits', async (t) => {
+  const pace = createPace({ perSecond: 1 })
+  const turn = (urgency: Urgency, ms: number) => withUrgency(urgency, () => pace.turn(ms))
+  t.ok((await turn('payer', 3_000)) > 2_500)
+  const left = await turn('payer', 3_000)
+  t.ok(left > 1_400 && left < 2_000, `${left} ms after a second`)
+  t.equal(await turn('reconciler', 100), 100)
 })

@@ -1,85 +1,138 @@
-// Keeps the calls of one kind to a provider below its limits, and waits when it says that there were too many.
-import { setTimeout as sleep } from 'node:timers/promises'
-import PQueue from 'p-queue'
-import { ProviderError, type RateLimit } from './provider.ts'
+// Keeps all calls of this process to one provider below its rate limit. Payers' calls start first.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { ProviderError } from './provider.ts'
 
 /**
- * Makes a call when it is its turn. One that the provider turns away for its limits is made again, a few times. Only for
- * calls that may be made again.
- * @throws what the call throws
+ * `payer`: a client waits for the response; the default. `notification`: the provider waits for it, and anybody can cause
+ * one. `background`: the catalogue, and payments in the worker that cannot wait. `reconciler`: questions about payments that
+ * nobody paid yet.
  */
-export type Pace = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
+export type Urgency = (typeof urgencies)[number]
 
-/** How long a provider is left alone that does not say how long, for the first, the second and the third time. */
-const defaultPausesMs: readonly number[] = [1_000, 2_000, 4_000]
+/**
+ * The most urgent first, each with its share of the turns. Payers' calls may take all turns at once; all others are spread
+ * evenly, and always leave some.
+ */
+const shares = { payer: 1, notification: 0.9, background: 0.9, reconciler: 0.5 }
+const urgencies = ['payer', 'notification', 'background', 'reconciler'] as const
 
-/** Whatever the provider says: somebody waits for the answer. */
+const current = new AsyncLocalStorage<Urgency>()
+const currentUrgency = () => current.getStore() ?? 'payer'
+
+/** Runs work whose calls to providers have this urgency. */
+export function withUrgency<Result>(urgency: Urgency, work: () => Result): Result {
+  return current.run(urgency, work)
+}
+
+const watched = new AsyncLocalStorage<{ wasThrottled: boolean }>()
+
+/** Runs work, and notes in `seen` when the provider throttles one of its calls, however the work ends. */
+export function watchThrottling<Result>(seen: { wasThrottled: boolean }, work: () => Result): Result {
+  return watched.run(seen, work)
+}
+
+export type Pace = {
+  /**
+   * Waits until a call may start: for half of its time at most, since a call that starts late is cut off, and nobody knows
+   * its outcome. When nobody waits for the call, its time begins with its turn.
+   * @param ms the call's time
+   * @returns what is left of it
+   * @throws ProviderError `unavailable` with the code `noTurn`
+   */
+  turn(ms: number): Promise<number>
+  /** The provider throttled a call: calls of its urgency and of those behind it pause. Payers' calls never do. */
+  pause(ms: number): void
+  /** How long a call waits for its turn, and goes on while it is throttled, in ms: nobody waits for it. 0 for the others. */
+  patienceMs(): number
+}
+
+/** The code of a ProviderError: the call was not made, to keep below the provider's rate limit. */
+export const noTurn = 'own_rate_limit'
+
+/** A little more than a second, since some calls take longer on their way than others. */
+const windowMs = 1_050
+/** A provider that names a longer time is asked sooner all the same. */
 const maxPauseMs = 30_000
+const defaultPatienceMs = 60_000
 
 /**
- * Of one call, all its turns together. While a provider turns everything away each pause lets one call through to be told
- * so, and those who are behind it would wait for all the pauses of all who are before them.
- */
-const defaultMaxWaitMs = 60_000
-
-/**
- * @param options `perSecond`: calls that are begun; `concurrency`: calls under way at once; `pausesMs`: as many as a call is
- *   made again; `maxWaitMs`: with no turn before then, a call fails as the one did that was turned away last
+ * @param options `perSecond`: calls that may start within a second; 0 for any number. `patienceMs`: see `Pace`
  */
 export function createPace({
   perSecond,
-  concurrency,
-  pausesMs = defaultPausesMs,
-  maxWaitMs = defaultMaxWaitMs,
+  patienceMs = defaultPatienceMs,
 }: {
   readonly perSecond: number
-  readonly concurrency: number
-  readonly pausesMs?: readonly number[]
-  readonly maxWaitMs?: number
+  readonly patienceMs?: number
 }): Pace {
-  const queue = new PQueue({ concurrency })
-  // Its own limit per second goes by the system's clock, and stands still for as long as that is set back.
-  const turns = new PQueue({ concurrency: 1 })
-  const spacingMs = 1_000 / perSecond
-  let nextStartAt = 0
-  let turnedAway: ProviderError | undefined
+  const limit = perSecond === 0 ? Number.POSITIVE_INFINITY : perSecond
+  const lanes = urgencies.map((urgency): Lane => ({ urgency, pausedUntil: 0, waiting: new Set() }))
+  /** When the calls of the last second started. */
+  let starts: number[] = []
+  let lastOthersStart = 0
+  let timer: NodeJS.Timeout | undefined
 
-  /** Looks again after each wait: meanwhile another call may have been turned away. */
-  async function turn(giveUpAt: number): Promise<void> {
-    for (;;) {
-      const remainingMs = nextStartAt - performance.now()
-      if (remainingMs <= 0) break
-      if (turnedAway && nextStartAt > giveUpAt) throw turnedAway
-      await sleep(remainingMs)
-    }
-    nextStartAt = performance.now() + spacingMs
+  const patience = () => (['background', 'reconciler'].includes(currentUrgency()) ? patienceMs : 0)
+
+  /** The first time at which a call may start, if no other one starts before. */
+  function earliest({ urgency, pausedUntil }: Lane): number {
+    const fullUntil = starts.length < limit ? 0 : Number(starts[starts.length - limit]) + windowMs
+    if (urgency === 'payer') return fullUntil
+    return Math.max(fullUntil, pausedUntil, lastOthersStart + windowMs / limit / shares[urgency])
   }
 
-  async function paced<Answer>(call: () => Promise<Answer>, giveUpAt: number): Promise<Answer> {
-    for (let repeats = 0; ; repeats++) {
-      await turns.add(() => turn(giveUpAt))
-      try {
-        const answer = await call()
-        turnedAway = undefined
-        return answer
-      } catch (error) {
-        if (!(error instanceof ProviderError) || error.rateLimit === null) throw error
-        turnedAway = error
-        // Also after the last time, for all the other calls.
-        const pauseMs = pausesMs[repeats] ?? pausesMs.at(-1) ?? 0
-        nextStartAt = Math.max(nextStartAt, performance.now() + delayAfter(error.rateLimit, pauseMs))
-        if (repeats === pausesMs.length) throw error
+  function advance(): void {
+    const now = performance.now()
+    starts = limit === Number.POSITIVE_INFINITY ? [] : starts.filter((at) => now - at < windowMs)
+    for (const lane of lanes)
+      for (const start of lane.waiting) {
+        if (now < earliest(lane)) break
+        lane.waiting.delete(start)
+        starts.push(now)
+        if (lane.urgency !== 'payer') lastOthersStart = now
+        start()
       }
-    }
+    clearTimeout(timer)
+    const next = Math.min(...lanes.filter(({ waiting }) => waiting.size > 0).map(earliest))
+    if (next < Number.POSITIVE_INFINITY) timer = setTimeout(advance, Math.ceil(next - now))
   }
 
-  return (call) => {
-    const giveUpAt = performance.now() + maxWaitMs
-    return queue.add(() => paced(call, giveUpAt))
+  return {
+    async turn(ms) {
+      const { waiting } = laneOf(lanes, currentUrgency())
+      const isPatient = patience() > 0
+      const longestMs = isPatient ? patience() : ms / 2
+      // A queue that is too long already is not joined: too many requests would only wait to be refused.
+      if ((waiting.size / limit) * windowMs > longestMs) throw withoutTurn()
+      const askedAt = performance.now()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      waiting.add(resolve)
+      advance()
+      const giveUp = setTimeout(() => waiting.delete(resolve) && reject(withoutTurn()), longestMs)
+      await promise.finally(() => clearTimeout(giveUp))
+      return isPatient ? ms : ms - (performance.now() - askedAt)
+    },
+    pause(ms) {
+      const seen = watched.getStore()
+      if (seen) seen.wasThrottled = true
+      const until = performance.now() + Math.min(ms, maxPauseMs)
+      const { urgency } = laneOf(lanes, currentUrgency())
+      const behind = lanes.slice(Math.max(1, urgencies.indexOf(urgency)))
+      for (const lane of behind) lane.pausedUntil = Math.max(lane.pausedUntil, until)
+    },
+    patienceMs: patience,
   }
 }
 
-/** With up to a half more, so that several processes do not come back all at once. */
-export function delayAfter({ retryAfterMs }: RateLimit, pauseMs: number): number {
-  return Math.min((retryAfterMs ?? pauseMs) * (1 + Math.random() / 2), maxPauseMs)
+type Lane = { readonly urgency: Urgency; pausedUntil: number; readonly waiting: Set<() => void> }
+
+function laneOf(lanes: readonly Lane[], urgency: Urgency): Lane {
+  const lane = lanes.find((each) => each.urgency === urgency)
+  if (!lane) throw new Error(`No lane for ${urgency}`)
+  return lane
+}
+
+function withoutTurn(): ProviderError {
+  const message = 'The provider gets too many requests at the moment'
+  return new ProviderError('unavailable', noTurn, message, { rateLimit: { retryAfterMs: null } })
 }

@@ -9,7 +9,8 @@ import type { ProductCatalog } from './productCatalog.ts'
 
 /**
  * A capability that a provider lacks is `null`. Unless said otherwise every call throws ProviderError, takes no longer
- * than the provider's time limit, and may be made again with the same key: the result is then the same.
+ * than the provider's time limit (or about a minute more when nobody waits for it, see `Urgency`), and may be made again
+ * with the same key: the result is then the same.
  */
 export type Provider = {
   readonly id: string
@@ -40,6 +41,11 @@ export type Provider = {
   /** Products and their prices; `null` where the provider keeps none, so that ours are known there by our ids. */
   readonly catalog: ProductCatalog | null
 
+  /**
+   * Refuses, before the body is there, what `verifyNotification` would refuse whatever the body is.
+   * @throws DomainError `invalid_signature` when the signature is missing, malformed or too old
+   */
+  checkNotificationHeaders(notification: Omit<SignedNotification, 'body'>): void
   /**
    * Checks that a notification comes from the provider.
    * @throws DomainError `invalid_signature`; ProviderError when only the provider could tell and did not
@@ -88,6 +94,8 @@ export type IntentRef = {
   readonly currency: string
   /** When the call that created it was begun, ISO 8601. */
   readonly created_at: string
+  /** How old the answer may be, ISO 8601; now when it is left out. Several questions may share what was read since then. */
+  readonly as_of?: string
 }
 
 export type FoundIntent = ProviderIntent & { readonly status: PaymentStatus }

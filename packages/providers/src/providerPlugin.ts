@@ -12,6 +12,8 @@ export type ProviderPlugin<Schemas extends Variables> = {
   readonly variables: Schemas
   /** One sentence for everything that is missing beside what is there. */
   readonly problems: (settings: Settings<Schemas>) => readonly string[]
+  /** Whether its credentials are set and move real money: those of a provider's test environment do not. */
+  readonly isLive: (settings: Settings<Schemas>) => boolean
   /**
    * The provider, when its variables enable it. What calls it is loaded here and not before: the packages behind it take
    * longer to load than most of our programs.

@@ -6,13 +6,12 @@ import type { ProviderObject } from './notificationForm.ts'
 import { createPaypal } from './paypal/paypal.ts'
 import type { Provider } from './provider.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
-import { type Simulator, simulators } from './simulation.ts'
+import { simulators } from './simulation.ts'
 import { createStripe } from './stripe/stripe.ts'
+import { at, id, simulate, simulatorOf } from './testing/simulating.ts'
 
-const id = '018f0000-0000-7000-8000-000000000001'
-const at = new Date('2026-01-02T03:04:05.678Z')
 const dummy = 'x'.repeat(16)
-const reached = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000 }
+const reached = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSecond: 0 }
 const providers: readonly Provider[] = [
   createStripe({ secretKey: 'sk_test_example', webhookSecrets: [dummy], ...reached }),
   createPaypal({ clientId: dummy, clientSecret: dummy, webhookIds: [dummy], ...reached }),
@@ -29,14 +28,6 @@ const money: Readonly<Record<string, ProviderObject>> = {
   sandbox: { amount: 2599, currency: 'eur' },
 }
 
-function simulatorOf(provider: string): Simulator {
-  const simulator = simulators.get(provider)
-  if (!simulator) throw new Error(provider)
-  return simulator
-}
-function simulate(provider: string, type: string, object: ProviderObject, generic_type: string | null = null) {
-  return simulatorOf(provider).simulate({ type, generic_type, object, id, at })
-}
 const parsed = (provider: string, type: string, object: ProviderObject) =>
   JSON.parse(simulate(provider, type, object).body)
 
@@ -48,14 +39,14 @@ t.test('there is a simulator for every provider that has a receiver', async (t) 
 })
 
 for (const provider of providers) {
-  const object = { id: 'object-1', ...money[provider.id] }
   t.test(`a generic name leads to a type of ${provider.id} that is read as this generic name again`, async (t) => {
     const simulator = simulatorOf(provider.id)
     for (const generic of genericNames) {
       const type = simulator.nativeType(generic) ?? generic
-      const { body, notification } = simulator.simulate({ type, generic_type: generic, object, id, at })
-      t.hasStrict(notification, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
-      t.strictSame(provider.readNotification(Buffer.from(body)), notification, 'by the very receiver')
+      const object = { id: 'object-1', ...(generic.startsWith('payment_intent.') && money[provider.id]) }
+      const { body, facts } = simulator.simulate({ type, generic_type: generic, payload: object, id, at })
+      t.hasStrict(facts, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
+      t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the very receiver')
     }
   })
 }
@@ -156,7 +147,7 @@ t.test('what kind of object PayPal and Authorize.Net tell of follows from the ty
 
 t.test('amounts are read in the notation of each provider', async (t) => {
   const read = (provider: string, type: string, object: ProviderObject) => {
-    const { amount_cents, currency } = simulate(provider, type, object).notification
+    const { amount_cents, currency } = simulate(provider, type, object).facts
     return [amount_cents, currency]
   }
   const stripe = (amount: unknown, currency: string) => read('stripe', 'payment_intent.succeeded', { amount, currency })
@@ -164,8 +155,8 @@ t.test('amounts are read in the notation of each provider', async (t) => {
   t.same(stripe(500, 'jpy'), [500, 'JPY'], 'a currency without decimals')
   t.same(stripe(50_000, 'isk'), [500, 'ISK'], 'one that Stripe writes with decimals it does not have')
   t.same(stripe(5000, 'bhd'), [5000, 'BHD'], 'one with three')
-  t.same(stripe('2599', 'eur'), [null, null])
-  t.same(stripe(25.99, 'eur'), [null, null])
+  t.same(stripe('2599', 'eur'), [null, 'EUR'])
+  t.same(stripe(25.99, 'eur'), [null, 'EUR'])
 
   const paypal = (value: unknown, currency_code: string) =>
     read('paypal', 'PAYMENT.CAPTURE.COMPLETED', { amount: { currency_code, value } })
@@ -194,19 +185,19 @@ t.test('an id that is left out is made up, and one that is given stays', async (
     ['authorize-net', 'net.authorize.customer.created'],
     ['sandbox', 'customer.created'],
   ] as const) {
-    t.equal(simulate(provider, type, {}).notification.object_id, `test_${id}`, provider)
-    t.equal(simulate(provider, type, { id: 'mine' }).notification.object_id, 'mine', provider)
+    t.equal(simulate(provider, type, {}).facts.object_id, `test_${id}`, provider)
+    t.equal(simulate(provider, type, { id: 'mine' }).facts.object_id, 'mine', provider)
   }
   const dispute = simulate('paypal', 'CUSTOMER.DISPUTE.CREATED', { dispute_id: 'PP-D-1' })
-  t.equal(dispute.notification.object_id, 'PP-D-1')
+  t.equal(dispute.facts.object_id, 'PP-D-1')
   const reversed = simulate('paypal', 'CHECKOUT.PAYMENT-APPROVAL.REVERSED', { order_id: 'order-1' })
-  t.equal(reversed.notification.object_id, 'order-1')
+  t.equal(reversed.facts.object_id, 'order-1')
 })
 
 t.test('what a generic name needs is made up as well, and no more', async (t) => {
   const generic = (provider: string, name: string, object: ProviderObject) => {
     const type = simulatorOf(provider).nativeType(name) ?? name
-    const { generic_type, subscription } = simulate(provider, type, object, name).notification
+    const { generic_type, subscription } = simulate(provider, type, object, name).facts
     return { generic_type, subscription_id: subscription?.subscription_id, isFirst: subscription?.is_first_invoice }
   }
   const renewal = { generic_type: 'invoice.payment_succeeded', isFirst: false }
@@ -222,9 +213,9 @@ t.test('what a generic name needs is made up as well, and no more', async (t) =>
   })
 
   const sale = simulate('paypal', 'PAYMENT.SALE.COMPLETED', {})
-  t.equal(sale.notification.generic_type, null, 'a sale by its own name is of no subscription')
+  t.equal(sale.facts.generic_type, null, 'a sale by its own name is of no subscription')
   const transaction = (more: ProviderObject) =>
-    simulate('authorize-net', 'net.authorize.payment.authcapture.created', more).notification.generic_type
+    simulate('authorize-net', 'net.authorize.payment.authcapture.created', more).facts.generic_type
   t.equal(transaction({}), 'payment_intent.succeeded', 'a transaction is approved')
   t.equal(transaction({ responseCode: 2 }), 'payment_intent.failed', 'unless it says otherwise')
   t.equal(transaction({ responseCode: 4 }), 'payment_intent.processing')
@@ -232,26 +223,9 @@ t.test('what a generic name needs is made up as well, and no more', async (t) =>
   t.notOk('responseCode' in held.payload, 'and has no code where none is needed')
 })
 
-t.test('what the receiver could not read is refused, without a word of the envelope', async (t) => {
-  const refusals: readonly (readonly [ProviderObject, string])[] = [
-    [{}, 'amount and currency are required'],
-    [{ amount: '1', currency: 'eur' }, '/amount must be integer'],
-    [{ amount: 1, currency: 'eur', id: 'é' }, '/id must match pattern "^[\\x20-\\x7e]+$"'],
-  ]
-  for (const [object, why] of refusals)
-    t.throws(() => simulate('sandbox', 'payment_intent.succeeded', object), {
-      code: 'invalid_request',
-      message: `The event is not valid: ${why}`,
-    })
-})
-
 t.test('a type that nobody knows is a notification of no generic name', async (t) => {
   for (const [provider] of simulators) {
-    const { notification } = simulate(provider, 'some.future_thing', { id: 'object-1' })
-    t.hasStrict(
-      notification,
-      { provider_type: 'some.future_thing', generic_type: null, object_id: 'object-1' },
-      provider,
-    )
+    const { facts } = simulate(provider, 'some.future_thing', { id: 'object-1' })
+    t.hasStrict(facts, { provider_type: 'some.future_thing', generic_type: null, object_id: 'object-1' }, provider)
   }
 })

@@ -1,34 +1,33 @@
-// Notifications that no provider has sent: an object that somebody wrote down, in the provider's envelope, and what the
-// provider's receiver would read from it. No provider is called, and none needs to be enabled.
-import { DomainError } from '@paylog/domain/errors'
-import type { NotificationForm, ProviderObject } from './notificationForm.ts'
+// Notifications that no provider has sent: what somebody wrote down, in the provider's envelope, and what it says. No
+// provider is called, and none needs to be enabled.
+import { madeUpId, type NotificationForm, type ProviderObject } from './notificationForm.ts'
 import type { ProviderNotification } from './provider.ts'
 import { providerPlugins } from './registry.ts'
+import { codeIn, factsOfObject, isObject, timeOfEvent } from './simulatedFacts.ts'
 
 export type SimulatedNotification = {
   /** The text as the provider would have sent it. */
   readonly body: string
-  /** What the receiver would read. */
-  readonly notification: ProviderNotification
+  /** What it says. What is missing, or of a type that it should not be, is `null`. */
+  readonly facts: Omit<ProviderNotification, 'provider_event_id' | 'claimed_payment_id' | 'statement'>
 }
 
 export type Simulator = {
   /** The provider's own name for a generic one of interface section 6.1; `undefined` where it has none. */
   nativeType(generic: string): string | undefined
   /**
-   * @param asked `type` the provider's own; `generic_type` the name that it stands for, if that was asked for; `object`
-   *   as the provider would write it, where an id that is left out is made up; `id` a UUID that all that is made up holds
-   * @throws DomainError `invalid_request` when the provider's receiver could not read it
+   * @param asked `type` the provider's own; `generic_type` the name that it stands for, if that was asked for; `payload` an
+   *   event in the interface's shape or in the provider's, or its object alone, or some of its fields; `defaults` fields of
+   *   the object that the payload may leave out; `id` a UUID that every made-up id contains
    */
   simulate(asked: {
     readonly type: string
     readonly generic_type: string | null
-    readonly object: ProviderObject
+    readonly payload: ProviderObject
+    readonly defaults?: ProviderObject
     readonly id: string
     readonly at: Date
   }): SimulatedNotification
-  /** Which fields of a payment's object hold its amount, to complete the sentence "… has to have". */
-  readonly amountFields: string
 }
 
 /** By the names of the providers, all that there are. */
@@ -37,24 +36,36 @@ export const simulators: ReadonlyMap<string, Simulator> = new Map(
 )
 
 function createSimulator(form: NotificationForm): Simulator {
-  const { nativeTypes, amountFields } = form
+  const { nativeTypes, keys } = form
   return {
     nativeType: (generic) => (Object.hasOwn(nativeTypes, generic) ? nativeTypes[generic] : undefined),
-    amountFields,
-    simulate({ type, generic_type, object: given, id, at }) {
-      const object = { ...form.leastObject({ id, type, generic_type, object: given }), ...given }
-      const body = JSON.stringify(form.envelope({ id, type, at, object }))
-      return { body, notification: read(form, body) }
+    simulate({ type, generic_type, payload, defaults, id, at: now }) {
+      const { object: given, beside, envelope } = unwrapped(payload, keys.object)
+      const at = timeOfEvent(envelope) ?? now
+      const named = 'id' in given || codeIn(given.payment_id) === null ? given : { id: given.payment_id, ...given }
+      const object = { ...form.leastObject({ id, type, generic_type, object: named }), ...defaults, ...named }
+      const made = form.envelope({ id, type, at, object, beside })
+      const body = JSON.stringify({ ...made, ...envelope, [keys.type]: type, [keys.object]: made[keys.object] })
+      const notification = form.read({ type, at, object, body: Buffer.from(JSON.stringify(made)) })
+      const { provider_event_id: _id, claimed_payment_id: _claim, statement: _statement, ...read } = notification
+      const facts = factsOfObject(read, object, form.isInMinorUnits?.(given) ?? false)
+      return { body, facts: { ...read, ...facts, object_id: facts.object_id ?? madeUpId(id) } }
     },
   }
 }
 
-function read({ readNotification, objectPath }: NotificationForm, body: string): ProviderNotification {
-  try {
-    return readNotification(Buffer.from(body))
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    // Whoever wrote the object knows nothing of the envelope around it.
-    throw new DomainError(error.code, error.message.replace(objectPath, ''), error.details, { cause: error })
+/**
+ * The object that a payload holds, and what is around it.
+ * @param key of the object in the provider's own events
+ * @returns `beside` what stands beside the object in `data`, such as Stripe's `previous_attributes`; `envelope` the rest
+ */
+function unwrapped(payload: ProviderObject, key: string) {
+  const { data, ...others } = payload
+  if (isObject(data) && isObject(data.object)) {
+    const { object, ...beside } = data
+    return { object: data.object, beside, envelope: others }
   }
+  const { [key]: object, ...envelope } = payload
+  if (key !== 'data' && isObject(object)) return { object, beside: {}, envelope }
+  return { object: payload, beside: {}, envelope: {} }
 }

@@ -24,12 +24,24 @@ t.test('a canonical message is exactly the payload of the interface, in its orde
   ])
 })
 
-t.test('an anonymous payer is null, and a payment may have a project of its own', async (t) => {
-  const data = { ...ourPayment, payer: { id: null, type: 'guest', email: null }, project_id: 'own', reason: null }
+t.test('an anonymous payer is null, and may name a project of the list', async (t) => {
+  const data = { ...ourPayment, payer: { id: null, type: 'guest', email: null }, project_id: 'listed', reason: null }
   t.strictSame(bodiesOf({ type: 'PaymentCanceled', data }), [
     `{"event":"payment.failed",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
-      '"status":"canceled","user":{"id":null,"type":"guest","email":null},"project":{"id":"own"}}}',
+      '"status":"canceled","user":{"id":null,"type":"guest","email":null},"project":{"id":"listed"}}}',
   ])
+})
+
+t.test('metadata names the project of a payment that a session made, and no other but those of the list', async (t) => {
+  const guest = { id: null, type: 'guest', email: 'ann@example.com' }
+  const projectOf = (payer: typeof ourPayment.payer, project_id: string | null) =>
+    bodiesOf({ type: 'PaymentSucceeded', data: { ...ourPayment, payer, project_id } }).map(
+      (body) => JSON.parse(body).data.project.id,
+    )
+  t.same(projectOf(ourPayment.payer, 'own'), ['own'])
+  t.same(projectOf(ourPayment.payer, null), ['shop'])
+  t.same(projectOf(guest, 'own'), ['shop'])
+  t.same(projectOf(guest, 'listed'), ['listed'])
 })
 
 t.test('messages about subscriptions add what they are about behind the fields of the interface', async (t) => {

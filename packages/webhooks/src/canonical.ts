@@ -18,6 +18,7 @@ export type CanonicalMessage = {
   readonly currency: string | null
   readonly status: string | null
   readonly user: Payer
+  /** As the payer wrote it into the payment's metadata. */
   readonly project_id: string | null
   /** On messages about subscriptions and customers, where known. */
   readonly subscription_id?: string
@@ -81,10 +82,20 @@ function payment({ data }: PaymentFacts, name: CanonicalName, status: string): C
   }
 }
 
+/** What `data.project.id` can be. */
+export type Projects = {
+  /** Of every message whose payment names no other that counts. */
+  readonly projectId: string
+  /** Those that a payer without a session may name. */
+  readonly projectIds: readonly string[]
+}
+
 /** The payload of interface §6.2. Serialised once: the text that is stored is the text that is signed and sent. */
-export function canonicalBody(message: CanonicalMessage, defaultProjectId: string): string {
+export function canonicalBody(message: CanonicalMessage, { projectId, projectIds }: Projects): string {
   const { name, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
   const { subscription_id, customer_id, current_period_end } = message
+  // Payers without a session are unknown and may write anything into the metadata, so they do not choose the tenant.
+  const mayName = project_id !== null && (user.id !== null || projectIds.includes(project_id))
   return JSON.stringify({
     event: name,
     provider,
@@ -95,7 +106,7 @@ export function canonicalBody(message: CanonicalMessage, defaultProjectId: strin
       currency: currency?.toUpperCase() ?? null,
       status,
       user: { id: user.id, type: user.type, email: user.email },
-      project: { id: project_id ?? defaultProjectId },
+      project: { id: mayName ? project_id : projectId },
       subscription_id,
       customer_id,
       current_period_end,

@@ -1,6 +1,13 @@
 // Everything that can be told of one recorded event, before it is known who wants to hear it.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { type CanonicalMessage, canonicalBody, canonicalMessages, canonicalNotice, type EventOf } from './canonical.ts'
+import {
+  type CanonicalMessage,
+  canonicalBody,
+  canonicalMessages,
+  canonicalNotice,
+  type EventOf,
+  type Projects,
+} from './canonical.ts'
 import type { Notice } from './chat/notice.ts'
 import { legacyBody, legacyName, legacyStatus } from './legacy.ts'
 import type { MessageNames } from './nodes/patterns.ts'
@@ -11,6 +18,7 @@ export type Message = {
   readonly event: string
   readonly mode: 'raw' | 'canonical' | 'legacy'
   readonly provider: string
+  /** The payment that it is logged under; a test is logged under none. */
   readonly payment_id: string | null
   /** The user who may see it in the log; `null` leaves it to administrators. */
   readonly user_id: string | null
@@ -26,23 +34,23 @@ export type Message = {
  * The provider's text goes to raw nodes as soon as it came. Whose payment it is about is known only when it was settled,
  * so that the single list and chats, which show amount and customer, are told then.
  */
-export function messagesOf(event: RecordedDomainEvent, projectId: string): readonly Message[] {
-  const canonical = canonicalMessages(event).map((message) => canonicalOf(message, projectId))
+export function messagesOf(event: RecordedDomainEvent, projects: Projects): readonly Message[] {
+  const canonical = canonicalMessages(event).map((message) => canonicalOf(message, projects))
   if (event.type === 'ProviderEventReceived') return [...canonical, receivedOf(event.data)]
   const notified = notifiedBy(event)
   return notified === undefined ? canonical : [...canonical, rawOf(notified), ...legacyOf(notified)]
 }
 
-function canonicalOf(message: CanonicalMessage, projectId: string): Message {
+function canonicalOf(message: CanonicalMessage, projects: Projects): Message {
   return {
     event: message.name,
     mode: 'canonical',
     provider: message.provider,
-    payment_id: message.payment_id,
+    payment_id: message.is_test ? null : message.payment_id,
     user_id: message.owner,
     is_test: message.is_test === true,
     names: { plain: message.name, prefixed: null },
-    json: () => canonicalBody(message, projectId),
+    json: () => canonicalBody(message, projects),
     notice: canonicalNotice(message),
   }
 }
@@ -82,7 +90,8 @@ function legacyOf(notified: Notified): readonly Message[] {
 }
 
 function toldOf(notified: Notified) {
-  const { provider_id: provider, payment_id, owner: user_id, is_test } = notified
+  const { provider_id: provider, owner: user_id, is_test } = notified
+  const payment_id = is_test ? null : notified.payment_id
   return { provider, payment_id, user_id, is_test, names: namesOf(notified) }
 }
 

@@ -32,7 +32,7 @@ t.test('every sample is told, or told to nobody on purpose; and it is told as it
   const told = new Set<string>()
   for (const { name, event, metadata } of goldenSamples()) {
     const source = { ...event, id: '0190a000-0000-7000-8000-0000000000ff', stream: 'golden-1', revision: 1n, metadata }
-    const messages = outboundMessages(source, nodes, { projectId: 'shop' })
+    const messages = outboundMessages(source, nodes, { projectId: 'shop', projectIds: [] })
     for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
     t.same(
       messages.map(({ node, event, mode }) => ({ node, event, mode })),

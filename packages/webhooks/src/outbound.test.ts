@@ -14,7 +14,7 @@ import {
 
 const { occurred_at } = ourPayment
 const canonical = nodeSettings(1, 'canonical')
-const options = { projectId: 'shop' }
+const options = { projectId: 'shop', projectIds: [] }
 const names = (event: RecordedDomainEvent) => toldTo(event, canonical).map((message) => message.event)
 
 t.test('a message says for which node it is, what it came of, and whom it is about', async (t) => {
@@ -73,6 +73,7 @@ const silent: readonly RecordedDomainEvent[] = [
     },
   },
   { type: 'ProviderOutcomeUnknown', data: { ...ourPayment, attempt: 1, reason: 'timeout' } },
+  { type: 'ProviderCallThrottled', data: { ...ourPayment, attempt: 1, reason: 'rate_limit' } },
   { type: 'PaymentAttemptStarted', data: { ...ourPayment, attempt: 2 } },
   { type: 'PaymentActionRequired', data: ourPayment },
   { type: 'PaymentProcessingStarted', data: ourPayment },

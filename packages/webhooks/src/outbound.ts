@@ -3,6 +3,7 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { PlannedDelivery } from '@paylog/domain/webhook-tests/events'
 import { v5 as uuidv5 } from 'uuid'
+import type { Projects } from './canonical.ts'
 import { chatBody } from './chat/chatBody.ts'
 import { type Message, messagesOf } from './eventMessages.ts'
 import type { WebhookNode } from './nodes/nodes.ts'
@@ -38,12 +39,8 @@ const namespace = '5f2b6a52-6f5e-4c0b-9a3a-6c1f5b0c7d11'
  * Everything that the nodes are to be told of an event, by their modes and patterns. Pure: the same event and nodes
  * always give the same messages with the same ids.
  */
-export function outboundMessages(
-  event: SourceEvent,
-  nodes: readonly WebhookNode[],
-  options: { readonly projectId: string },
-): Outbound[] {
-  return messagesOf(event, options.projectId).flatMap((told) => {
+export function outboundMessages(event: SourceEvent, nodes: readonly WebhookNode[], projects: Projects): Outbound[] {
+  return messagesOf(event, projects).flatMap((told) => {
     // The JSON is the same for all its receivers, and long.
     const message = { ...told, json: told.json && once(told.json) }
     return receiversOf(message, nodes).map(({ node, write }) => outbound(event, message, node.name, write()))
@@ -52,7 +49,7 @@ export function outboundMessages(
 
 /** Which nodes would be told of an event, and by which names. Pure, as the mapping itself. */
 export function plannedDeliveries(event: RecordedDomainEvent, nodes: readonly WebhookNode[]): PlannedDelivery[] {
-  return messagesOf(event, '').flatMap((message) =>
+  return messagesOf(event, { projectId: '', projectIds: [] }).flatMap((message) =>
     receiversOf(message, nodes).map(({ node }) => ({ node: node.name, event: message.event, mode: message.mode })),
   )
 }

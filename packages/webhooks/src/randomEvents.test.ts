@@ -117,7 +117,7 @@ const settings: fc.Arbitrary<Settings> = fc
     return { ...Object.fromEntries(variables), ...(list === null ? {} : { ...old, EXTERNAL_WEBHOOK_EVENTS: list }) }
   })
 
-const options = { projectId: 'shop' }
+const options = { projectId: 'shop', projectIds: [] }
 const nodesOf = (env: Settings) => {
   const { nodes, problems } = decodeNodes(env)
   if (problems.length > 0) throw new Error(problems.join())

@@ -52,3 +52,8 @@ t.test('a secret has from 24 to 64 bytes', async (t) => {
     t.equal(signingKey(bad), undefined, bad)
   t.throws(() => webhookHeaders({ ...published, secrets: ['whsec_short'] }), /24 to 64 bytes/)
 })
+
+t.test('an attempt of a test has the header webhook-test, and a real one does not', async (t) => {
+  t.equal(webhookHeaders({ ...published, secrets: [], isTest: true })['webhook-test'], 'true')
+  t.notOk('webhook-test' in webhookHeaders({ ...published, secrets: [], isTest: false }))
+})

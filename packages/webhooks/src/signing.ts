@@ -26,12 +26,14 @@ export type SignedMessage = {
   readonly body: string
   /** One signature per secret, so that a receiver can change over at its own pace. Without secrets none is sent. */
   readonly secrets: readonly string[]
+  /** Marks what somebody sends to try endpoints out. The body says so as well, and that is signed. */
+  readonly isTest?: boolean
 }
 
 /** The headers that identify an attempt and, with at least one secret, prove where it comes from. */
-export function webhookHeaders({ id, at, body, secrets }: SignedMessage): Record<string, string> {
+export function webhookHeaders({ id, at, body, secrets, isTest }: SignedMessage): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1_000).toString()
-  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp }
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, ...(isTest && { 'webhook-test': 'true' }) }
   if (secrets.length === 0) return headers
   const signatures = secrets.map((secret) => sign(secret, `${id}.${timestamp}.${body}`))
   return { ...headers, 'webhook-signature': signatures.join(' ') }

@@ -43,16 +43,20 @@ const translations: ReadonlyMap<string | null, Translation> = new Map(Object.ent
 
 /**
  * What a foreign notification means in canonical messages. What has no generic name, or says too little for the
- * payload, is told to raw nodes only.
+ * payload, is told to raw nodes only: a payment without id or amount. The currency is left open by providers whose accounts
+ * have but one.
  */
 export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] {
+  const saysTooLittle = data.object_id === null || data.amount_cents === null
+  return saysTooLittle && data.generic_type?.startsWith('payment_intent.') ? [] : translatedMessages(data)
+}
+
+/** The same of a notification that may say as little as it likes. */
+export function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
   return translations.get(data.generic_type)?.(data) ?? []
 }
 
-/**
- * The message of a name that was asked for, made of the same facts as those above. A payment of no known amount gives none
- * here either.
- */
+/** The message of a name that was asked for, made of the same facts as those above. */
 export function messageNamed(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
   switch (name) {
     case 'payment.created':
@@ -77,12 +81,8 @@ export function messageNamed(name: CanonicalName, data: Unmatched): readonly Can
   }
 }
 
-/**
- * A payment that another system made: the provider's id stands for ours. Without an amount there is nothing to tell; the
- * currency is left open by providers whose accounts have but one.
- */
+/** A payment that another system made: the provider's id stands for ours. */
 function payment(data: Unmatched, name: CanonicalName, status: string): readonly CanonicalMessage[] {
-  if (data.object_id === null || data.amount_cents === null) return []
   return [{ ...message(data, name, status), payment_id: data.object_id, ...customerId(data.customer_id) }]
 }
 

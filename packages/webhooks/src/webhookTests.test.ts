@@ -58,13 +58,23 @@ t.test('the message is made of the facts as one about something foreign is', asy
     t.match(dataOf(name, facts), expected, `${name} ${JSON.stringify(facts)}`)
 })
 
-t.test('an amount may be missing where it is not about money', async (t) => {
-  const silent = { amount_cents: null, currency: null }
-  for (const name of canonicalNames) {
-    const bodies = bodiesOf(simulated(named(name, silent)))
-    if (name.startsWith('payment.')) t.strictSame(bodies, [], name)
-    else t.match(bodies, [{ event: name, data: { amount: null, currency: null } }])
-  }
+t.test(
+  'a test without an amount is sent with null in its place, by a canonical name as by a generic one',
+  async (t) => {
+    const silent = { amount_cents: null, currency: null }
+    for (const name of canonicalNames)
+      t.match(bodiesOf(simulated(named(name, silent))), [{ event: name, data: { amount: null, currency: null } }])
+    const generic = simulated({ generic_type: 'payment_intent.succeeded', ...silent })
+    t.match(bodiesOf(generic), [{ event: 'payment.succeeded', data: { amount: null, currency: null }, test: true }])
+  },
+)
+
+t.test('a message of a test belongs to no payment in the log, and that of a payment does', async (t) => {
+  const nodes = [nodeSettings(1, 'both')] as const
+  for (const event of [tested(), simulated(), tested(named('payment.succeeded'))])
+    for (const message of toldTo(event, ...nodes, { EXTERNAL_WEBHOOK_URLS: 'https://example.com' }))
+      t.hasStrict(message, { payment_id: null, user_id: 'u7', is_test: true }, `${message.mode} ${message.event}`)
+  t.hasStrict(toldTo(unmatched(), ...nodes)[0], { payment_id: 'pi_1', is_test: false })
 })
 
 t.test('a notification that was asked for is translated as a real one about something foreign', async (t) => {

@@ -2,7 +2,7 @@
 import type { WebhookTestFacts } from '@paylog/domain/webhook-tests/events'
 import type { CanonicalMessage } from './canonical.ts'
 import { canonicalName } from './canonicalNames.ts'
-import { messageNamed, unmatchedMessages } from './unmatched.ts'
+import { messageNamed, translatedMessages } from './unmatched.ts'
 
 /** The canonical messages of a simulated notification: it is about the provider's customer, and about nothing of ours. */
 export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
@@ -17,5 +17,5 @@ export function testMessages(facts: WebhookTestFacts): readonly CanonicalMessage
 }
 
 function translated(facts: WebhookTestFacts): readonly CanonicalMessage[] {
-  return facts.canonical_name === null ? unmatchedMessages(facts) : []
+  return facts.canonical_name === null ? translatedMessages(facts) : []
 }

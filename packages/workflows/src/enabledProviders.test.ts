@@ -17,6 +17,10 @@ const authorizeNet = {
   AUTHORIZE_NET_TRANSACTION_KEY: 'key',
   AUTHORIZE_NET_SIGNATURE_KEY: 'A'.repeat(128),
 }
+const testHosts = {
+  PAYPAL_API_BASE: 'https://api-m.sandbox.paypal.com',
+  AUTHORIZE_NET_API_BASE: 'https://apitest.authorize.net',
+}
 const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
 
 t.test('a provider is enabled when its credentials are set, and named as in the interface', async (t) => {
@@ -26,7 +30,7 @@ t.test('a provider is enabled when its credentials are set, and named as in the 
   t.same(await enabled(authorizeNet), ['authorize-net'])
   t.same(await enabled(sandbox), ['sandbox'])
   t.same(await enabled({ SANDBOX_WEBHOOK_SECRET: 'secret' }), [], 'the sandbox has to be asked for')
-  t.same(await enabled({ ...stripe, ...paypal, ...authorizeNet, ...sandbox }), [
+  t.same(await enabled({ ...stripe, ...paypal, ...authorizeNet, ...testHosts, ...sandbox }), [
     'stripe',
     'paypal',
     'authorize-net',
@@ -48,12 +52,25 @@ t.test('half of the credentials is a mistake, and every missing one is named', a
   t.same(credentialProblems(config({ SANDBOX_PROVIDER: 'true' })), [
     'SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true',
   ])
-  const several = { STRIPE_SECRET_KEY: 'x', PAYPAL_CLIENT_ID: 'x', SANDBOX_PROVIDER: 'true' }
+  const several = {
+    STRIPE_SECRET_KEY: 'sk_test_x',
+    PAYPAL_API_BASE: 'https://api-m.sandbox.paypal.com',
+    PAYPAL_CLIENT_ID: 'x',
+    SANDBOX_PROVIDER: 'true',
+  }
   t.equal(credentialProblems(config(several)).length, 4)
   t.same(credentialProblems(config({ ...stripe, ...paypal })), [])
   t.match(credentialProblems(config({ ...stripe, STRIPE_WEBHOOK_SECRET: ' , ' })), [
     /^STRIPE_WEBHOOK_SECRET is required/,
   ])
+})
+
+t.test('the sandbox is refused beside live credentials, which are named by their provider alone', async (t) => {
+  const live = { ...stripe, STRIPE_SECRET_KEY: 'sk_live_made_up' }
+  t.same(credentialProblems(config({ ...live, ...paypal, ...authorizeNet, ...sandbox })), [
+    'SANDBOX_PROVIDER must be false beside live credentials (stripe, paypal, authorize-net)',
+  ])
+  t.same(credentialProblems(config({ ...live, ...paypal, ...authorizeNet })), [])
 })
 
 t.test('the time for one call has bounds, and addresses are origins', async (t) => {

@@ -17,9 +17,16 @@ export type ProviderConfig = Readonly<StaticDecode<typeof ProviderConfig>>
 
 const plugins = Object.values(providerPlugins)
 
-/** One sentence for every credential that is missing beside others. */
+/** The providers with live credentials, by name. */
+export function liveProviders(config: ProviderConfig): readonly string[] {
+  return Object.entries(providerPlugins).flatMap(([name, { isLive }]) => (isLive(config) ? [name] : []))
+}
+
+/** One sentence for every credential that is missing beside others, and one for the sandbox beside live credentials. */
 export function credentialProblems(config: ProviderConfig): readonly string[] {
-  return plugins.flatMap(({ problems }) => problems(config))
+  const live = config.SANDBOX_PROVIDER ? liveProviders(config) : []
+  const beside = live.length > 0 ? [`SANDBOX_PROVIDER must be false beside live credentials (${live.join(', ')})`] : []
+  return [...plugins.flatMap(({ problems }) => problems(config)), ...beside]
 }
 
 /**

@@ -20,7 +20,7 @@ export function measureWorkflows(metrics: Metrics): {
   })
   const calls = metrics.durations({
     name: 'provider_call_duration_seconds',
-    help: 'Time of a call to a provider, by its outcome: ok, the kind of the failure, or failed',
+    help: 'Time of a call to a provider, by its outcome: ok, ok_throttled, throttled, the kind of the failure, or failed',
     labelNames: ['provider', 'operation', 'outcome'],
   })
   return {

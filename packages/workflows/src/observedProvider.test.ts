@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createPace } from '@paylog/providers/pacing'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
@@ -62,6 +63,25 @@ t.test('every call is told of with how it ended, and ends as it would have witho
     ],
   )
   t.ok(ends.every(({ seconds }) => seconds >= 0 && seconds < 10))
+})
+
+t.test('a call that was throttled is told apart, whether it went well in the end or not', async (t) => {
+  const { pause } = createPace({ perSecond: 0 })
+  const rateLimit = { retryAfterMs: null }
+  const { ends, provider } = watched({
+    ...sandbox,
+    createIntent: async (request) => {
+      pause(1)
+      if (request.provider_method_id) throw new ProviderError('unavailable', 'http_429', 'Slow down', { rateLimit })
+      return sandbox.createIntent(request)
+    },
+  })
+  await provider.createIntent(intent())
+  await t.rejects(provider.createIntent(intent({ provider_method_id: 'pm_1' })), { code: 'http_429' })
+  t.same(
+    ends.map(({ outcome }) => outcome),
+    ['ok_throttled', 'throttled'],
+  )
 })
 
 t.test('what answers at once still does, and is no call', async (t) => {

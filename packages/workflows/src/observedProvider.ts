@@ -1,6 +1,7 @@
 // Tells how the calls to a provider end, without a provider knowing of it.
 import { SpanKind } from '@opentelemetry/api'
 import { DomainError } from '@paylog/domain/errors'
+import { watchThrottling } from '@paylog/providers/pacing'
 import type { ProductCatalog } from '@paylog/providers/productCatalog'
 import type { Provider, ProviderMethods } from '@paylog/providers/provider'
 import { ProviderError } from '@paylog/providers/provider'
@@ -11,8 +12,8 @@ export type ProviderCallEnd = {
   /** The name of the call: `createIntent`, `methods.attachMethod`. */
   readonly operation: string
   /**
-   * `ok`, the kind of a ProviderError (`declined`, `unknown`, …), `refused` for what we do not take ourselves (a bad
-   * signature), or `failed`.
+   * `ok`; `ok_throttled` for one that went well after it was throttled; `throttled`; the kind of a ProviderError (`declined`,
+   * `unknown`, …); `refused` for what we do not take ourselves (a bad signature); or `failed`.
    */
   readonly outcome: string
   readonly seconds: number
@@ -31,6 +32,7 @@ type AtOnce<Calls> = {
 /** Calls that stay within the process: all that answer at once, which the compiler sees to, and `close`. */
 const local: Readonly<Record<AtOnce<Provider> | AtOnce<ProviderMethods> | AtOnce<ProductCatalog> | 'close', true>> = {
   checkAmount: true,
+  checkNotificationHeaders: true,
   isTestMethod: true,
   readNotification: true,
   keepsPrice: true,
@@ -45,9 +47,12 @@ export function observedProvider(provider: Provider, observe: ObserveProviderCal
     const attributes = { 'paylog.provider': id, 'paylog.operation': operation }
     return await inSpan({ name: `${id} ${operation}`, kind: SpanKind.CLIENT, attributes }, async (span) => {
       const start = performance.now()
+      const seen = { wasThrottled: false }
       let outcome = 'ok'
       try {
-        return await call()
+        const result = await watchThrottling(seen, call)
+        if (seen.wasThrottled) outcome = 'ok_throttled'
+        return result
       } catch (error) {
         outcome = outcomeOf(error)
         markFailed(span, outcome)
@@ -78,6 +83,6 @@ function observedCalls<Calls extends object>(
 }
 
 function outcomeOf(error: unknown): string {
-  if (error instanceof ProviderError) return error.kind
+  if (error instanceof ProviderError) return error.rateLimit === null ? error.kind : 'throttled'
   return error instanceof DomainError ? 'refused' : 'failed'
 }

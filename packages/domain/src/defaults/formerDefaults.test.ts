@@ -27,11 +27,12 @@ t.test('choices are numbered from 0 in their order, and what is chosen already k
   )
 })
 
-t.test('before an item stand the two that were chosen last before it, the latest first', async (t) => {
+t.test('before an item stand the eight that were chosen last before it, the latest first', async (t) => {
   t.same(formers('a'), { latest: null, former_ids: [] })
   t.same(formers('a', 'a'), { latest: 'a0', former_ids: [] })
   t.same(formers('b', 'a', 'b'), { latest: 'b1', former_ids: ['a'] })
-  t.same(formers('d', 'a', 'b', 'c', 'd'), { latest: 'd3', former_ids: ['c', 'b'] })
+  const many = formers('j', ...'abcdefghij')
+  t.same(many, { latest: 'j9', former_ids: [...'ihgfedcb'] })
 })
 
 t.test('what was chosen after an item changes nothing before it', async (t) => {

@@ -2,8 +2,11 @@
 import type { Fold } from '../messages.ts'
 import type { DefaultChoiceEvent, LatestChoice } from './events.ts'
 
-/** How far back: a request that died before it cleared its former leaves that to the next one. */
-const formersKept = 2
+/**
+ * How far back. A request that died, or was refused because its item changed at the same moment, leaves a choice behind
+ * that nobody clears for; several may follow each other when one owner changes the same items at once.
+ */
+const formersKept = 8
 
 export type Formers = {
   /** The latest choice of the list, whosever it is; none before the first. */

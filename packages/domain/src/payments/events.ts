@@ -71,6 +71,8 @@ export const paymentEvents = {
     attempt: Type.Integer(),
   }),
   ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
+  /** The provider throttled the create call until its time was over: nothing was done, and the same call is made again. */
+  ProviderCallThrottled: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
   /** A further create call is about to be made, after one that surely did nothing. */
   PaymentAttemptStarted: Type.Object({ ...facts, attempt: Type.Integer() }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),

@@ -2,6 +2,7 @@ import { given } from '@paylog/testing/givenWhenThen'
 import t from 'tap'
 import {
   initiatePayment,
+  recordCallThrottled,
   recordIntentCreated,
   recordIntentRefused,
   recordOutcomeUnknown,
@@ -98,6 +99,21 @@ t.test('an unknown outcome leaves the payment pending', async (t) => {
     .when((state) => recordOutcomeUnknown({ occurred_at: at(2), attempt: 1, reason: 'timeout' }, state))
     .then([{ type: 'ProviderOutcomeUnknown' }])
   t.match(state, { status: 'pending', intent_outcome: { kind: 'unknown' } })
+})
+
+t.test('a throttled create call leaves the payment pending, and says nothing of another call', async (t) => {
+  const throttle = (state: PaymentState) =>
+    recordCallThrottled({ occurred_at: at(2), attempt: 1, reason: 'rate_limit' }, state)
+  const throttled = given(t, paymentFold, initiated)
+    .when(throttle)
+    .then([{ type: 'ProviderCallThrottled', data: { attempt: 1, reason: 'rate_limit' } }])
+  t.match(throttled, { status: 'pending', intent_outcome: { kind: 'throttled' }, attempt: 1, was_unknown: false })
+  t.same([throttle(throttled), refuse(unavailable)(throttled)], [[], []])
+  t.match(create(throttled), [{ type: 'ProviderIntentCreated' }])
+  t.match(refuse(declined)(throttled), [{ type: 'PaymentAttemptFailed' }])
+  t.match(unknown()(throttled), [{ type: 'ProviderOutcomeUnknown' }])
+  for (const history of [[...initiated, ...created], afterUnknown, refusedBy(declined), refusedBy(unavailable)])
+    given(t, paymentFold, history).when(throttle).then([])
 })
 
 t.test('a refused create call fails the payment', async (t) => {

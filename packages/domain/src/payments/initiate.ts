@@ -93,6 +93,16 @@ export function recordOutcomeUnknown(
   ]
 }
 
+/** The provider throttled the call, which surely did nothing. Of another call of the same attempt that says nothing. */
+export function recordCallThrottled(
+  { occurred_at, attempt, reason }: CallResult & { readonly reason: string },
+  state: PaymentState,
+): PaymentEvent[] {
+  const payment = existing(state)
+  if (payment.intent_outcome.kind !== 'open') return []
+  return [{ type: 'ProviderCallThrottled', data: { ...factsOf(payment, occurred_at), attempt, reason } }]
+}
+
 /**
  * The provider refused the call, or was surely never reached. That one call did nothing says nothing about another one
  * of the same attempt whose outcome is unknown, and adds nothing to one that was refused.

@@ -42,7 +42,7 @@ export type Payment = Beginning & {
 
 /** How the call that creates the intent at the provider ended, as far as is known. */
 export type IntentOutcome =
-  | { readonly kind: 'open' | 'unknown' | 'created' }
+  | { readonly kind: 'open' | 'throttled' | 'unknown' | 'created' }
   | { readonly kind: 'refused'; readonly refusal: IntentRefusal; readonly message: string }
 
 export type PaymentState = NoPayment | Payment
@@ -74,9 +74,11 @@ function initiated({ data }: PaymentInitiated): Payment {
   }
 }
 
+type ProviderCallEnd = 'ProviderOutcomeUnknown' | 'ProviderCallThrottled'
+
 type EvidenceEvent = Exclude<
   PaymentEvent,
-  { type: 'PaymentInitiated' | 'ProviderIntentCreated' | 'ProviderOutcomeUnknown' | 'PaymentAttemptStarted' }
+  { type: 'PaymentInitiated' | 'ProviderIntentCreated' | ProviderCallEnd | 'PaymentAttemptStarted' }
 >
 
 type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
@@ -152,6 +154,8 @@ function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentIn
       }
     case 'ProviderOutcomeUnknown':
       return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'unknown' }, was_unknown: true }
+    case 'ProviderCallThrottled':
+      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'throttled' } }
     case 'PaymentAttemptStarted':
       return {
         ...payment,

@@ -21,6 +21,8 @@ export const WebhookLogEntry = Type.Object({
   payload: ClientObject(),
   response: Type.Object({
     node: Type.String({ description: 'The endpoint, by its name in the configuration' }),
+    test: Type.Boolean({ description: 'It was sent by a test or a simulation, and is about no payment' }),
+    requested_by: Nullable(Type.String({ description: 'The user whose session asked for the test; else null' })),
     ...ended,
     body: Nullable(Type.String({ description: 'The start of what the last attempt was answered' })),
     attempts: Type.Array(Type.Object({ at: Time, ms: Type.Integer(), ...ended }), {

@@ -1,8 +1,9 @@
 // Connections to the event store: each purpose has its own, and one that went silent is replaced.
 import { EventStoreDBClient } from '@eventstore/db-client'
+import type { Metadata } from '@grpc/grpc-js'
 import { guardBatchStreams } from '../append/batchStreamGuard.ts'
 import { guardConnecting } from './connectGuard.ts'
-import { refuseUnsupportedOptions } from './connectionString.ts'
+import { refuseUnsupportedOptions, splitPlainCredentials } from './connectionString.ts'
 import { withTimeout } from './failure.ts'
 import type { EventStoreTiming } from './timing.ts'
 
@@ -33,12 +34,17 @@ const defaultKeepAliveTimeoutMs = 10_000
 const distinctConnections = 1_000
 let opened = 0
 
-/** Connects with the first call, over a TCP connection of its own. */
+/**
+ * Connects with the first call, over a TCP connection of its own.
+ * @throws Error for an option that the client does not support, and for credentials that would be sent in plain text
+ */
 export function connect(connectionString: string): Connection {
   guardBatchStreams()
   guardConnecting()
   refuseUnsupportedOptions(connectionString)
-  const client = EventStoreDBClient.connectionString(distinct(connectionString))
+  const { address, authorization } = splitPlainCredentials(connectionString)
+  const client = EventStoreDBClient.connectionString(distinct(address))
+  if (authorization !== undefined) authorizeCalls(client, authorization)
   return {
     client,
     async close() {
@@ -86,11 +92,25 @@ function distinct(connectionString: string): string {
   return `${connectionString}${connectionString.includes('?') ? '&' : '?'}keepAliveTimeout=${timeoutMs}`
 }
 
+/** Every call asks `callArguments` for its metadata, the long-lived stream of appends included. */
+function authorizeCalls(client: EventStoreDBClient, authorization: string): void {
+  const callArguments = member(client, 'callArguments')
+  Reflect.set(client, 'callArguments', (...options: unknown[]) => {
+    const [metadata, ...rest]: [Metadata, ...unknown[]] = callArguments(...options)
+    metadata.set('authorization', authorization)
+    return [metadata, ...rest]
+  })
+}
+
+/** The client keeps what it is made of from the compiler, not from the program. */
+export function member(client: EventStoreDBClient, name: 'execute' | 'callArguments' | 'getChannel') {
+  const found: unknown = Reflect.get(client, name)
+  if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
+  return found
+}
+
 /** The client has no public way to do this; a channel that is only forgotten stays connected for half an hour. */
 async function closeChannel(client: EventStoreDBClient): Promise<void> {
-  const getChannel: unknown = Reflect.get(client, 'getChannel')
-  if (typeof getChannel !== 'function')
-    throw new Error('This version of @eventstore/db-client keeps its channel elsewhere')
-  const channel: { close(): void } = await getChannel()
+  const channel: { close(): void } = await member(client, 'getChannel')()
   channel.close()
 }

@@ -1,8 +1,7 @@
 // Below the client, which parses JSON and writes it anew: its connection, its credentials, but the bytes as they are.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { connect } from '../connection/connection.ts'
+import { connect, member } from '../connection/connection.ts'
 
 /** The generated stub's last overload takes everything. */
 type ReadParameters = Parameters<StreamsClient['read']>
@@ -75,13 +74,6 @@ export function createRawClient(options: {
       await connection.close()
     },
   }
-}
-
-/** The client keeps what it is made of from the compiler, not from the program. */
-export function member(client: EventStoreDBClient, name: 'execute' | 'callArguments') {
-  const found: unknown = Reflect.get(client, name)
-  if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
-  return found
 }
 
 /** gRPC statuses by which a server says no; everything else may pass, or leaves open what happened. */

@@ -148,13 +148,16 @@ async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent
   const close = () => reading.destroy(new Error('The event store was closed'))
   closing.addEventListener('abort', close)
   try {
-    for await (const { event } of reading) {
+    for await (const { event } of reading.iterator({ destroyOnReturn: false })) {
       silence.refresh()
       if (event) yield event
     }
   } finally {
     clearTimeout(silence)
     closing.removeEventListener('abort', close)
+    // A call whose messages nobody reads never ends, and the client (6.2.1) keeps every call until its end: one that is left
+    // early would stay in memory for as long as the process lives. How it ends concerns nobody any more.
+    reading.on('error', () => {}).resume()
     // Not waited for: the call may not even have begun, when no member of a cluster answers.
     void reading.cancel().catch(() => {})
   }

@@ -55,7 +55,9 @@ export type TransactionSummary = Static<typeof TransactionSummary>
 /** Without `transactions` when there are none. */
 export const transactionList = Compile(Type.Object({ transactions: maybe(Type.Array(TransactionSummary)) }))
 
-export const batchList = Compile(Type.Object({ batchList: maybe(Type.Array(Type.Object({ batchId: Id }))) }))
+export const batchList = Compile(
+  Type.Object({ batchList: maybe(Type.Array(Type.Object({ batchId: Id, settlementTimeUTC: Text }))) }),
+)
 
 export const createdProfile = Compile(Type.Object({ customerProfileId: Id }))
 /** Also in the answer that refuses a duplicate. */

@@ -1,10 +1,11 @@
 // One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
-import { answeredAt, unreadable } from '../answers.ts'
+import { answeredAt, rateLimitIn, unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
+import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
-import { repeatLost } from '../repeatLost.ts'
+import { repeatCall } from '../repeatCall.ts'
 import { envelope } from './answers.ts'
 import { parseExactJson } from './exactJson.ts'
 import { Refusal } from './refusals.ts'
@@ -35,7 +36,7 @@ export type Call<Schema extends TSchema> = {
 }
 
 export type Api = {
-  /** Sends a call once. @throws Refusal, ProviderError */
+  /** Sends a call once, and again only while it is throttled. @throws Refusal, ProviderError */
   once<Schema extends TSchema>(call: Call<Schema>): Promise<Answer<Static<Schema>>>
   /** Sends a call again when its answer is lost, which only suits calls that may be made twice. */
   repeatable<Schema extends TSchema>(call: Call<Schema>): Promise<Answer<Static<Schema>>>
@@ -45,13 +46,16 @@ export type Api = {
 /** A page of a list has up to a thousand lines. */
 const maxAnswerBytes = 4 * 1024 * 1024
 
-export function createApi({ account, apiBase }: { readonly account: Account; readonly apiBase: string }): Api {
-  const http = createHttpClient({ origin: apiBase, maxBytes: maxAnswerBytes })
-  const send = <Schema extends TSchema>(call: Call<Schema>, timeoutMs: number) =>
-    exchange(http, account, call, timeoutMs)
+export function createApi(options: { readonly account: Account; readonly apiBase: string; readonly pace: Pace }): Api {
+  const { account, apiBase: origin, pace } = options
+  const http = createHttpClient({ origin, pace, maxBytes: maxAnswerBytes })
+  const send = <Schema extends TSchema>(call: Call<Schema>, more: { readonly maxRepeats?: number } = {}) =>
+    repeatCall({ timeoutMs: call.deadline.leftMs(), pace, ...more }, (remainingMs) =>
+      exchange(http, account, call, remainingMs),
+    )
   return {
-    once: (call) => send(call, call.deadline.leftMs()),
-    repeatable: (call) => repeatLost(call.deadline.leftMs(), (remainingMs) => send(call, remainingMs)),
+    once: (call) => send(call, { maxRepeats: 0 }),
+    repeatable: (call) => send(call),
     close: () => http.close(),
   }
 }
@@ -81,9 +85,13 @@ async function exchange<Schema extends TSchema>(
 }
 
 /** Any other status than 200 does not come from the API itself, but from what stands in front of it. */
-function unusual({ status }: HttpAnswer): ProviderError {
+function unusual({ status, headers }: HttpAnswer): ProviderError {
+  // What names a time for another try has turned this one away.
+  const isThrottled = status === 429 || (status === 503 && headers['retry-after'] !== undefined)
   if (status === 400) return new ProviderError('rejected', 'http_400', 'Authorize.Net refused the request')
-  if (status >= 500 || status < 300 || status === 408)
+  if (!isThrottled && (status >= 500 || status < 300 || status === 408))
     return new ProviderError('unknown', `http_${status}`, 'Authorize.Net did not answer properly')
-  return new ProviderError('unavailable', `http_${status}`, 'Authorize.Net is not available')
+  return new ProviderError('unavailable', `http_${status}`, 'Authorize.Net is not available', {
+    rateLimit: isThrottled ? rateLimitIn(headers) : null,
+  })
 }

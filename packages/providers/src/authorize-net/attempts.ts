@@ -2,7 +2,7 @@
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { ProviderError } from '../provider.ts'
 import { type Transaction, type TransactionSummary, transactionDetails } from './answers.ts'
-import type { Answer, Api, Deadline } from './api.ts'
+import { type Answer, type Api, type Deadline, startDeadline } from './api.ts'
 import { findTransactions, type Search } from './findTransactions.ts'
 import { Refusal } from './refusals.ts'
 import { isRefund, statusOf, statusOfWord } from './statuses.ts'
@@ -17,6 +17,9 @@ const preference: Readonly<Record<PaymentStatus, number>> = {
   canceled: 3,
   pending: 4,
 }
+
+/** `timeoutMs` of one call for details. */
+export type AttemptSearch = Omit<Search, 'isEnough'> & { readonly api: Api; readonly timeoutMs: number }
 
 /** A payer tries a few times; of what lies beyond, the lists have told that it is worth less. */
 const maxDetails = 8
@@ -46,10 +49,7 @@ export async function readTransaction(
  * @returns all of the invoice, the best one first, and the time at which the lists were read
  * @throws ProviderError also when one of them says nothing that can be read
  */
-export async function findAttempts(
-  search: Omit<Search, 'isEnough'>,
-  known: Attempt | null,
-): Promise<Answer<readonly Attempt[]>> {
+export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<Answer<readonly Attempt[]>> {
   const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
   const hasSucceeded = (line: TransactionSummary) =>
     isKnown(line) ? known?.status === 'succeeded' : !isRefund(line) && worthOf(line) === preference.succeeded
@@ -67,7 +67,7 @@ const worthOf = ({ transactionStatus }: TransactionSummary) =>
   preference[statusOfWord(transactionStatus) ?? 'succeeded']
 
 async function readBest(
-  { api, deadline }: Pick<Search, 'api' | 'deadline'>,
+  { api, timeoutMs, deadline }: AttemptSearch,
   lines: readonly TransactionSummary[],
 ): Promise<Attempt[]> {
   const candidates = lines
@@ -77,7 +77,7 @@ async function readBest(
     .slice(0, maxDetails)
   const found: Attempt[] = []
   for (const { transId } of candidates) {
-    const answer = await readTransaction(api, transId, deadline)
+    const answer = await readTransaction(api, transId, startDeadline(Math.min(timeoutMs, deadline.leftMs())))
     if (!answer) throw contradiction()
     if (!isRefund(answer.body)) found.push({ ...answer, status: statusOf(answer.body) })
   }

@@ -1,4 +1,5 @@
 // Authorize.Net: payments by its hosted form (Accept Hosted), found again by their invoice number.
+import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { checkAmount } from './amounts.ts'
 import { completeNotification } from './completeNotification.ts'
@@ -7,7 +8,7 @@ import { createGateway } from './gateway.ts'
 import { createMethods } from './methods.ts'
 import { readNotification } from './readNotification.ts'
 import { retrieveIntent } from './retrieveIntent.ts'
-import { verifySignature } from './signature.ts'
+import { readSignature, verifySignature } from './signature.ts'
 
 export type AuthorizeNetOptions = {
   readonly apiLoginId: string
@@ -18,11 +19,14 @@ export type AuthorizeNetOptions = {
   readonly apiBase: string
   /** For all calls together that one request needs. */
   readonly timeoutMs: number
+  /** Calls; 0 for any number. */
+  readonly maxPerSecond: number
 }
 
 export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
   const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs } = options
-  const gateway = createGateway({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs })
+  const pace = createPace({ perSecond: options.maxPerSecond })
+  const gateway = createGateway({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs, pace })
   return {
     id: 'authorize-net',
     checkAmount,
@@ -41,6 +45,9 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     // The service has nothing where a product could be kept.
     catalog: null,
 
+    checkNotificationHeaders({ headers }) {
+      readSignature(headers['x-anet-signature'])
+    },
     async verifyNotification({ body, headers }) {
       verifySignature(signatureKeys, headers['x-anet-signature'], body)
     },

@@ -50,7 +50,7 @@ export async function completeNotification(
   const told = { ...completed, amount_cents }
   if (transaction.subscription) return invoice(told, transaction.subscription)
   if (notification.subscription) return told
-  return { ...told, statement: await statusStatement(gateway.api, told, { ...answer, status }, deadline) }
+  return { ...told, statement: await statusStatement(gateway, told, { ...answer, status }, deadline) }
 }
 
 /** @throws ProviderError when the transaction may still be reported */

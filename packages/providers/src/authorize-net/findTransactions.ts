@@ -1,29 +1,24 @@
 // The search for the transactions of one invoice. The gateway has no query for it: its lists are read, within bounds.
-import { ProviderError } from '../provider.ts'
-import { batchList, type TransactionSummary, transactionList } from './answers.ts'
-import type { Answer, Api, Deadline } from './api.ts'
+import type { TransactionSummary } from './answers.ts'
+import type { Answer } from './api.ts'
+import { tooMuch } from './searchErrors.ts'
+import { type Batch, clockMarginMs, type Reading, type Stretch, type TransactionLists } from './transactionLists.ts'
 
-/** The gateway's maximum. */
-const pageLength = 1_000
-const maxPages = 20
 /** One is closed per day and kind of payment. */
 const maxBatches = 200
 const parallelCalls = 4
 /** A batch is closed every day; weekends, holidays and a late processor are in this. */
 const settlingMs = 3 * 24 * 60 * 60 * 1000
-/** The longest that an authorization holds, or a review waits. With this a stretch is within the 31 days of one call. */
+/** The longest that an authorization holds, or a review waits. */
 const heldMs = 30 * 24 * 60 * 60 * 1000
-/** By so much the gateway's clock and ours may differ. */
-const clockMarginMs = 60 * 60 * 1000
 
-export type Search = {
-  readonly api: Api
+export type Search = Reading & {
+  readonly lists: TransactionLists
   readonly invoiceNumber: string
-  /** When its transactions were submitted, in ms since 1970. */
-  readonly submitted: { readonly first: number; readonly last: number }
+  /** When its transactions were submitted. */
+  readonly submitted: Stretch
   /** Whether to look for what was settled late, too. */
   readonly isWide: boolean
-  readonly deadline: Deadline
   /** Whether a transaction makes it needless to look for what was settled late. */
   readonly isEnough: (line: TransactionSummary) => boolean
 }
@@ -36,86 +31,45 @@ export type Search = {
  * a payment's only when a review or a late capture held it up. That is looked for only where a transaction is known to
  * exist: a payment that was never paid is asked about again and again, and would have months of batches read each time.
  *
- * What is not settled comes first: a transaction that moves between the two questions is then found by one of them.
+ * What is not settled comes first, and the list of batches is not older: a transaction that moves between the two
+ * questions is then found by one of them.
+ * @returns with the time of the oldest answer about what is not settled
  * @throws ProviderError also when there is too much to read
  */
 export async function findTransactions(search: Search): Promise<Answer<readonly TransactionSummary[]>> {
+  const { lists, invoiceNumber, deadline } = search
   const found = new Map<string, TransactionSummary>()
-  const take = (lines: readonly TransactionSummary[]) => {
-    for (const line of lines) if (line.invoiceNumber === search.invoiceNumber) found.set(line.transId, line)
+  const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
+  const answers: string[] = []
+  let asOf = search.asOf
+  const take = async (batch: Batch | null) => {
+    for await (const { byInvoice, answered_at, endedAt } of lists.pages(batch, submitted, search)) {
+      for (const line of byInvoice.get(invoiceNumber) ?? []) found.set(line.transId, line)
+      if (batch) continue
+      answers.push(answered_at)
+      asOf = Math.max(asOf, endedAt)
+    }
   }
-  let answered_at = await readList(search, 'getUnsettledTransactionList', {}, take)
+  await take(null)
   for (const stretch of stretchesOf(search, Date.now() + clockMarginMs)) {
-    const batches = await settledBatches(search, stretch)
-    answered_at = batches.answered_at
-    await inParallel(batches.body, (batchId) => readList(search, 'getTransactionList', { batchId }, take))
+    const all = await lists.batches(stretch, { deadline, asOf })
+    const batches = all.filter(({ settledAt }) => settledAt >= stretch.first && settledAt <= stretch.last)
+    if (batches.length > maxBatches) throw tooMuch()
+    await inParallel(batches, take)
     if ([...found.values()].some(search.isEnough)) break
   }
-  return { body: [...found.values()], answered_at }
+  return { body: [...found.values()], answered_at: answers.toSorted()[0] ?? '' }
 }
-
-type Stretch = { readonly first: number; readonly last: number }
 
 /** At least one, however the clocks differ. */
 function stretchesOf({ submitted, isWide }: Search, end: number): Stretch[] {
-  const first = earliest(submitted)
+  const first = submitted.first - clockMarginMs
   const usual = { first, last: Math.max(first, Math.min(end, submitted.last + settlingMs)) }
   const late = { first: usual.last, last: Math.min(end, submitted.last + heldMs) }
   return isWide && late.first < late.last ? [usual, late] : [usual]
 }
 
-async function settledBatches({ api, deadline }: Search, { first, last }: Stretch): Promise<Answer<readonly string[]>> {
-  const { body, answered_at } = await api.repeatable({
-    method: 'getSettledBatchList',
-    members: { firstSettlementDate: toSecond(first), lastSettlementDate: toSecond(last) },
-    answer: batchList,
-    deadline,
-  })
-  const batches = body.batchList ?? []
-  if (batches.length > maxBatches) throw tooMuch()
-  return { body: batches.map(({ batchId }) => batchId), answered_at }
-}
-
-const earliest = ({ first }: Search['submitted']) => first - clockMarginMs
-const toSecond = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`
-
-/**
- * Newest first, so that a list is left as soon as it is older than the payment.
- * @returns the time of the last answer
- */
-async function readList(
-  { api, submitted, deadline }: Search,
-  method: 'getUnsettledTransactionList' | 'getTransactionList',
-  members: object,
-  take: (lines: readonly TransactionSummary[]) => void,
-): Promise<string> {
-  for (let page = 1; page <= maxPages; page++) {
-    const { body, answered_at } = await api.repeatable({
-      method,
-      members: {
-        ...members,
-        sorting: { orderBy: 'submitTimeUTC', orderDescending: true },
-        // The offset counts pages.
-        paging: { limit: pageLength, offset: page },
-      },
-      answer: transactionList,
-      deadline,
-    })
-    const lines = body.transactions ?? []
-    take(lines)
-    const oldest = lines.at(-1)
-    if (!oldest || lines.length < pageLength || Date.parse(oldest.submitTimeUTC) < earliest(submitted))
-      return answered_at
-  }
-  throw tooMuch()
-}
-
-/** Not to have found it in a part of the lists says nothing. */
-function tooMuch(): ProviderError {
-  return new ProviderError('unknown', 'search_too_large', 'There are too many transactions to search')
-}
-
-async function inParallel(items: readonly string[], work: (item: string) => Promise<unknown>): Promise<void> {
+async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   let next = 0
   const lane = async () => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) {

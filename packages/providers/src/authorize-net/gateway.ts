@@ -1,13 +1,18 @@
 // The merchant account at Authorize.Net: its API, how long one request may take there, and its currency.
+import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
 import { within } from '../within.ts'
 import { merchantDetails } from './answers.ts'
 import { type Account, type Api, createApi, type Deadline, startDeadline } from './api.ts'
+import { createTransactionLists, type TransactionLists } from './transactionLists.ts'
 
 export type Gateway = {
   readonly api: Api
+  readonly lists: TransactionLists
   /** For all calls together that one request needs. */
   readonly timeoutMs: number
+  /** For a search through the lists: longer when nobody waits for it. */
+  searchMs(): number
   /**
    * The one currency that the account has, which no transaction names.
    * @returns `null` when it has several, or when the gateway does not say
@@ -22,6 +27,7 @@ export function createGateway(options: {
   readonly account: Account
   readonly apiBase: string
   readonly timeoutMs: number
+  readonly pace: Pace
 }): Gateway {
   const api = createApi(options)
   let known: string | null | undefined
@@ -40,7 +46,9 @@ export function createGateway(options: {
 
   return {
     api,
+    lists: createTransactionLists(api, options.timeoutMs),
     timeoutMs: options.timeoutMs,
+    searchMs: () => Math.max(options.timeoutMs, options.pace.patienceMs()),
     async currency(deadline) {
       if (known !== undefined) return known
       // A question that failed is asked again with the next transaction.

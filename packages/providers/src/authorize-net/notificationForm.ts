@@ -1,7 +1,7 @@
 // Authorize.Net's notifications as the gateway writes them. https://developer.authorize.net/api/reference/features/webhooks.html
 import { madeUpId, type NotificationForm } from '../notificationForm.ts'
 import { genericTypeOf } from './eventTypes.ts'
-import { readNotification } from './readNotification.ts'
+import { readLeniently } from './readNotification.ts'
 
 /** What the object is, by how the type begins; the longest beginnings first. */
 const entityNames: readonly (readonly [string, string])[] = [
@@ -51,7 +51,9 @@ export const authorizeNetForm: NotificationForm = {
     webhookId: id,
     payload: object,
   }),
-  objectPath: '/payload',
-  amountFields: 'authAmount (or amount), a number in major units such as 25.99',
-  readNotification,
+  keys: { type: 'eventType', object: 'payload' },
+  // The gateway's own objects have `authAmount`, or say what they are; their amounts are in major units.
+  isInMinorUnits: ({ amount, authAmount, entityName }) =>
+    Number.isInteger(amount) && authAmount === undefined && entityName === undefined,
+  read: ({ body }) => readLeniently(body),
 }

@@ -1,5 +1,5 @@
 // What there is to know of Authorize.Net before it is enabled.
-import { commaList, origin, text } from '@paylog/config/kinds'
+import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials } from '../providerPlugin.ts'
 import { authorizeNetForm } from './notificationForm.ts'
@@ -10,20 +10,26 @@ const credentials = [
   'AUTHORIZE_NET_SIGNATURE_KEY',
 ] as const
 
+const liveHosts = new Set(['https://api.authorize.net', 'https://api2.authorize.net'])
+
 export const authorizeNet = definePlugin({
   variables: {
     AUTHORIZE_NET_API_LOGIN_ID: Type.Optional(text()),
     AUTHORIZE_NET_TRANSACTION_KEY: Type.Optional(text()),
     AUTHORIZE_NET_SIGNATURE_KEY: Type.Optional(commaList()),
     AUTHORIZE_NET_API_BASE: origin('https://api.authorize.net'),
+    /** Authorize.Net publishes no limits. */
+    AUTHORIZE_NET_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
   problems: (settings) => missingCredentials(settings, credentials),
+  isLive: ({ AUTHORIZE_NET_API_LOGIN_ID: id, AUTHORIZE_NET_API_BASE: base }) => id !== undefined && liveHosts.has(base),
   async create(settings, timeoutMs) {
     const { AUTHORIZE_NET_API_LOGIN_ID: apiLoginId, AUTHORIZE_NET_TRANSACTION_KEY: transactionKey } = settings
     const { AUTHORIZE_NET_SIGNATURE_KEY: signatureKeys, AUTHORIZE_NET_API_BASE: apiBase } = settings
     if (!apiLoginId || !transactionKey || !signatureKeys) return undefined
     const { createAuthorizeNet } = await import('./authorizeNet.ts')
-    return createAuthorizeNet({ apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs })
+    const maxPerSecond = settings.AUTHORIZE_NET_MAX_PER_SECOND
+    return createAuthorizeNet({ apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs, maxPerSecond })
   },
   receiver: {
     operationId: 'receiveAuthorizeNetWebhook',

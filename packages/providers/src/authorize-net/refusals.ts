@@ -11,7 +11,7 @@ export class Refusal extends ProviderError {
 
   constructor({ code, text, answer }: { readonly code: string; readonly text: string; readonly answer: unknown }) {
     const kind = kindOf(code, text)
-    super(kind, code, messages[kind])
+    super(kind, code, messages[kind], { rateLimit: code === tooBusy ? { retryAfterMs: null } : null })
     this.#answer = answer
     this.#text = text
   }
@@ -26,6 +26,9 @@ export class Refusal extends ProviderError {
     return this.#text
   }
 }
+
+/** «The server is currently too busy, please try again later.» */
+const tooBusy = 'E00053'
 
 /** «The record cannot be found»: the customer that a call names, or one of the customer's methods. */
 export function isNotFound(error: unknown): boolean {
@@ -46,8 +49,8 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   E00011: 'unavailable',
   E00059: 'unavailable',
   E00124: 'unavailable',
-  // Too busy, and in maintenance.
-  E00053: 'unavailable',
+  [tooBusy]: 'unavailable',
+  // In maintenance.
   E00104: 'unavailable',
   /** «The transaction was unsuccessful.» */
   E00027: 'declined',

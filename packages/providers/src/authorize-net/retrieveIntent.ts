@@ -16,16 +16,19 @@ const payableMs = 24 * 60 * 60 * 1000
  * @throws ProviderError
  */
 export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
-  const { api } = gateway
-  const deadline = startDeadline(gateway.timeoutMs)
+  const { api, lists, timeoutMs } = gateway
+  const deadline = startDeadline(gateway.searchMs())
   const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
-  const answer = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, deadline)
+  const answer =
+    provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, startDeadline(timeoutMs))
   const known = answer && { ...answer, status: statusOf(answer.body) }
   // Before the search, which may leave no time for it.
   const currency = known && (await gateway.currency(deadline))
   const first = Date.parse(intent.created_at)
   const submitted = { first, last: first + payableMs }
-  const search = { api, invoiceNumber, submitted, isWide: provider_payment_id !== null, deadline }
+  const isWide = provider_payment_id !== null
+  const asOf = intent.as_of === undefined ? Date.now() : Date.parse(intent.as_of)
+  const search = { api, lists, timeoutMs, invoiceNumber, submitted, isWide, deadline, asOf }
   try {
     const { body: attempts, answered_at } = await findAttempts(search, known)
     const [best, ...others] = attempts

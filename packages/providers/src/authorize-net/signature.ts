@@ -17,9 +17,14 @@ function keyText(key: string): string {
  * @throws DomainError `invalid_signature`
  */
 export function verifySignature(keys: readonly string[], header: string | string[] | undefined, body: Buffer): void {
-  const [, hex] = typeof header === 'string' ? (/^sha512=([0-9a-f]{128})$/i.exec(header) ?? []) : []
-  if (!hex) throw new DomainError('invalid_signature', 'The X-ANET-Signature header is missing or malformed')
-  const given = Buffer.from(hex, 'hex')
+  const given = readSignature(header)
   const matches = keys.some((key) => timingSafeEqual(createHmac('sha512', keyText(key)).update(body).digest(), given))
   if (!matches) throw new DomainError('invalid_signature', 'The signature does not match the body')
+}
+
+/** @throws DomainError `invalid_signature` for a header that is malformed */
+export function readSignature(header: string | string[] | undefined): Buffer {
+  const [, hex] = typeof header === 'string' ? (/^sha512=([0-9a-f]{128})$/i.exec(header) ?? []) : []
+  if (!hex) throw new DomainError('invalid_signature', 'The X-ANET-Signature header is missing or malformed')
+  return Buffer.from(hex, 'hex')
 }

@@ -2,9 +2,10 @@
 import { unreadable } from '../answers.ts'
 import { statusOfGenericType } from '../genericEvent.ts'
 import type { ProviderNotification, Statement } from '../provider.ts'
-import type { Api, Deadline } from './api.ts'
+import type { Deadline } from './api.ts'
 import { type Attempt, findAttempts } from './attempts.ts'
 import { evidenceOf, ownInvoiceOf } from './evidence.ts'
+import type { Gateway } from './gateway.ts'
 
 /** Before and after a transaction, the attempts to pay the same invoice are no further away than this. */
 const attemptsMs = 24 * 60 * 60 * 1000
@@ -19,19 +20,19 @@ const attemptsMs = 24 * 60 * 60 * 1000
  * @throws ProviderError also when the other transactions cannot be told
  */
 export async function statusStatement(
-  api: Api,
+  gateway: Gateway,
   { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
   own: Attempt,
   deadline: Deadline,
 ): Promise<Statement> {
-  const best = await bestOf(api, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
+  const best = await bestOf(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
   const provider_time = repeatsEvent ? occurred_at : best.answered_at
   return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
 }
 
 async function bestOf(
-  api: Api,
+  gateway: Gateway,
   own: Attempt,
   { submittedAt, deadline }: { readonly submittedAt: string; readonly deadline: Deadline },
 ): Promise<Attempt> {
@@ -40,6 +41,7 @@ async function bestOf(
   const at = Date.parse(submittedAt)
   if (Number.isNaN(at)) throw unreadable('unreadable_answer')
   const submitted = { first: at - attemptsMs, last: at + attemptsMs }
-  const { body: attempts } = await findAttempts({ api, invoiceNumber, submitted, isWide: true, deadline }, own)
+  const search = { ...gateway, invoiceNumber, submitted, isWide: true, deadline, asOf: Date.now() }
+  const { body: attempts } = await findAttempts(search, own)
   return attempts[0] ?? own
 }

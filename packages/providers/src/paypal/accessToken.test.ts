@@ -3,6 +3,7 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createHttpClient } from '../http.ts'
+import { unpaced } from '../testing/unpaced.ts'
 import { createAccessTokens } from './accessToken.ts'
 import { createRequest, paypalFor, startPaypal } from './testing/testPaypal.ts'
 
@@ -74,7 +75,6 @@ t.test('no token, whatever the reason: nothing was asked', async (t) => {
     { kind: 'drop', commits: true },
     { kind: 'hang', commits: true },
     { kind: 'status', status: 500, commits: false },
-    { kind: 'status', status: 429, commits: false },
     { kind: 'garbage', commits: true },
   ]
   for (const fault of faults) {
@@ -90,7 +90,7 @@ t.test('no token, whatever the reason: nothing was asked', async (t) => {
 
 t.test('waits for a token no longer than it may, and not because of a question that others asked', async (t) => {
   const { fake } = await startPaypal(t)
-  const http = createHttpClient({ origin: fake.apiBase })
+  const http = createHttpClient({ origin: fake.apiBase, pace: unpaced })
   t.teardown(() => http.close())
   const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
   fake.tokenFaults.next({ kind: 'hang', commits: false })

@@ -1,9 +1,10 @@
 // The token that PayPal gives for our credentials, kept as long as it is good for.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseJson } from '../answers.ts'
+import { parseJson, rateLimitIn } from '../answers.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
-import { ProviderError } from '../provider.ts'
+import { noTurn, withUrgency } from '../pacing.ts'
+import { ProviderError, type RateLimit } from '../provider.ts'
 import { within } from '../within.ts'
 
 export type AccessTokens = {
@@ -50,7 +51,8 @@ export function createAccessTokens(options: {
       if (joined) await within(timeoutMs, joined, tooLate).catch(() => undefined)
       const token = goodToken()
       if (token !== undefined) return token
-      asking ??= ask().finally(() => {
+      // Payers may wait for it as well.
+      asking ??= withUrgency('payer', ask).finally(() => {
         asking = undefined
       })
       return within(giveUpAt - performance.now(), asking, tooLate)
@@ -77,9 +79,11 @@ async function askForToken(options: Parameters<typeof createAccessTokens>[0]): P
       timeoutMs: options.timeoutMs,
     })
   } catch (cause) {
+    if (cause instanceof ProviderError && cause.code === noTurn) throw cause
     throw noToken('token_not_answered', cause)
   }
-  const { status, text } = answer
+  const { status, text, headers } = answer
+  if (status === 429) throw noToken('token_rate_limited', undefined, rateLimitIn(headers))
   if (status === 400 || status === 401 || status === 403) throw noToken('credentials_refused')
   const parsed = parseJson(text)
   if (status !== 200 || !tokenAnswer.Check(parsed)) throw noToken(`token_status_${status}`)
@@ -90,6 +94,6 @@ function tooLate(): never {
   throw noToken('token_not_answered')
 }
 
-function noToken(code: string, cause?: unknown): ProviderError {
-  return new ProviderError('unavailable', code, 'PayPal gave no access', { cause })
+function noToken(code: string, cause?: unknown, rateLimit: RateLimit | null = null): ProviderError {
+  return new ProviderError('unavailable', code, 'PayPal gave no access', { cause, rateLimit })
 }

@@ -13,7 +13,14 @@ async function paypalBeside(t: Test, listener: RequestListener) {
     response.end('{"access_token":"A21AA","expires_in":32400}')
   })
   const apiBase = await listen(t, server)
-  const options = { clientId: 'id', clientSecret: 'secret', webhookIds: ['W1'], apiBase, timeoutMs: 440 }
+  const options = {
+    clientId: 'id',
+    clientSecret: 'secret',
+    webhookIds: ['W1'],
+    apiBase,
+    timeoutMs: 440,
+    maxPerSecond: 0,
+  }
   const paypal = createPaypal(options)
   t.teardown(() => paypal.close())
   return paypal

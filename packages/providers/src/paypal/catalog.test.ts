@@ -126,7 +126,7 @@ t.test('PayPal has the last word about what may be too long', async (t) => {
 })
 
 t.test('too many calls are made again later', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t, { pausesMs: [300, 600, 1_200] })
+  const { fake, catalog } = await catalogUnderTest(t, { patienceMs: 10_000 })
   fake.catalog.limit.set({ perSecond: 10 })
   const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
   const put = products.map((product) =>
@@ -147,12 +147,15 @@ t.test('too many calls are made again later', async (t) => {
 })
 
 t.test('a provider that goes on being called too often is unavailable, and says for how long', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogUnderTest(t, { timeoutMs: 500 })
   fake.catalog.limit.set({ perSecond: 0, retryAfter: '7' })
   const refused = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
   await t.rejects(put(catalog, ticket), refused)
   fake.catalog.limit.set({ perSecond: 0 })
-  await t.rejects(put(catalogAt(t, fake), ticket), { ...refused, rateLimit: { retryAfterMs: null } })
+  await t.rejects(put(catalogAt(t, fake, { timeoutMs: 500 }), ticket), {
+    ...refused,
+    rateLimit: { retryAfterMs: null },
+  })
   t.equal(fake.catalog.products.size, 0)
 })
 

@@ -1,5 +1,5 @@
 // Brings products to PayPal: each is one of the catalogue, and a recurring one has a billing plan.
-import type { Pace } from '../pacing.ts'
+import { withUrgency } from '../pacing.ts'
 import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
 import { toMoney } from './amounts.ts'
@@ -13,14 +13,12 @@ const maxDescriptionLength = 256
 
 const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
 
-/** @param pace of every single call. The limit of time is that of a single call too, from when it is its turn. */
-export function createCatalog(client: PaypalClient, pace: Pace): ProductCatalog {
-  const paced: PaypalClient = { ...client, call: (...args) => pace(() => client.call(...args)) }
+export function createCatalog(client: PaypalClient): ProductCatalog {
   return {
     // PayPal asks for the price of what is paid once with each order.
     keepsPrice: ({ price }) => price.recurring !== null,
     checkProduct,
-    putProduct: (request) => putProduct(paced, request),
+    putProduct: (request) => withUrgency('background', () => putProduct(client, request)),
   }
 }
 

@@ -1,6 +1,7 @@
-// Calls to PayPal's API: with a token, with a key, and again when an answer was lost.
+// Calls to PayPal's API: with a token, with a key, and again when one was throttled or an answer was lost.
 import { createHttpClient, type HttpAnswer, type HttpRequest } from '../http.ts'
-import { repeatLost } from '../repeatLost.ts'
+import type { Pace } from '../pacing.ts'
+import { repeatCall } from '../repeatCall.ts'
 import { createAccessTokens } from './accessToken.ts'
 import { type Refusal, refusalIn } from './refusals.ts'
 
@@ -32,18 +33,19 @@ export type PaypalClient = {
 
 /**
  * @param options `apiBase` is an origin; `timeoutMs` is for all tries of one call together; `repeats` says whether a call
- *   whose answer was lost is made again
+ *   whose answer was lost is made again; `pace` is shared by all clients of PayPal
  */
 export function createPaypalClient(options: {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiBase: string
   readonly timeoutMs: number
+  readonly pace: Pace
   readonly maxConnections?: number
   readonly repeats?: boolean
 }): PaypalClient {
-  const { apiBase: origin, maxConnections, repeats = true } = options
-  const http = createHttpClient({ origin, ...(maxConnections === undefined ? {} : { maxConnections }) })
+  const { apiBase: origin, pace, maxConnections, repeats = true } = options
+  const http = createHttpClient({ origin, pace, ...(maxConnections === undefined ? {} : { maxConnections }) })
   const tokens = createAccessTokens({ http, ...options })
 
   async function attempt(call: PaypalCall, timeoutMs: number): Promise<HttpAnswer> {
@@ -65,7 +67,7 @@ export function createPaypalClient(options: {
         const isSuccess = answer.status >= 200 && answer.status <= 299
         return isSuccess ? { refusal: null, value: read(answer) } : { refusal: refusalIn(answer), answer }
       }
-      return repeats ? repeatLost(timeoutMs, attemptOnce) : attemptOnce(timeoutMs)
+      return repeatCall({ timeoutMs, pace, ...(repeats ? {} : { maxRepeats: 0 }) }, attemptOnce)
     },
     timeoutMs: options.timeoutMs,
     close: () => http.close(),

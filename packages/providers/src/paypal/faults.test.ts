@@ -86,13 +86,6 @@ t.test('a late answer within the time is an answer', async (t) => {
   t.equal(fake.callsTo(/orders/).length, 1)
 })
 
-t.test('too many requests: nothing was done, and it is not tried again at once', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
-  fake.faults.always({ kind: 'status', status: 429, commits: false })
-  await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'rate_limited' })
-  t.equal(fake.callsTo(/orders/).length, 1)
-})
-
 t.test('nobody at the address: nothing was done', async (t) => {
   const { fake } = await startPaypal(t)
   const paypal = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
@@ -113,9 +106,10 @@ t.test('what is unknown stays unknown when a further try does not reach PayPal',
   await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'econnrefused' }, 'a call of its own')
 })
 
-t.test('what is unknown stays unknown when a further try is refused', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
-  fake.faults.next({ kind: 'drop', commits: true }, { kind: 'status', status: 429, commits: false })
+t.test('a call whose answer was lost stays unknown when every further try is throttled', async (t) => {
+  const { fake, paypal } = await startPaypal(t, { timeoutMs: 1_000 })
+  fake.faults.next({ kind: 'drop', commits: true })
+  fake.faults.always({ kind: 'status', status: 429, commits: false })
   await t.rejects(paypal.createIntent(createRequest), unknown)
   t.equal(fake.orders.size, 1)
 })

@@ -52,7 +52,6 @@ export const paypalForm: NotificationForm = {
       links: [],
     }
   },
-  objectPath: '/resource',
-  amountFields: 'amount (or purchase_units[0].amount) with currency_code and value, a decimal such as "25.99"',
-  readNotification,
+  keys: { type: 'event_type', object: 'resource' },
+  read: ({ body }) => readNotification(body),
 }

@@ -7,14 +7,11 @@ import { createPaypalClient } from './client.ts'
 import { readNotification } from './notifications.ts'
 import { captureOrder, createOrder, retrieveOrder } from './orders.ts'
 import { createVault } from './vault.ts'
-import { createVerifier } from './verification.ts'
-
-/** PayPal publishes no limits; it turns away what looks like abuse. */
-const catalogPace = { perSecond: 10, concurrency: 5 }
+import { createVerifier, readSignature } from './verification.ts'
 
 /**
  * @param options `webhookIds` are PayPal's ids of our webhook, several during a rotation; `apiBase` is an origin;
- *   `timeoutMs` is for all tries of one call together
+ *   `timeoutMs` is for all tries of one call together; `maxPerSecond` calls, 0 for any number
  */
 export function createPaypal(options: {
   readonly clientId: string
@@ -22,9 +19,11 @@ export function createPaypal(options: {
   readonly webhookIds: readonly string[]
   readonly apiBase: string
   readonly timeoutMs: number
+  readonly maxPerSecond: number
 }): Provider {
-  const client = createPaypalClient(options)
-  const verifier = createVerifier(options)
+  const pace = createPace({ perSecond: options.maxPerSecond })
+  const client = createPaypalClient({ ...options, pace })
+  const verifier = createVerifier({ ...options, pace })
   return {
     id: 'paypal',
     checkAmount,
@@ -39,8 +38,11 @@ export function createPaypal(options: {
 
     createSetupIntent: null,
     methods: createVault(client),
-    catalog: createCatalog(client, createPace(catalogPace)),
+    catalog: createCatalog(client),
 
+    checkNotificationHeaders({ headers }) {
+      readSignature(headers)
+    },
     verifyNotification: verifier.verify,
     readNotification,
     completeNotification: null,

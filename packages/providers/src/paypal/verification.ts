@@ -3,6 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { readAnswer } from '../http.ts'
+import { withUrgency } from '../pacing.ts'
 import { ProviderError, type SignedNotification } from '../provider.ts'
 import { createPaypalClient, type PaypalClient } from './client.ts'
 import { parseNotification } from './notificationText.ts'
@@ -51,7 +52,7 @@ export function createVerifier(
         throw new ProviderError('unavailable', 'verification_busy', 'Too many notifications are being verified')
       underWay++
       try {
-        await ask(client, webhookIds, question)
+        await withUrgency('notification', () => ask(client, webhookIds, question))
       } finally {
         underWay--
       }
@@ -64,14 +65,18 @@ type Question = { readonly signature: Readonly<Record<string, string>>; readonly
 
 /** @throws DomainError for what need not be asked about */
 function questionAbout({ headers, body }: Pick<SignedNotification, 'headers' | 'body'>): Question {
-  const signature = {
+  return { signature: readSignature(headers), text: parseNotification(body).text }
+}
+
+/** @throws DomainError `invalid_signature` for a header that is missing, malformed or names a certificate of somebody else */
+export function readSignature(headers: SignedNotification['headers']): Question['signature'] {
+  return {
     auth_algo: single(headers, 'paypal-auth-algo'),
     cert_url: certificateUrl(single(headers, 'paypal-cert-url')),
     transmission_id: single(headers, 'paypal-transmission-id'),
     transmission_sig: single(headers, 'paypal-transmission-sig'),
     transmission_time: single(headers, 'paypal-transmission-time'),
   }
-  return { signature, text: parseNotification(body).text }
 }
 
 async function ask(client: PaypalClient, webhookIds: readonly string[], { signature, text }: Question): Promise<void> {

@@ -14,6 +14,7 @@ export const sandbox = definePlugin({
     isAskedFor && webhookSecrets.length === 0
       ? ['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true']
       : [],
+  isLive: () => false,
   async create({ SANDBOX_PROVIDER: isAskedFor, SANDBOX_WEBHOOK_SECRET: webhookSecrets }) {
     return isAskedFor && webhookSecrets ? createSandbox({ webhookSecrets }) : undefined
   },

@@ -4,7 +4,7 @@ import { notificationJson } from '../notificationJson.ts'
 import type { Provider, ProviderNotification } from '../provider.ts'
 import { sandboxCatalog } from './catalog.ts'
 import { cards, declined, declinedCard, sandboxMethods } from './methods.ts'
-import { verifySandboxSignature } from './signature.ts'
+import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
 
 /** Its notifications have the provider-neutral shape, and no other. */
 const dialect: GenericDialect = {
@@ -13,7 +13,7 @@ const dialect: GenericDialect = {
 }
 
 /** @throws DomainError `invalid_request` when it is no notification */
-export function readNotification(body: Buffer): ProviderNotification {
+function readNotification(body: Buffer): ProviderNotification {
   return readGenericEvent(notificationJson(body).json, dialect)
 }
 
@@ -45,6 +45,9 @@ export function createSandbox(options: { readonly webhookSecrets: readonly strin
     methods: sandboxMethods,
     catalog: sandboxCatalog,
 
+    checkNotificationHeaders({ headers, now }) {
+      readSandboxSignature(headers['sandbox-signature'], now)
+    },
     async verifyNotification({ body, headers, now }) {
       verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)
     },

@@ -24,12 +24,20 @@ export function verifySandboxSignature(
   body: Buffer,
   now: Date,
 ): void {
+  const { timestamp, given } = readSandboxSignature(header, now)
+  if (!secrets.some((secret) => timingSafeEqual(mac(secret, timestamp, body), given)))
+    throw new DomainError('invalid_signature', 'The signature does not match the body')
+}
+
+/** @throws DomainError `invalid_signature` for a header that is malformed, or whose time is too far from `now` */
+export function readSandboxSignature(
+  header: string | string[] | undefined,
+  now: Date,
+): { readonly timestamp: string; readonly given: Buffer } {
   const [, timestamp, hex] = typeof header === 'string' ? (/^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? []) : []
   if (!timestamp || !hex)
     throw new DomainError('invalid_signature', 'The sandbox-signature header is missing or malformed')
-  const given = Buffer.from(hex, 'hex')
-  if (!secrets.some((secret) => timingSafeEqual(mac(secret, timestamp, body), given)))
-    throw new DomainError('invalid_signature', 'The signature does not match the body')
   if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > signatureToleranceSeconds)
     throw new DomainError('invalid_signature', `The signature is not from within ${signatureToleranceSeconds} seconds`)
+  return { timestamp, given: Buffer.from(hex, 'hex') }
 }

@@ -2,8 +2,9 @@
 import Stripe from 'stripe'
 import { parseJson, rateLimitIn, unreadable } from '../answers.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
+import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
-import { repeatLost } from '../repeatLost.ts'
+import { repeatCall } from '../repeatCall.ts'
 import { closedMessage, isBusyOrClosed, refusalOf } from './refusals.ts'
 
 /** To be spread into the options of every request of one question. */
@@ -11,7 +12,7 @@ export type TimeLeft = () => { readonly timeout: number }
 
 export type StripeApi = {
   /**
-   * Asks, and asks again when the answer was lost: the same requests, so those that change something carry keys.
+   * Asks, and asks again when it was throttled or the answer was lost: the same requests, so those that change something carry keys.
    * @throws ProviderError
    */
   ask<Answer>(question: (stripe: Stripe, timeLeft: TimeLeft) => Promise<Answer>): Promise<Answer>
@@ -23,13 +24,15 @@ export function createStripeApi(options: {
   readonly secretKey: string
   readonly apiBase: string
   readonly timeoutMs: number
+  readonly pace: Pace
 }): StripeApi {
-  const http = createHttpClient({ origin: options.apiBase })
+  const { apiBase: origin, pace, timeoutMs } = options
+  const http = createHttpClient({ origin, pace })
   // What repeats a call is below, and only that.
   const stripe = new Stripe(options.secretKey, { httpClient: onOurs(http), maxNetworkRetries: 0, telemetry: false })
   return {
     ask: (question) =>
-      repeatLost(options.timeoutMs, async (remainingMs) => {
+      repeatCall({ timeoutMs, pace }, async (remainingMs) => {
         const giveUpAt = performance.now() + remainingMs
         try {
           return await question(stripe, () => ({ timeout: Math.max(1, Math.floor(giveUpAt - performance.now())) }))

@@ -1,5 +1,5 @@
 // Products and their prices at Stripe. https://docs.stripe.com/api/products
-import { createPace, type Pace } from '../pacing.ts'
+import { withUrgency } from '../pacing.ts'
 import type { CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
 import { toStripeAmount } from './amounts.ts'
@@ -7,18 +7,11 @@ import type { StripeApi } from './api.ts'
 import { createPrice, isPriceOf, listPrices, settlePrice } from './catalogPrices.ts'
 import { putProductItself } from './catalogProduct.ts'
 
-/**
- * Stripe takes 25 requests a second in a sandbox, and as many of one kind in live mode (100 in all). What is left is for
- * payments. https://docs.stripe.com/rate-limits
- */
-const limits = { perSecond: 20, concurrency: 8 }
-
 /** How often it is looked again when somebody else works on the same product. */
 const maxRounds = 5
 
-export function createCatalog(api: StripeApi, pace: Pace = createPace(limits)): ProductCatalog {
-  // Each call waits for its turn first, so that its limit of time is its own.
-  const ask: StripeApi['ask'] = (question) => pace(() => api.ask(question))
+export function createCatalog(api: StripeApi): ProductCatalog {
+  const ask: StripeApi['ask'] = (question) => withUrgency('background', () => api.ask(question))
   return {
     keepsPrice: () => true,
     checkProduct: (product) => void unitAmountOf(product),

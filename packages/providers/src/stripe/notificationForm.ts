@@ -24,18 +24,17 @@ export const stripeForm: NotificationForm = {
     'customer.deleted': 'customer.deleted',
   },
   leastObject: ({ id }) => ({ id: madeUpId(id) }),
-  envelope: ({ id, type, at, object }) => ({
+  envelope: ({ id, type, at, object, beside }) => ({
     id: `evt_${madeUpId(id)}`,
     object: 'event',
     api_version: null,
     created: Math.floor(at.getTime() / 1000),
-    data: { object },
+    data: { ...beside, object },
     livemode: false,
     pending_webhooks: 1,
     request: { id: null, idempotency_key: null },
     type,
   }),
-  objectPath: '/data/object',
-  amountFields: 'amount, an integer in the smallest unit of the currency, and currency, three letters',
-  readNotification,
+  keys: { type: 'type', object: 'data' },
+  read: ({ body }) => readNotification(body),
 }

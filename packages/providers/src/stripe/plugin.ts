@@ -1,21 +1,28 @@
 // What there is to know of Stripe before it is enabled.
-import { commaList, origin, text } from '@paylog/config/kinds'
+import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials } from '../providerPlugin.ts'
 import { stripeForm } from './notificationForm.ts'
+
+const liveHost = 'https://api.stripe.com'
 
 export const stripe = definePlugin({
   variables: {
     STRIPE_SECRET_KEY: Type.Optional(text()),
     STRIPE_WEBHOOK_SECRET: Type.Optional(commaList()),
-    STRIPE_API_BASE: origin('https://api.stripe.com'),
+    STRIPE_API_BASE: origin(liveHost),
+    /** Stripe takes 25 requests a second in a sandbox, and 100 in live mode: https://docs.stripe.com/rate-limits */
+    STRIPE_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
   problems: (settings) => missingCredentials(settings, ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']),
+  isLive: ({ STRIPE_SECRET_KEY: key, STRIPE_API_BASE: base }) =>
+    key !== undefined && (/^[rs]k_live_/.test(key) || (base === liveHost && !/^[rs]k_test_/.test(key))),
   async create(settings, timeoutMs) {
     const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecrets, STRIPE_API_BASE: apiBase } = settings
     if (!secretKey || !webhookSecrets) return undefined
     const { createStripe } = await import('./stripe.ts')
-    return createStripe({ secretKey, webhookSecrets, apiBase, timeoutMs })
+    const maxPerSecond = settings.STRIPE_MAX_PER_SECOND
+    return createStripe({ secretKey, webhookSecrets, apiBase, timeoutMs, maxPerSecond })
   },
   receiver: {
     operationId: 'receiveStripeWebhook',

@@ -201,14 +201,6 @@ t.test('a 500 that Stripe keeps for the key stays unknown, and the intent can be
   t.equal((await stripe.findIntents(request.payment_id)).length, 1)
 })
 
-t.test('too many requests do nothing, and the same key works later', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
-  fake.refuseNext({ status: 429, error: { type: 'invalid_request_error', code: 'rate_limit', message: 'Slow down' } })
-  await t.rejects(stripe.createIntent(request), of('unavailable', 'rate_limit'))
-  t.equal(fake.calls.length, 1, 'which is not asked again at once')
-  await t.resolves(stripe.createIntent(request))
-})
-
 t.test('the same key with other parameters is no answer to either question', async (t) => {
   const { stripe } = await stripeUnderTest(t, { timeoutMs: 440 })
   await stripe.createIntent(request)

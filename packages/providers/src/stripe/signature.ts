@@ -17,17 +17,21 @@ export function verifyStripeSignature(
   body: Buffer,
   now: Date,
 ): void {
-  const { timestamp, signatures } = parse(header)
+  const { timestamp, signatures } = readStripeSignature(header, now)
   // The whole secret is the key, with its prefix and without any decoding.
   const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest())
   const isSigned = signatures.some((given) => expected.some((mac) => timingSafeEqual(mac, given)))
   if (!isSigned) throw new DomainError('invalid_signature', 'The signature does not match the body')
-  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds)
-    throw new DomainError('invalid_signature', `The signature is not from within ${toleranceSeconds} seconds`)
 }
 
-/** Stripe signs with each of its secrets during a rotation, and adds schemes; unknown ones say nothing. */
-function parse(header: string | string[] | undefined): { timestamp: string; signatures: readonly Buffer[] } {
+/**
+ * Stripe signs with each of its secrets during a rotation, and adds schemes; unknown ones say nothing.
+ * @throws DomainError `invalid_signature` for a header that is malformed, or whose time is too far from `now`
+ */
+export function readStripeSignature(
+  header: string | string[] | undefined,
+  now: Date,
+): { timestamp: string; signatures: readonly Buffer[] } {
   const parts = typeof header === 'string' ? header.split(',') : []
   const [timestamp, ...others] = parts.filter((part) => part.startsWith('t=')).map((part) => part.slice(2))
   const signatures = parts
@@ -35,5 +39,7 @@ function parse(header: string | string[] | undefined): { timestamp: string; sign
     .map((part) => Buffer.from(part.slice(3), 'hex'))
   if (timestamp === undefined || others.length > 0 || !/^\d{1,12}$/.test(timestamp) || signatures.length === 0)
     throw new DomainError('invalid_signature', 'The stripe-signature header is missing or malformed')
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds)
+    throw new DomainError('invalid_signature', `The signature is not from within ${toleranceSeconds} seconds`)
   return { timestamp, signatures }
 }

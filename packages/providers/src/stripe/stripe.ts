@@ -1,4 +1,5 @@
 // Stripe. https://docs.stripe.com/api
+import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { checkStripeAmount } from './amounts.ts'
 import { createStripeApi } from './api.ts'
@@ -7,19 +8,21 @@ import { cancelIntent, createIntent, findIntents, retrieveIntent } from './inten
 import { createMethods } from './methods.ts'
 import { readNotification } from './notification.ts'
 import { createSetupIntent } from './setupIntents.ts'
-import { verifyStripeSignature } from './signature.ts'
+import { readStripeSignature, verifyStripeSignature } from './signature.ts'
 
 /**
  * @param options `secretKey` secret or restricted, live or test; `webhookSecrets` of the notifications' signature, several
- *   during a rotation; `apiBase` an origin; `timeoutMs` for all tries of a call together
+ *   during a rotation; `apiBase` an origin; `timeoutMs` for all tries of a call together; `maxPerSecond` calls, 0 for any
+ *   number
  */
 export function createStripe(options: {
   readonly secretKey: string
   readonly webhookSecrets: readonly string[]
   readonly apiBase: string
   readonly timeoutMs: number
+  readonly maxPerSecond: number
 }): Provider {
-  const api = createStripeApi(options)
+  const api = createStripeApi({ ...options, pace: createPace({ perSecond: options.maxPerSecond }) })
   const isTestKey = /^[sr]k_test_/.test(options.secretKey)
   return {
     id: 'stripe',
@@ -37,6 +40,9 @@ export function createStripe(options: {
     methods: createMethods(api),
     catalog: createCatalog(api),
 
+    checkNotificationHeaders({ headers, now }) {
+      readStripeSignature(headers['stripe-signature'], now)
+    },
     async verifyNotification({ body, headers, now }) {
       verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)
     },

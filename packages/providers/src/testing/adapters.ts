@@ -8,7 +8,8 @@ import { createPaypal } from '../paypal/paypal.ts'
 import type { Provider } from '../provider.ts'
 import { createStripe } from '../stripe/stripe.ts'
 
-type Time = { readonly timeoutMs?: number }
+/** Unpaced unless a test is about it. */
+type Time = { readonly timeoutMs?: number; readonly maxPerSecond?: number }
 const usualTimeoutMs = 5_000
 
 type StripeAccount = Pick<FakeStripe, 'origin' | 'secretKey' | 'webhookSecret'>
@@ -16,9 +17,9 @@ type StripeAccount = Pick<FakeStripe, 'origin' | 'secretKey' | 'webhookSecret'>
 export function connectStripe(
   t: Test,
   { origin: apiBase, secretKey, webhookSecret }: StripeAccount,
-  { timeoutMs = usualTimeoutMs }: Time = {},
+  { timeoutMs = usualTimeoutMs, maxPerSecond = 0 }: Time = {},
 ): Provider {
-  return closing(t, createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs }))
+  return closing(t, createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs, maxPerSecond }))
 }
 
 type PaypalAccount = Pick<FakePaypal, 'apiBase' | 'clientId' | 'clientSecret' | 'webhookIds'>
@@ -26,9 +27,9 @@ type PaypalAccount = Pick<FakePaypal, 'apiBase' | 'clientId' | 'clientSecret' | 
 export function connectPaypal(
   t: Test,
   { apiBase, clientId, clientSecret, webhookIds }: PaypalAccount,
-  { timeoutMs = usualTimeoutMs }: Time = {},
+  { timeoutMs = usualTimeoutMs, maxPerSecond = 0 }: Time = {},
 ): Provider {
-  return closing(t, createPaypal({ apiBase, clientId, clientSecret, webhookIds, timeoutMs }))
+  return closing(t, createPaypal({ apiBase, clientId, clientSecret, webhookIds, timeoutMs, maxPerSecond }))
 }
 
 type AuthorizeNetAccount = Pick<FakeAuthorizeNet, 'origin' | 'apiLoginId' | 'transactionKey' | 'signatureKey'>
@@ -36,10 +37,10 @@ type AuthorizeNetAccount = Pick<FakeAuthorizeNet, 'origin' | 'apiLoginId' | 'tra
 export function connectAuthorizeNet(
   t: Test,
   { origin: apiBase, apiLoginId, transactionKey, signatureKey }: AuthorizeNetAccount,
-  { timeoutMs = usualTimeoutMs }: Time = {},
+  { timeoutMs = usualTimeoutMs, maxPerSecond = 0 }: Time = {},
 ): Provider {
   const account = { apiLoginId, transactionKey, signatureKeys: [signatureKey] }
-  return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs }))
+  return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs, maxPerSecond }))
 }
 
 function closing(t: Test, provider: Provider): Provider {

@@ -49,6 +49,11 @@ const patternRule = 'event patterns: all, a name such as payment.succeeded, paym
 /** Whether a variable is one of those for webhooks, which have no fixed list. */
 export const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
 
+/** For who knows the nodes and sends them nothing: the files of signing secrets may be where only the worker reads them. */
+export function withoutSigningSecrets(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^WEBHOOK_\d+_SECRET(_FILE)?$/.test(name)))
+}
+
 /**
  * Reads both configurations of interface §6.2, which work side by side: `WEBHOOK_n_*` for n from 1 to `WEBHOOK_SCAN_MAX`,
  * with the additions of the design (secrets, format, retry schedule, timeout), and the single list of endpoints. A node

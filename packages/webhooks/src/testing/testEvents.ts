@@ -109,5 +109,5 @@ export function nodesFrom(...settings: readonly Settings[]): readonly WebhookNod
 
 /** What the nodes of these variables are told of an event. */
 export function toldTo(event: RecordedDomainEvent, ...settings: readonly Settings[]): Outbound[] {
-  return outboundMessages(recorded(event), nodesFrom(...settings), { projectId: 'shop' })
+  return outboundMessages(recorded(event), nodesFrom(...settings), { projectId: 'shop', projectIds: ['listed'] })
 }

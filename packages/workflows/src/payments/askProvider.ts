@@ -23,15 +23,21 @@ export type ProviderAnswer = {
 const maxRounds = 3
 
 /**
- * Brings a payment whose intent is known up to what its provider says at this moment.
+ * Brings a payment whose intent is known up to what its provider says.
+ * @param maxAgeMs how old the answer may be, if the payment has not changed since
  * @throws ProviderError; DomainError `event_store_unavailable`, and `concurrent_modification` when the payment kept
  *   changing
  */
-export async function askProvider(question: Question, known: Loaded<PaymentState>): Promise<ProviderAnswer> {
+export async function askProvider(
+  question: Question,
+  known: Loaded<PaymentState>,
+  maxAgeMs = 0,
+): Promise<ProviderAnswer> {
   const { provider } = question
   let current = known
   for (let round = 1; round <= maxRounds; round++) {
-    const snapshot = (await provider.retrieveIntent?.(refOf(current))) ?? undefined
+    const as_of = asOf(question.workflow, current, maxAgeMs)
+    const snapshot = (await provider.retrieveIntent?.({ ...refOf(current), as_of })) ?? undefined
     if (!snapshot || isDeclinedApproval(snapshot, existing(current.state))) return { loaded: current, snapshot }
     const told = await record(question, current, snapshot)
     current = told.loaded
@@ -63,6 +69,15 @@ function refOf({ state }: Loaded<PaymentState>) {
   const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existing(state)
   if (provider_intent_id === null) throw new Error('A created intent without an id')
   return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
+}
+
+/** By so much the clocks of our own processes may differ. */
+const clockMarginMs = 5_000
+
+function asOf({ now: clock }: Workflow, { state }: Loaded<PaymentState>, maxAgeMs: number): string {
+  const now = clock().getTime()
+  const changedAt = Date.parse(existing(state).updated_at) + clockMarginMs
+  return new Date(Math.min(now, Math.max(now - maxAgeMs, changedAt))).toISOString()
 }
 
 function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: Loaded<PaymentState>) {

@@ -20,11 +20,13 @@ export async function finishCall(question: Question, known: Loaded<PaymentState>
   const { workflow, metadata } = question
   const payment = existing(known.state)
   const { kind } = payment.intent_outcome
-  if ((kind !== 'open' && kind !== 'unknown') || isInFlight(workflow, payment)) return known
+  if (kind === 'created' || kind === 'refused' || isInFlight(workflow, payment)) return known
   const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
   const adopted = isKeyOld ? await adoptFoundIntent(question, known) : known
   if (existing(adopted.state).intent_outcome.kind === 'created') return adopted
-  const called = await callProvider(workflow, adopted, { metadata, call: 'repeated' })
+  // A throttled call did nothing, so that this is as good as the first one.
+  const call = kind === 'throttled' ? 'first' : 'repeated'
+  const called = await callProvider(workflow, adopted, { metadata, call })
   return existing(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(question, called) : called
 }
 

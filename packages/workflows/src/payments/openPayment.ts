@@ -78,6 +78,9 @@ async function repeated(
       if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
       return opened(started, { replayed: true, refusal: refusalOnRecord(now) })
     }
+    case 'throttled':
+      requireProvider(workflow, payment)
+      return makeCall(workflow, found, metadata, 'first')
     case 'open':
       if (isInFlight(workflow, payment)) throw keyInFlight({ payment_id: payment.payment_id })
       requireProvider(workflow, payment)
@@ -127,6 +130,10 @@ async function makeCall(
 /** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
 function refusalOnRecord({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
   if (outcome.kind === 'refused') return new DomainError(outcome.refusal, outcome.message, { payment_id })
+  if (outcome.kind === 'throttled')
+    return new DomainError('provider_unavailable', 'The provider gets too many requests; send this one again', {
+      payment_id,
+    })
   if (outcome.kind !== 'unknown') return undefined
   return new DomainError('provider_outcome_unknown', 'The provider did not answer; the outcome is being found out', {
     payment_id,

@@ -2,7 +2,12 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
+import {
+  recordCallThrottled,
+  recordIntentCreated,
+  recordIntentRefused,
+  recordOutcomeUnknown,
+} from '@paylog/domain/payments/initiate'
 import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { intentOwnerFold } from '@paylog/domain/provider-events/events'
 import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
@@ -59,13 +64,13 @@ export async function callProvider(
     return await record((state, occurred_at) => recordIntentCreated({ occurred_at, attempt, ...intent }, state))
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const { kind, code, message } = error
-    const isUnknown = kind === 'unknown' || (kind === 'unavailable' && call === 'repeated')
-    return record((state, occurred_at) =>
-      isUnknown
-        ? recordOutcomeUnknown({ occurred_at, attempt, reason: code }, state)
-        : recordIntentRefused({ occurred_at, attempt, refusal: refusalCodes[kind], code, message }, state),
-    )
+    const { kind, code, message, rateLimit } = error
+    return record((state, occurred_at) => {
+      const end = { occurred_at, attempt, reason: code }
+      if (kind === 'unknown' || (kind === 'unavailable' && call === 'repeated')) return recordOutcomeUnknown(end, state)
+      if (rateLimit !== null) return recordCallThrottled(end, state)
+      return recordIntentRefused({ occurred_at, attempt, refusal: refusalCodes[kind], code, message }, state)
+    })
   }
 }
 

@@ -41,12 +41,14 @@ export type Reconciliation = {
 
 /**
  * Brings one payment up to what its provider says. Can be repeated at any time, also beside other requests.
+ * @param options `maxAgeMs`: how old the provider's answer may be, so that questions about several payments share one
  * @throws DomainError `not_found`, `event_store_unavailable`, `concurrent_modification`
  */
 export async function reconcilePayment(
   workflow: Workflow,
   paymentId: string,
   metadata: EventMetadata,
+  { maxAgeMs = 0 }: { readonly maxAgeMs?: number } = {},
 ): Promise<Reconciliation> {
   const before: Loaded<PaymentState> = await workflow.store.load(paymentStream(paymentId), paymentFold)
   const payment = existing(before.state)
@@ -54,13 +56,16 @@ export async function reconcilePayment(
   const provider = workflow.providers.get(payment.provider_id)
   if (!provider) return { ...unasked, finding: 'unreachable', problem: 'provider_not_enabled' }
   try {
-    const called = await finishCall({ workflow, provider, metadata }, before)
+    const question = { workflow, provider, metadata }
+    const called = await finishCall(question, before)
     const isLate = called.revision !== before.revision
     const now = existing(called.state)
     if (now.intent_outcome.kind === 'unknown') return { ...unasked, payment: now, finding: 'unknown' }
+    if (now.intent_outcome.kind === 'throttled')
+      return { ...unasked, payment: now, finding: 'unreachable', problem: 'throttled' }
     if (now.intent_outcome.kind !== 'created' || !provider.retrieveIntent)
       return { ...unasked, payment: now, finding: isLate ? 'late' : 'same' }
-    const { loaded, snapshot } = await askProvider({ workflow, provider, metadata }, called)
+    const { loaded, snapshot } = await askProvider(question, called, maxAgeMs)
     const known = existing(loaded.state)
     const finding = findingOf(now, known, snapshot)
     return { ...unasked, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }

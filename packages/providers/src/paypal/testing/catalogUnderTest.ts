@@ -34,13 +34,13 @@ export function membershipAt(price: Partial<CatalogPrice>): CatalogProduct {
   return { ...membership, price: { ...monthly, ...price } }
 }
 
-/** @param options `pausesMs` when PayPal is called too often */
+/** @param options `patienceMs` while PayPal is called too often */
 export async function catalogUnderTest(
   t: Test,
-  { timeoutMs = 5000, pausesMs = [] }: { readonly timeoutMs?: number; readonly pausesMs?: readonly number[] } = {},
+  { timeoutMs = 5000, patienceMs = 0 }: { readonly timeoutMs?: number; readonly patienceMs?: number } = {},
 ) {
   const fake = await startFakePaypal(t)
-  return { fake, catalog: catalogAt(t, fake, { timeoutMs, pausesMs }) }
+  return { fake, catalog: catalogAt(t, fake, { timeoutMs, patienceMs }) }
 }
 
 /** A further one, as another process would have it. @param options `repeats`: calls whose answer was lost */
@@ -49,14 +49,15 @@ export function catalogAt(
   fake: FakePaypal,
   {
     timeoutMs = 5000,
-    pausesMs = [],
+    patienceMs = 0,
     repeats = true,
-  }: { readonly timeoutMs?: number; readonly pausesMs?: readonly number[]; readonly repeats?: boolean } = {},
+  }: { readonly timeoutMs?: number; readonly patienceMs?: number; readonly repeats?: boolean } = {},
 ): ProductCatalog {
   const { clientId, clientSecret, apiBase } = fake
-  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, repeats })
+  const pace = createPace({ perSecond: 0, patienceMs })
+  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, repeats, pace })
   t.teardown(() => client.close())
-  return createCatalog(client, createPace({ perSecond: 1000, concurrency: 50, pausesMs }))
+  return createCatalog(client)
 }
 
 export type Put = {

@@ -25,7 +25,7 @@ export const first: PutProduct = { idempotency_key: 'first', product, price: 'pu
 type Options = { readonly timeoutMs?: number; readonly now?: () => Date; readonly pace?: Pace }
 
 /** Without waiting for turns, unless a test is about them. */
-const hurried = () => createPace({ perSecond: 10_000, concurrency: 100, pausesMs: [5, 5, 5] })
+const hurried = () => createPace({ perSecond: 0 })
 
 export async function catalogUnderTest(
   t: Test,
@@ -40,9 +40,9 @@ export function catalogAt(
   apiBase: string,
   { timeoutMs = 5000, pace = hurried() }: Omit<Options, 'now'> = {},
 ): ProductCatalog {
-  const api = createStripeApi({ secretKey: 'sk_test_example', apiBase, timeoutMs })
+  const api = createStripeApi({ secretKey: 'sk_test_example', apiBase, timeoutMs, pace })
   t.teardown(() => api.close())
-  return createCatalog(api, pace)
+  return createCatalog(api)
 }
 
 /** The product is there once, with one active price of ours, which is the one to be sold at. */

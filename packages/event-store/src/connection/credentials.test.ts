@@ -1,0 +1,63 @@
+// Credentials in the connection string of a server without TLS: they reach the embedded event store, and nobody else.
+import { startEventStore } from '@paylog/testing/eventStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { createRawClient } from '../raw/rawClient.ts'
+import { readLog } from '../raw/rawRead.ts'
+import { connectTo } from '../testing/connectTo.ts'
+import { append, appendFirst } from '../testing/guestTokens.ts'
+import { createSubscriber } from '../testing/subscriber.ts'
+import { connect } from './connection.ts'
+
+const password = 'pass:w/rd%'
+const { connectionString } = await startEventStore(t, { EVENTSTORE_CREDENTIALS: `paylog:${password}` })
+const as = (credentials: string) => connectionString.replace('//', `//${credentials}@`)
+const authorized = as(`paylog:${encodeURIComponent(password)}`)
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+t.test('every way to write and to read works with the credentials of the connection string', async (t) => {
+  const store = connectTo(t, { connectionString: authorized })
+  await append(store, 'guestToken-a', 3)
+  t.equal((await store.readStream('guestToken-a')).length, 3)
+  t.match(await store.lag(undefined, ['guestToken-']), { events: 3 })
+  t.equal((await collect(store.readLog({ prefixes: ['guestToken-'] }))).length, 3)
+  const subscriber = createSubscriber(store, 'guestToken-')
+  const run = subscriber.run()
+  await waitFor(() => subscriber.seen.length === 3, { what: 'the events by subscription' })
+  await run.stop()
+  const raw = createRawClient({ name: 'the log', connectionString: authorized, timeoutMs: 5_000 })
+  t.teardown(() => raw.close())
+  t.ok((await collect(readLog(raw))).length >= 3)
+})
+
+t.test('wrong or missing credentials are refused at once, and nothing is recorded', async (t) => {
+  for (const connectionString of [as('paylog:wrong'), authorized.replace(/\/\/.*@/, '//')]) {
+    const store = connectTo(t, { connectionString })
+    const begun = performance.now()
+    await t.rejects(appendFirst(store, 'guestToken-b'), { message: 'The event store refused to record this' })
+    await t.rejects(store.readStream('guestToken-b'), { code: 'event_store_unavailable' })
+    t.ok(performance.now() - begun < 5_000, 'it is not tried again and again')
+    const raw = createRawClient({ name: 'the log', connectionString, timeoutMs: 5_000 })
+    await t.rejects(collect(readLog(raw)), { message: /^the log: 16 UNAUTHENTICATED/ })
+    await raw.close()
+  }
+  t.same(await connectTo(t, { connectionString: authorized }).readStream('guestToken-b'), [])
+})
+
+t.test('credentials are never sent to another machine without TLS', async (t) => {
+  const elsewhere = ['store.example.com', '192.0.2.1', '127.0.0.1.example.com', '127.0.0.1,192.0.2.1', '0.0.0.0']
+  for (const host of elsewhere) {
+    const said = `The event store's credentials would be sent without encryption to ${host}: use tls=true, or leave them out`
+    t.throws(() => connect(`esdb://paylog:secret@${host}?tls=false`), { message: said })
+    t.throws(() => connect(`esdb://paylog:secret@${host}/?tls=true& TLS = false `), { message: said })
+    await connect(`esdb://paylog:secret@${host}?tls=true`).close()
+    await connect(`esdb://${host}?tls=false`).close()
+  }
+  t.throws(() => connect('esdb+discover://paylog:secret@localhost?tls=false'), { message: /without encryption/ })
+  for (const host of ['localhost:1', '127.8.9.1']) await connect(`esdb://paylog:secret@${host}?tls=false`).close()
+})

@@ -1,0 +1,95 @@
+// The user of the apps, made on a stand-in for EventStoreDB that speaks TLS with the certificate of deploy/makeSecrets.sh.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import streams, { type AppendReq, type AppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js'
+import users, {
+  type CreateReq,
+  type CreateResp,
+  type ResetPasswordReq,
+  type ResetPasswordResp,
+} from '@eventstore/db-client/generated/users_pb.js'
+import {
+  Server,
+  ServerCredentials,
+  type ServerReadableStream,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { refusal } from '../testing/misbehavingServer.ts'
+import { allowLogUser } from './logUser.ts'
+
+/** What it is asked, by whom. Its first answer is that it does not know the administrator yet, as of one that has just started. */
+async function startFakeEventStoreDb(t: Test, secrets: string) {
+  const asked: string[] = []
+  const known = new Map<string, string>()
+  let calls = 0
+  const read = (name: string) => readFileSync(join(secrets, name))
+  const pair = { private_key: read('eventstore_key'), cert_chain: read('eventstore_certificate') }
+  const server = new Server()
+  server.addService(usersGrpc.UsersService, {
+    create({ request, metadata }: ServerUnaryCall<CreateReq, CreateResp>, answer: sendUnaryData<CreateResp>) {
+      if (calls++ === 0) return answer(refusal(status.UNAUTHENTICATED))
+      asked.push(String(metadata.get('authorization')[0]))
+      const options = request.getOptions()
+      const name = options?.getLoginName() ?? ''
+      if (known.has(name))
+        return answer(refusal(status.FAILED_PRECONDITION, { exception: 'user-conflict', 'login-name': name }))
+      t.same(options?.getGroupsList(), [], 'no group, so no administrator')
+      known.set(name, options?.getPassword() ?? '')
+      answer(null, new users.CreateResp())
+    },
+    resetPassword({ request }: ServerUnaryCall<ResetPasswordReq, unknown>, answer: sendUnaryData<ResetPasswordResp>) {
+      known.set(request.getOptions()?.getLoginName() ?? '', request.getOptions()?.getNewPassword() ?? '')
+      answer(null, new users.ResetPasswordResp())
+    },
+  })
+  server.addService(streamsGrpc.StreamsService, {
+    append(call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) {
+      call.on('data', (request: AppendReq) => {
+        const stream = request.getOptions()?.getStreamIdentifier()?.getStreamName_asU8()
+        const data = request.getProposedMessage()?.getData_asU8()
+        for (const bytes of [stream, data]) if (bytes !== undefined) asked.push(Buffer.from(bytes).toString())
+      })
+      call.on('end', () =>
+        answer(null, new streams.AppendResp().setSuccess(new streams.AppendResp.Success().setCurrentRevision('0'))),
+      )
+    },
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    const credentials = ServerCredentials.createSsl(null, [pair])
+    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
+  })
+  t.teardown(() => server.forceShutdown())
+  return { port, asked, known }
+}
+
+const isOpensslThere = spawnSync('openssl', ['version']).status === 0
+const skip = !isOpensslThere && 'NOT TESTED: there is no openssl, so no certificate is made'
+
+t.test('the user of the apps is made by the administrator over TLS, and may read $all', { skip }, async (t) => {
+  const secrets = join(t.testdir({}), 'secrets')
+  execFileSync(fileURLToPath(new URL('../../../../deploy/makeSecrets.sh', import.meta.url)), [secrets])
+  const { port, asked, known } = await startFakeEventStoreDb(t, secrets)
+  const here = (name: string) =>
+    readFileSync(join(secrets, name), 'utf8')
+      .replace('eventstore:2113', `localhost:${port}`)
+      .replace('/run/secrets/', `${secrets}/`)
+  const adminUrl = here('eventstore_admin_url')
+  const userUrl = here('eventstore_url')
+  const password = readFileSync(join(secrets, 'eventstore_password'), 'utf8')
+  t.equal(await allowLogUser({ adminUrl, userUrl, patienceMs: 10_000 }), 'paylog')
+  t.same([...known], [['paylog', password]])
+  const admin = `admin:${readFileSync(join(secrets, 'eventstore_admin_password'), 'utf8')}`
+  const acl = JSON.stringify({ $acl: { $r: ['$admins', 'paylog'] } })
+  t.same(asked, [`Basic ${Buffer.from(admin).toString('base64')}`, '$$$all', acl])
+  await allowLogUser({ adminUrl, userUrl: userUrl.replace(password, 'another'), patienceMs: 10_000 })
+  t.same([...known], [['paylog', 'another']], 'made again, it has the new password')
+  const stranger = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, patienceMs: 0 })
+  await t.rejects(stranger, { message: /self-signed certificate|unable to (get|verify)/ }, 'the certificate is checked')
+})

@@ -1,0 +1,65 @@
+// The user that the apps log in as at EventStoreDB: no administrator, but allowed to read the whole log.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import usersGrpc, { type UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js'
+import users from '@eventstore/db-client/generated/users_pb.js'
+import { type CallOptions, Metadata } from '@grpc/grpc-js'
+import { connect, member } from './connection.ts'
+import { type Credentials, credentialsOf } from './connectionString.ts'
+
+const pauseMs = 1_000
+
+/**
+ * Creates the user, or gives it its password again, and lets it read `$all`, which by default only administrators may.
+ * @param options both are connection strings with credentials. Until `patienceMs` have passed everything is tried again: a
+ *   server that has just started knows no users yet
+ * @throws Error that says what the server answered last
+ */
+export async function allowLogUser(options: {
+  readonly adminUrl: string
+  readonly userUrl: string
+  readonly patienceMs: number
+}): Promise<string> {
+  const credentials = credentialsOf(options.userUrl)
+  if (credentials === undefined) throw new Error("The user's connection string has no credentials")
+  const connection = connect(options.adminUrl)
+  const giveUpAt = Date.now() + options.patienceMs
+  try {
+    for (;;) {
+      try {
+        await createUser(connection.client, credentials)
+        await connection.client.setStreamMetadata('$all', { acl: { readRoles: ['$admins', credentials.user] } })
+        return credentials.user
+      } catch (error) {
+        if (Date.now() + pauseMs > giveUpAt) throw error
+        await sleep(pauseMs)
+      }
+    }
+  } finally {
+    await connection.close()
+  }
+}
+
+async function createUser(client: EventStoreDBClient, { user, password }: Credentials): Promise<void> {
+  const creation = new users.CreateReq.Options().setLoginName(user).setFullName(user).setPassword(password)
+  const reset = new users.ResetPasswordReq.Options().setLoginName(user).setNewPassword(password)
+  try {
+    await call(client, (stub, ...rest) => stub.create(new users.CreateReq().setOptions(creation), ...rest))
+  } catch (error) {
+    const trailers = error instanceof Error && 'metadata' in error ? error.metadata : undefined
+    if (!(trailers instanceof Metadata) || trailers.get('exception')[0] !== 'user-conflict') throw error
+    await call(client, (stub, ...rest) => stub.resetPassword(new users.ResetPasswordReq().setOptions(reset), ...rest))
+  }
+}
+
+type Rest = [metadata: Metadata, options: CallOptions, answer: (error: Error | null) => void]
+
+/** The client has no methods for users, but what they need. */
+async function call(client: EventStoreDBClient, begin: (stub: UsersClient, ...rest: Rest) => unknown): Promise<void> {
+  await member(client, 'execute')(usersGrpc.UsersClient, 'users', async (stub: UsersClient) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const [metadata, options] = member(client, 'callArguments')({})
+    begin(stub, metadata, options, (error) => (error ? reject(error) : resolve()))
+    await promise
+  })
+}

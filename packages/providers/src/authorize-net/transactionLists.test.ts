@@ -1,0 +1,106 @@
+// What a round of questions costs, however many payments wait, and that nothing is concluded from an answer that is too old.
+import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import t from 'tap'
+import { withUrgency } from '../pacing.ts'
+import type { IntentRef, Provider } from '../provider.ts'
+import { connect, retrieve, sampleRef, startGateway } from './testing/testGateway.ts'
+
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+
+/** As many transactions of others as are given, evenly over the day before now; what is older than half of it is settled. */
+function busyDay(fake: FakeAuthorizeNet, transactions: number): void {
+  fake.advance(-dayMs)
+  for (let n = 0; n < transactions; n++) {
+    if (n === Math.floor(transactions / 2)) fake.settle()
+    const outcome = n % (transactions / 100) === 0 ? 'approved' : 'declined'
+    fake.pay({ invoiceNumber: `${outcome}-${n}`, amount_cents: 100 }, { outcome })
+    fake.advance(dayMs / transactions)
+  }
+}
+
+/** Payments of the last day, evenly; every tenth of them was paid soon after it was opened. */
+function waitingPayments(fake: FakeAuthorizeNet, count: number): readonly (IntentRef & { isPaid: boolean })[] {
+  const paid = fake.transactions.filter(({ invoiceNumber }) => invoiceNumber?.startsWith('approved'))
+  return Array.from({ length: count }, (_, n) => {
+    const transaction = paid[Math.floor((n * paid.length) / count)]
+    const isPaid = n % 10 === 0
+    const provider_intent_id = isPaid ? (transaction?.invoiceNumber ?? '') : `waits-${n}`
+    return { ...sampleRef((transaction?.submittedAt ?? 0) - 60_000, { provider_intent_id }), isPaid }
+  })
+}
+
+const listCalls = (fake: FakeAuthorizeNet) =>
+  fake.calls.filter(({ method }) => method.endsWith('List')).map(({ method }) => method)
+
+async function askAll(provider: Provider, waiting: readonly (IntentRef & { isPaid: boolean })[], as_of: string) {
+  const found = await withUrgency('reconciler', () =>
+    Promise.all(waiting.map((intent) => retrieve(provider, { ...intent, as_of }))),
+  )
+  return found.filter(({ evidence }) => evidence.status === 'succeeded').length
+}
+
+for (const transactions of [10_000, 25_000])
+  t.test(`a round at ${transactions} transactions a day reads each page once for all that wait`, async (t) => {
+    const { fake } = await startGateway(t)
+    busyDay(fake, transactions)
+    const calls: number[] = []
+    for (const count of [10, 50]) {
+      const provider = connect(t, fake)
+      const before = listCalls(fake).length
+      const waiting = waitingPayments(fake, count)
+      const as_of = new Date().toISOString()
+      t.equal(await askAll(provider, waiting, as_of), count / 10, 'every payment that was paid is found')
+      calls.push(listCalls(fake).length - before)
+      t.equal(await askAll(provider, waiting, as_of), count / 10)
+      t.equal(listCalls(fake).length - before, calls.at(-1), 'the same round costs nothing more')
+    }
+    const pages = transactions / 1_000
+    // The list of batches is read again after each further page of what is not settled, which are half of them.
+    t.ok(Math.max(...calls) <= 1.5 * pages + 5, `${calls} calls for ${pages} pages`)
+  })
+
+t.test('a payment that was paid after the lists were read is found when they may not be older', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const ref = sampleRef(fake.now() - hourMs, { provider_intent_id: 'invoice-1' })
+  const before = new Date().toISOString()
+  const statusAsOf = async (as_of: string) => (await retrieve(provider, { ...ref, as_of })).evidence.status
+  t.equal(await statusAsOf(before), 'pending')
+  fake.pay({ invoiceNumber: 'invoice-1', amount_cents: 100 })
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  t.equal(await statusAsOf(before), 'pending', 'by what was read before')
+  t.equal(await statusAsOf(new Date().toISOString()), 'succeeded')
+})
+
+t.test('the time of an answer is that of the oldest list behind it', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  const ref = sampleRef(fake.now() - hourMs)
+  const as_of = new Date().toISOString()
+  const first = (await retrieve(provider, { ...ref, as_of })).evidence.provider_time
+  fake.advance(10 * 60_000)
+  t.equal((await retrieve(provider, { ...ref, as_of })).evidence.provider_time, first)
+})
+
+t.test('a transaction that settles between two looks of a round is found', async (t) => {
+  const { fake, provider } = await startGateway(t)
+  fake.advance(-2 * hourMs)
+  for (let n = 0; n < 1_500; n++) fake.pay({ invoiceNumber: `other-${n}`, amount_cents: 100 })
+  const early = sampleRef(fake.now() - 30 * hourMs, { provider_intent_id: 'other-1' })
+  fake.advance(1.5 * hourMs)
+  const as_of = new Date().toISOString()
+  const late = sampleRef(fake.now(), { provider_intent_id: 'nobody', as_of })
+  fake.pay({ invoiceNumber: 'newer', amount_cents: 100 })
+  t.equal((await retrieve(provider, late)).evidence.status, 'pending', 'which reads the newest page alone')
+  fake.settle()
+  t.equal((await retrieve(provider, { ...early, as_of })).evidence.status, 'succeeded')
+})
+
+t.test('a page that could not be read is read again by the next that needs it', async (t) => {
+  const { fake, provider } = await startGateway(t, { timeoutMs: 500 })
+  const ref = sampleRef(fake.now() - hourMs)
+  const as_of = new Date().toISOString()
+  fake.readFaults.always({ kind: 'drop', commits: false })
+  await t.rejects(retrieve(provider, { ...ref, as_of }), { name: 'ProviderError' })
+  fake.readFaults.always(undefined)
+  t.equal((await retrieve(provider, { ...ref, as_of })).evidence.status, 'pending')
+})

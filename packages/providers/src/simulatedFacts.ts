@@ -1,0 +1,56 @@
+// What a simulated notification says, read from fields that may be missing or of any type.
+import { Email } from '@paylog/domain/fields'
+import { Compile } from 'typebox/compile'
+import { Amount, Code, UnixTime } from './fields.ts'
+import type { ProviderObject } from './notificationForm.ts'
+import type { ProviderNotification } from './provider.ts'
+
+const code = Compile(Code)
+const amount = Compile(Amount)
+const email = Compile(Email)
+const unixTime = Compile(UnixTime)
+
+type Facts = Pick<
+  ProviderNotification,
+  'object_id' | 'amount_cents' | 'currency' | 'status' | 'customer_id' | 'customer_email'
+>
+
+/**
+ * Adds what an object says in the fields of interface section 6.1 to what the provider's own reader found.
+ * @param isInMinorUnits whether `amount` is the interface's, whatever the reader made of it
+ */
+export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnits: boolean): Facts {
+  const minorUnits = amount.Check(object.amount) ? object.amount : null
+  const { customer, currency, status } = object
+  return {
+    object_id: read.object_id ?? codeIn(object.id),
+    amount_cents: isInMinorUnits ? minorUnits : (read.amount_cents ?? minorUnits),
+    currency: read.currency ?? (/^[A-Za-z]{3}$/.test(codeIn(currency) ?? '') ? String(currency).toUpperCase() : null),
+    status: read.status ?? codeIn(status)?.toLowerCase() ?? null,
+    customer_id: read.customer_id ?? codeIn(isObject(customer) ? customer.id : customer),
+    customer_email: read.customer_email ?? emailIn(object.customer_email) ?? emailIn(object.email),
+  }
+}
+
+/** The time of an event that a client wrote, in the interface's shape or in a provider's. */
+export function timeOfEvent({ created, create_time, eventDate }: ProviderObject): Date | null {
+  if (unixTime.Check(created)) return new Date(created * 1000)
+  const text = create_time ?? eventDate
+  const time = typeof text === 'string' ? new Date(text) : new Date(Number.NaN)
+  // Later years have more than four digits in ISO 8601.
+  return unixTime.Check(Math.floor(time.getTime() / 1000)) ? time : null
+}
+
+export function isObject(value: unknown): value is ProviderObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Ids may be numbers. */
+export function codeIn(value: unknown): string | null {
+  const text = Number.isSafeInteger(value) ? String(value) : value
+  return code.Check(text) ? text : null
+}
+
+function emailIn(value: unknown): string | null {
+  return email.Check(value) ? value : null
+}
