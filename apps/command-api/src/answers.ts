@@ -1,10 +1,11 @@
 // How every write answers: the envelope, and the headers that tell what the write has become in the log.
+import type { Actor } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Revision } from '@paylog/event-store/append/appending'
 import { dataAnswer, etagHeader, type RouteNotes, refusals } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { etagOf } from './ifMatch.ts'
 
 const position = {
@@ -24,6 +25,18 @@ export const answerHeaders = {
   created: { ...position, ...etagHeader, ...replayedHeader },
   changed: { ...position, ...etagHeader },
   deleted: position,
+}
+
+/** For the descriptions of changes that an expired guest token can make. @param resource what everybody else gets */
+export const orIdAlone = <Resource extends TSchema>(resource: Resource) =>
+  Type.Union([
+    resource,
+    Type.Object({ id: Type.String() }, { description: 'For a guest whose token has expired: the id alone' }),
+  ])
+
+/** What a caller is shown of a resource that it has changed. An expired guest token reads nothing, as it does with a GET. */
+export function changedData<Resource extends { readonly id: string }>(actor: Actor, resource: Resource) {
+  return actor.kind === 'guest' && actor.is_remembered ? { id: resource.id } : resource
 }
 
 export const deletedAnswer = (description: string) =>

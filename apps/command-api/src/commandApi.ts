@@ -1,5 +1,4 @@
 // The write side: everything that changes something, as one Fastify plugin.
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
@@ -9,12 +8,11 @@ import { productSyncRoutes } from './product-sync/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { setupIntentRoutes } from './setup-intents/routes.ts'
-import { webhookTestRoutes } from './webhook-tests/routes.ts'
+import { type WebhookTesting, webhookTestRoutes } from './webhook-tests/routes.ts'
 import type { Writing } from './writing.ts'
 
-/** @param nodes the endpoints that webhooks go to, which only those who try them out are told */
 export const commandApi =
-  ({ nodes, ...writing }: Writing & { readonly nodes: readonly WebhookNode[] }): FastifyPluginAsync =>
+  ({ nodes, testsBy, ...writing }: Writing & WebhookTesting): FastifyPluginAsync =>
   async (app) => {
     await app.register(paymentRoutes(writing))
     await app.register(paymentHistoryRoutes(writing))
@@ -24,5 +22,5 @@ export const commandApi =
     await app.register(productRoutes(writing))
     await app.register(productSyncRoutes(writing))
     await app.register(receiverRoutes(writing.workflow))
-    await app.register(webhookTestRoutes(writing, nodes))
+    await app.register(webhookTestRoutes(writing, { nodes, testsBy }))
   }

@@ -1,8 +1,8 @@
 // The variables of the write side.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { bool, durationMs, url } from '@paylog/config/kinds'
+import { bool, durationMs, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
-import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import { decodeNodes, isWebhookVariable, type WebhookNode, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, type TObject, Type } from 'typebox'
@@ -13,6 +13,8 @@ export const commandVariables = {
   ...identityVariables,
   GUEST_TOKEN_HISTORY_FALLBACK: bool(true),
   GUEST_TOKEN_HISTORY_MAX_AGE: durationMs('24h'),
+  /** Whose sessions may try webhook endpoints out. */
+  WEBHOOK_TESTS_BY: oneOf(['session', 'admin'], 'session'),
   ...providerVariables,
 }
 
@@ -22,14 +24,17 @@ export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithN
 
 /**
  * Decodes the variables of an app that the write side is part of, and with them those of the webhook nodes, as the worker
- * does: who tries his endpoints out is told which of them will hear of it.
+ * does, but without what they are signed with: who tries his endpoints out is told which of them will hear of it.
  * @throws ConfigError naming every bad variable, and every credential of a provider that is missing beside others
  */
 export function loadWithNodes<Schema extends TObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
 ): Readonly<StaticDecode<Schema>> & WithNodes {
-  const given = readVariableFiles(env, (name) => name in schema.properties || isWebhookVariable(name))
+  const given = readVariableFiles(
+    withoutSigningSecrets(env),
+    (name) => name in schema.properties || isWebhookVariable(name),
+  )
   const { nodes, problems } = decodeNodes(given.env)
   const further = [...given.problems, ...problems, ...providerProblems(given.env)]
   return { ...loadConfig(schema, given.env, further), nodes }

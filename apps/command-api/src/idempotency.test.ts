@@ -6,7 +6,7 @@ const session: Actor = { kind: 'session', user_id: 'u1', user_type: 'user', user
 const guest: Actor = { kind: 'guest', guest_email: 'Guest@example.com', token_hash: 'x' }
 const anonymous: Actor = { kind: 'anonymous' }
 const of = (actor: Actor, key: string | undefined, body: unknown = {}, route = 'POST /x') =>
-  requestIdentity(key, actor, route, body)
+  requestIdentity(key, actor, route, body, { ip: '192.0.2.1', guest_email: undefined })
 
 t.test('without a key every request is a new one', async (t) => {
   t.not(of(session, undefined).id, of(session, undefined).id)
@@ -25,6 +25,27 @@ t.test('a key means the same for the same caller and route, and nothing for othe
   ]
   t.equal(new Set([id, ...others.map((other) => other.id)]).size, 6)
   t.equal(of({ ...guest, guest_email: 'guest@EXAMPLE.com', token_hash: 'y' }, 'key').id, of(guest, 'key').id)
+})
+
+t.test('without a credential a key means the same for one e-mail in one network, and nothing for others', async (t) => {
+  const idOf = (ip: string, guest_email?: string) =>
+    requestIdentity('key', anonymous, 'POST /x', {}, { ip, guest_email }).id
+  const id = idOf('192.0.2.1', 'guest@example.com')
+  for (const ip of ['192.0.2.200', '::ffff:192.0.2.7']) t.equal(idOf(ip, 'Guest@EXAMPLE.com'), id, ip)
+  t.equal(idOf('2001:db8:0:1::1'), idOf('2001:db8:0:2::2'))
+  const scopes = [
+    id,
+    idOf('192.0.2.1'),
+    idOf('192.0.3.1', 'guest@example.com'),
+    idOf('192.0.2.1', 'other@example.com'),
+    idOf('192.0.2.1', '\u212aim@example.com'),
+    idOf('192.0.2.1', 'kim@example.com'),
+    idOf('2001:db8:0:1::1'),
+    idOf('2001:db8:1:1::1'),
+    of({ ...guest, guest_email: 'guest@example.com' }, 'key').id,
+  ]
+  t.equal(new Set(scopes).size, scopes.length)
+  t.throws(() => requestIdentity('key', anonymous, 'POST /x', {}), /needs a client/)
 })
 
 t.test('guests whose e-mails only Unicode takes for the same do not share a key', async (t) => {

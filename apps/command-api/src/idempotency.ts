@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { type Actor, actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { guestOwner } from '@paylog/domain/owner'
+import { foldEmail, guestOwner } from '@paylog/domain/owner'
+import { clientNetwork, oneSite } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid'
 
@@ -26,8 +27,12 @@ export type RequestIdentity = {
   readonly fingerprint: string | null
 }
 
+/** What the keys of callers without a credential are told apart by. */
+export type AnonymousClient = { readonly ip: string; readonly guest_email: string | undefined }
+
 /**
  * The id that a request creates its resource under: derived from the key when there is one, else new.
+ * @param client of routes that take callers without a credential
  * @throws DomainError `invalid_request` for a key that is empty, too long or not printable ASCII
  */
 export function requestIdentity(
@@ -35,11 +40,12 @@ export function requestIdentity(
   actor: Actor,
   route: string,
   body: unknown,
+  client?: AnonymousClient,
 ): RequestIdentity {
   if (key === undefined) return { id: uuidv7(), fingerprint: null }
   if (typeof key !== 'string' || key.length > maxKeyLength || !/^[\x20-\x7e]+$/.test(key))
     throw new DomainError('invalid_request', `Idempotency-Key must be 1 to ${maxKeyLength} printable characters`)
-  const id = uuidv5(JSON.stringify([callerScope(actor), route, key]), namespace)
+  const id = uuidv5(JSON.stringify([callerScope(actor, client), route, key]), namespace)
   return {
     id,
     fingerprint: createHash('sha256')
@@ -48,9 +54,12 @@ export function requestIdentity(
   }
 }
 
-/** All callers without a credential share one scope. */
-function callerScope(actor: Actor): string {
-  return actor.kind === 'guest' ? guestOwner(actor.guest_email) : actorName(actor)
+/** A stranger who guesses a key has another scope, and so neither blocks nor reads what it opened. */
+function callerScope(actor: Actor, client: AnonymousClient | undefined): string {
+  if (actor.kind === 'guest') return guestOwner(actor.guest_email)
+  if (actor.kind === 'session') return actorName(actor)
+  if (client === undefined) throw new Error('A key without a credential needs a client')
+  return `anonymous ${clientNetwork(client.ip, oneSite)} ${foldEmail(client.guest_email ?? '')}`
 }
 
 /** The same value with the keys of its objects in order, since the order in JSON means nothing. */

@@ -34,5 +34,6 @@ export async function wireCommandApi(
   const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
   const callers = createCallers(identity.actorOf, actorOrRemembered)
-  return commandApi({ workflow: { store, providers, now }, callers, nodes: config.nodes })
+  const { nodes, WEBHOOK_TESTS_BY: testsBy } = config
+  return commandApi({ workflow: { store, providers, now }, callers, nodes, testsBy })
 }

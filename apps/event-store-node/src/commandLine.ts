@@ -1,7 +1,8 @@
 // The command line, for running the node by hand: every flag stands for a variable of the environment.
+import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { ConfigError, loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { bool, integer, port, text, url } from '@paylog/config/kinds'
+import { bool, integer, linesOf, port, text, url } from '@paylog/config/kinds'
 import { logLevels } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { defaultMaxAppendBytes } from './node.ts'
@@ -14,6 +15,7 @@ const flags = {
   port: { type: 'string', variable: 'PORT' },
   'database-url': { type: 'string', variable: 'DATABASE_URL' },
   'max-append-bytes': { type: 'string', variable: 'MAX_APPEND_BYTES' },
+  credentials: { type: 'string', variable: 'EVENTSTORE_CREDENTIALS_FILE' },
   insecure: { type: 'boolean', variable: 'INSECURE' },
   'log-level': { type: 'string', variable: 'LOG_LEVEL' },
 } as const
@@ -25,7 +27,8 @@ An event store for one machine, with EventStoreDB's protocol, that keeps its log
   --database-url URL      Postgres, as postgres://user:password@host:port/database; required
   --port N                where to listen; 0 takes any free port (2113)
   --host ADDRESS          where to listen (127.0.0.1)
-  --insecure              listen beyond this machine all the same, although there is neither TLS nor a password
+  --credentials FILE      who may call: user:password in each line, readable by its owner only; everybody without it
+  --insecure              listen beyond this machine all the same, although there is no TLS
   --max-append-bytes N    the largest append (${defaultMaxAppendBytes})
   --log-level LEVEL       ${logLevels.join(', ')}
   --help                  this text
@@ -71,29 +74,39 @@ const Settings = Type.Object({
   PORT: port(2113),
   DATABASE_URL: url(['postgres', 'postgresql']),
   MAX_APPEND_BYTES: integer(1, largestMaxAppendBytes, defaultMaxAppendBytes),
+  EVENTSTORE_CREDENTIALS: Type.Optional(linesOf(/^[^:]+:.+$/, 'lines of user:password')),
   INSECURE: bool(false),
 })
 
 /**
  * Decodes the environment.
  * @param given the variables that came as flags: a complaint names the flag then
- * @throws ConfigError naming everything that is wrong, and an address that others can reach without `--insecure`
+ * @throws ConfigError naming everything that is wrong: also an address that others can reach without `--insecure`, and a
+ *   file of credentials that others can read
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, given: Readonly<Record<string, string>>) {
   const { env, problems } = readVariableFiles(environment, (name) => name in Settings.properties)
   const host = env.HOST || '127.0.0.1'
   const consent = env.INSECURE === 'true'
   const exposed = consent || isLoopback(host) ? [] : [`HOST ${exposedHost}`]
+  const isOpen = problems.length === 0 && isReadByOthers(environment.EVENTSTORE_CREDENTIALS_FILE)
+  const shown = isOpen ? [`EVENTSTORE_CREDENTIALS_FILE ${openFile}`] : []
   try {
-    return loadConfig(Settings, env, [...problems, ...exposed])
+    return loadConfig(Settings, env, [...problems, ...exposed, ...shown])
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new ConfigError(error.problems.map((problem) => nameAsGiven(problem, given)))
   }
 }
 
-const exposedHost =
-  'is not of this machine alone, and there is neither TLS nor a password: choose 127.0.0.1, or agree by --insecure'
+const exposedHost = 'is not of this machine alone, and there is no TLS: choose 127.0.0.1, or agree by --insecure'
+
+const openFile = 'names a file that others can read: chmod 600 it'
+
+function isReadByOthers(file = ''): boolean {
+  const { mode } = statSync(file, { throwIfNoEntry: false }) ?? { mode: 0 }
+  return process.platform !== 'win32' && (mode & 0o077) !== 0
+}
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

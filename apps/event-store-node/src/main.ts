@@ -1,5 +1,6 @@
 // The process: supervised, with its environment only, or run by hand with flags.
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
+import { variableOfFile } from '@paylog/config/environment'
 import { isDatabaseAway } from '@paylog/runtime/postgres/databaseFailure'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'
@@ -25,7 +26,10 @@ function run(given: Readonly<Record<string, string>>): void {
   const isTerminal = process.stdout.isTTY === true
   // biome-ignore lint/style/noProcessEnv: flags stand before variables, for the log's level as well, which is read first.
   const environment = process.env
-  for (const name of Object.keys(given)) delete environment[`${name}_FILE`]
+  for (const name of Object.keys(given)) {
+    delete environment[`${name}_FILE`]
+    delete environment[variableOfFile(name) ?? '']
+  }
   Object.assign(environment, given)
   // Somebody who sits in front of it is told by one line instead.
   if (isTerminal && !environment.LOG_LEVEL && !environment.LOG_LEVEL_FILE) environment.LOG_LEVEL = 'warn'
@@ -38,6 +42,7 @@ function run(given: Readonly<Record<string, string>>): void {
       port: settings.PORT,
       databaseUrl: settings.DATABASE_URL,
       maxAppendBytes: settings.MAX_APPEND_BYTES,
+      credentials: settings.EVENTSTORE_CREDENTIALS ?? [],
       log,
       fail: lifecycle.fail,
     }).catch(explain)

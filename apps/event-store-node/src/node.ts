@@ -23,8 +23,8 @@ export type EventStoreNode = {
 
 /**
  * Becomes the writer of the log in the schema `event_store`, which is created if missing, and serves it.
- * @param options port 0 takes a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `fail` is called when this
- *   node can never be right again
+ * @param options port 0 takes a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `credentials` are
+ *   `user:password`, and without any everybody is let in; `fail` is called when this node can never be right again
  * @throws WriterLockedError when another node runs on this database; the database's or the port's error
  */
 export async function startNode(options: {
@@ -32,10 +32,11 @@ export async function startNode(options: {
   readonly port: number
   readonly databaseUrl: string
   readonly maxAppendBytes?: number
+  readonly credentials?: readonly string[]
   readonly log: Logger
   readonly fail: (error: unknown) => void
 }): Promise<EventStoreNode> {
-  const { databaseUrl, maxAppendBytes = defaultMaxAppendBytes, log } = options
+  const { databaseUrl, maxAppendBytes = defaultMaxAppendBytes, credentials = [], log } = options
   const stopping = new AbortController()
   const pool = createPool({ databaseUrl, applicationName: 'event-store-node', max: maxReaders, log })
   const openSession = async (patienceMs: number, ownEpoch?: bigint): Promise<WriterSession> => {
@@ -60,10 +61,12 @@ export async function startNode(options: {
       fail: options.fail,
     })
     const events = createLog({ db: pool, knownHead: writer.knownHead })
-    const server = await startServer({ ...options, maxAppendBytes, writer, events, tail }).catch(async (error) => {
-      await writer.stop()
-      throw error
-    })
+    const server = await startServer({ ...options, maxAppendBytes, credentials, writer, events, tail }).catch(
+      async (error) => {
+        await writer.stop()
+        throw error
+      },
+    )
     log.info({ port: server.port, position: String(session.lastPosition) }, 'serving the log')
     return {
       port: server.port,

@@ -1,11 +1,19 @@
 // The gRPC server, its services and how it stops.
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import {
+  Server,
+  ServerCredentials,
+  type sendUnaryData,
+  type UntypedHandleCall,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createBatchAppend } from './append/batchAppend.ts'
 import { createDelete, createTombstone } from './append/removal.ts'
 import { createAppend } from './append/unaryAppend.ts'
 import type { Writer } from './append/writer.ts'
+import { type Admits, createAdmission } from './credentials.ts'
 import { createGetSupportedMethods, createGossip } from './discovery.ts'
+import { unauthenticated } from './protocol/refusal.ts'
 import type { Log } from './read/log.ts'
 import { createRead } from './read/read.ts'
 import { gossipService, serverFeaturesService, streamsService } from './services.ts'
@@ -35,6 +43,8 @@ export async function startServer(options: {
   readonly host: string
   readonly port: number
   readonly maxAppendBytes: number
+  /** `user:password` each; none lets everybody in. */
+  readonly credentials: readonly string[]
   readonly writer: Writer
   readonly events: Log
   readonly tail: Tail
@@ -51,13 +61,15 @@ export async function startServer(options: {
   })
   tolerateCancelledCalls(server)
   let boundPort = options.port
-  server.addService(streamsService, {
+  const methods = {
     read: createRead({ events, tail, log, stopping: stopping.signal }),
     append: createAppend({ writer, maxAppendBytes }),
     batchAppend: createBatchAppend({ writer, maxAppendBytes, stopping: stopping.signal }),
     delete: createDelete({ writer }),
     tombstone: createTombstone({ writer }),
-  })
+  }
+  server.addService(streamsService, guarded(methods, createAdmission(options.credentials)))
+  // Open to everybody, as with EventStoreDB: clients ask both before they log in.
   server.addService(serverFeaturesService, { getSupportedMethods: createGetSupportedMethods() })
   server.addService(gossipService, { read: createGossip({ host, port: () => boundPort }) })
   boundPort = await bind(server, host, options.port)
@@ -68,6 +80,20 @@ export async function startServer(options: {
       await shutDown(server)
     },
   }
+}
+
+/** Calls without the right credentials end before their handler sees them. */
+function guarded(methods: UntypedServiceImplementation, admits: Admits): UntypedServiceImplementation {
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, handle]): [string, UntypedHandleCall] => [
+      name,
+      (call: Parameters<UntypedHandleCall>[0], callback?: sendUnaryData<unknown>) => {
+        if (admits(call.metadata)) Reflect.apply(handle, undefined, [call, callback])
+        else if (callback === undefined) call.emit('error', unauthenticated())
+        else callback(unauthenticated())
+      },
+    ]),
+  )
 }
 
 /**

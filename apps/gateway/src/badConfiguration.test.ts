@@ -24,6 +24,7 @@ const api = {
   TRUST_PROXY: hidden,
   CORS_ORIGINS: hidden,
   MAX_CONNECTIONS: hidden,
+  MAX_CONNECTIONS_PER_ADDRESS: hidden,
   REDIS_URL: hidden,
   RATE_LIMIT_PER_MINUTE: hidden,
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: hidden,

@@ -35,6 +35,7 @@ const system = await startSystem(t, {
   ...authorizeNet.env,
   ...nodes(endpoint.url, endpoint.url),
   RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: String(anonymousLimit),
 })
 const document: Document = JSON.parse(await (await fetch(`${system.baseUrl}/openapi.json`)).text())

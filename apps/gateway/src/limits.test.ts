@@ -3,6 +3,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
+import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 
 const shop = 'https://shop.example.com'
@@ -77,20 +78,29 @@ t.test('two processes count together, and what is refused never comes to the log
 })
 
 t.test(
-  'after too many credentials that are not valid the identity backend is not asked any more',
+  'beyond the limit of failed credentials the identity backend is asked a few times more, whichever process is asked',
   withRedis,
   async (t) => {
     const { urls, identity, gateway, commandApi } = await startBoth(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4' })
     const [first = '', second = ''] = urls
+    const status = async (url: string, headers: Record<string, string>) => (await begin(url, headers)).status
     for (let n = 0; n < 2; n++) {
-      t.equal((await begin(first, { 'x-session-id': `guessed-${n}` })).status, 401)
-      t.equal((await begin(second, { 'x-guest-token': `guessed-${n}` })).status, 401)
+      t.equal(await status(first, { 'x-session-id': `guessed-${n}` }), 401)
+      t.equal(await status(second, { 'x-guest-token': `guessed-${n}` }), 401)
+    }
+    for (const url of urls) {
+      for (let n = 0; n < 30; n++) t.equal(await status(url, { 'x-session-id': `guessed-${n}` }), 429)
+      await waitFor(async () => (await status(url, { 'x-session-id': 'demo-session' })) === 201, {
+        what: 'a valid session behind the same address to get through',
+      })
+      t.equal(await status(url, { 'x-session-id': 'demo-session' }), 201, 'and then at once')
     }
     // Whoever asked it would be answered 503.
     identity.breakWith('drop')
     for (const url of urls) {
-      for (const credential of ['demo-session', 'guessed-2'])
-        t.equal((await begin(url, { 'x-session-id': credential })).status, 429)
+      const statuses: number[] = []
+      for (let n = 0; n < 30; n++) statuses.push(await status(url, { 'x-session-id': `guessed-${n}` }))
+      t.ok(statuses.includes(429), 'it is not asked about everyone')
       t.equal(
         (await fetch(`${url}/payments/intents`, { method: 'POST' })).status,
         400,
@@ -100,3 +110,20 @@ t.test(
     t.notMatch(gateway.output() + commandApi.output(), /guessed|demo-session/)
   },
 )
+
+t.test('tests and simulations of a session count together, in all processes', withRedis, async (t) => {
+  const { urls } = await startBoth(t, { RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '2' })
+  const [first = '', second = ''] = urls
+  const ask = async (url: string, path: string) => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-session-id': 'demo-session' },
+      body: JSON.stringify({ event: 'customer.created', provider: 'stripe' }),
+    })
+    await response.bytes()
+    return [response.status, response.headers.get('ratelimit-remaining')]
+  }
+  t.same(await ask(first, '/webhooks/test'), [202, '1'])
+  t.same(await ask(second, '/webhooks/external/simulate'), [202, '0'])
+  for (const path of ['/webhooks/test', '/webhooks/external/simulate']) t.same(await ask(first, path), [429, '0'])
+})

@@ -69,7 +69,12 @@ async function showDocument(app: FastifyInstance): Promise<void> {
     theme: { title: 'Paylog API', css: [{ filename: 'paylog.css', content: '.swagger-ui .topbar { display: none }' }] },
     staticCSP: contentSecurityPolicy,
   })
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  // Anybody may ask for it, and what is written anew for each would take up memory until it is read.
+  let text: Buffer | undefined
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    text ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
 }
 
 /** What has a default in the query may be left out, though a handler always finds it. */

@@ -44,7 +44,7 @@ const told: Readonly<Record<ErrorCode, Told>> = {
     details: { etag: '"3"' },
   },
   body_too_large: {
-    why: 'The body is larger than 256 KiB, or 1 MiB at the receivers of provider webhooks.',
+    why: 'The body is larger than 256 KiB; 32 KiB for tests of webhooks, 1 MiB at the receivers of provider webhooks.',
     message: 'The body is too large',
   },
   unsupported_media_type: {
@@ -57,8 +57,9 @@ const told: Readonly<Record<ErrorCode, Told>> = {
     details: { subtotal_cents: 1000, tax_cents: 190, discount_cents: 0, total_cents: 1200 },
   },
   card_number_rejected: {
-    why: 'The body holds a card number. Nothing of it was kept.',
-    message: 'The request holds a card number; send a token of the provider instead',
+    why: 'The body holds the number or the security code of a card. Nothing of it was kept. `details.fields` names where it is.',
+    message: 'The request holds the number or security code of a card; send a token of the provider instead',
+    details: field('metadata.note', 'must not hold a card number'),
   },
   provider_not_enabled: {
     why: 'The provider is unknown, not enabled, or cannot do this. `details.enabled` or `details.known` has those that can.',
@@ -73,6 +74,10 @@ const told: Readonly<Record<ErrorCode, Told>> = {
     why: 'Something that the body names is not there, or not the caller’s. `details.field` says what.',
     message: 'There is no such address',
     details: { field: 'billing_address_id' },
+  },
+  recorded_payment_id: {
+    why: 'A test or a simulation of webhooks names a payment, by our id or by one of a provider’s. Administrators may.',
+    message: 'A test must not carry the id of a payment; leave it out, or use one that begins with test_',
   },
   provider_rejected: {
     why: 'The provider refused the request. Of a payment, `details.payment_id` names it; it has failed.',

@@ -2,6 +2,7 @@
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
 import type { Runtime } from '@paylog/ops/runtimeFile'
 import { table } from '@paylog/ops/table'
+import { isLoopback } from './demoAccess.ts'
 
 export type Started = {
   readonly runtime: Runtime
@@ -30,7 +31,7 @@ export function banner(options: Started): string {
       ['part', 'pid', 'address'],
       parts.map(({ name, pid, address }) => [name, String(pid), address || '-']),
     ),
-    ...(options.demoIdentity ? ['', 'Demo credentials', '', credentials()] : []),
+    ...(options.demoIdentity ? ['', demoTitle(options.runtime), '', credentials()] : []),
     ...firstSteps(options).flatMap(([what, command]) => ['', `${what}:`, '', `  ${command}`]),
     '',
     'Ctrl-C stops everything.',
@@ -73,6 +74,11 @@ function firstSteps(options: Started): (readonly [what: string, command: string]
       `${where}npm run -s ops -- sandbox settle PAYMENT_ID succeeded`,
     ],
   ]
+}
+
+function demoTitle({ environment }: Runtime): string {
+  const isOpen = !isLoopback(environment.HOST ?? '')
+  return isOpen ? 'Demo credentials: everyone who reaches this machine can use them' : 'Demo credentials'
 }
 
 /** Quoted where a shell would take it apart. */

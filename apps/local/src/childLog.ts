@@ -36,6 +36,7 @@ export function createChildLog(options: {
   let offset = fstatSync(descriptor).size
   let last: string | undefined
   let lastShownAt = Number.NEGATIVE_INFINITY
+  let limitBytes = maxFileBytes
 
   function notice(line: string): void {
     const complaint = complaintOf(name, line)
@@ -60,11 +61,17 @@ export function createChildLog(options: {
   }
 
   function keepSmall(): void {
-    if (fstatSync(descriptor).size < maxFileBytes) return
-    // Copied and emptied instead of renamed, because the child goes on writing to the file it has.
-    copyFileSync(path, `${path}.1`)
-    ftruncateSync(descriptor)
-    offset = 0
+    if (fstatSync(descriptor).size < limitBytes) return
+    try {
+      // Copied and emptied instead of renamed, because the child goes on writing to the file it has.
+      copyFileSync(path, `${path}.1`)
+      ftruncateSync(descriptor)
+      offset = 0
+      limitBytes = maxFileBytes
+    } catch {
+      // No space for the copy. The next try is when the file has grown by as much again.
+      limitBytes += maxFileBytes
+    }
   }
 
   const looking = setInterval(() => {

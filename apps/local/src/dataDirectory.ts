@@ -1,7 +1,8 @@
 // The data directory and what this room keeps in it.
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { replaceFile } from '@paylog/ops/runtimeFile'
 import { StartError } from './startError.ts'
 
 /**
@@ -19,13 +20,17 @@ export function openDataDirectory(path: string): string {
   }
 }
 
-/** The secret that signs the sandbox's notifications: made once, kept for the next start. */
-export function sandboxWebhookSecret(directory: string): string {
-  const file = join(directory, 'sandbox-webhook-secret')
-  try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
+/** The secret that signs the sandbox's notifications. */
+export const sandboxWebhookSecret = (directory: string) => keptSecret(join(directory, 'sandbox-webhook-secret'))
+
+/** Who may use the embedded event store: the file, and what is in it, `user:password`. */
+export function eventStoreCredentials(directory: string): { readonly file: string; readonly credentials: string } {
+  const file = join(directory, 'event-store-credentials')
+  return { file, credentials: keptSecret(file, 'paylog:') }
+}
+
+/** A random secret behind `prefix`, made once and kept for the next start, complete or not at all, for its owner alone. */
+function keptSecret(file: string, prefix = ''): string {
+  if (!existsSync(file)) replaceFile(file, prefix + randomBytes(32).toString('hex'))
   return readFileSync(file, 'utf8')
 }

@@ -39,8 +39,12 @@ async function run(): Promise<void> {
 }
 
 async function stop(exitCode: number): Promise<void> {
-  await system?.stop()
-  process.exit(exitCode)
+  try {
+    await system?.stop()
+  } finally {
+    // Whatever could not be stopped ends with its supervisor.
+    process.exit(exitCode)
+  }
 }
 
 function onSignal(): void {

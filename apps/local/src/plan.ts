@@ -34,6 +34,8 @@ export function planParts(options: {
     readonly AUTH_URL?: string | undefined
   }
   readonly postgresDirectory: string
+  /** A file: who may use the event store. */
+  readonly eventStoreCredentials: string
 }): PlannedPart[] {
   const { api, external, ports } = options
   const inside = (part: InternalPort) => ({ HOST: '127.0.0.1', PORT: String(ports[part]) })
@@ -61,7 +63,7 @@ export function planParts(options: {
       command: [script('event-store-node/src/main.ts')],
       after: ['postgres'],
       address: `127.0.0.1:${ports['event-store-node']}`,
-      environment: inside('event-store-node'),
+      environment: { ...inside('event-store-node'), EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
     })
   }
   if (external.AUTH_URL === undefined) {

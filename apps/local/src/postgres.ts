@@ -7,7 +7,12 @@ import { Type } from 'typebox'
 
 runApp('postgres', async ({ log, lifecycle }) => {
   const config = loadConfig(Type.Object({ PORT: port(), POSTGRES_DIRECTORY: text() }))
-  const starting = startEmbeddedPostgres({ directory: config.POSTGRES_DIRECTORY, port: config.PORT, log })
+  const starting = startEmbeddedPostgres({
+    directory: config.POSTGRES_DIRECTORY,
+    port: config.PORT,
+    signal: lifecycle.stopping,
+    log,
+  })
   // A stop during the start waits for it: a database that is just being made would go on being made behind our back.
   lifecycle.add('postgres', async () => {
     const started = await starting.catch(() => undefined)

@@ -5,8 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readRuntime } from '@paylog/ops/runtimeFile'
 
-/** A little longer than the apps give themselves to stop. */
-const patienceMs = 12_000
+/**
+ * Enough for a stop with nothing under way. With requests under way the API would take 12 s, retrying appends to an event
+ * store that stops at the same time. Killing it is safe: acknowledged payments are on disk, and the worker reconciles the rest.
+ */
+const patienceMs = 1_000
 const lookMs = 50
 
 const ourScripts = fileURLToPath(new URL('../../', import.meta.url))

@@ -16,6 +16,7 @@ t.test('programs beside the system are told of the webhook nodes, in a file that
     WEBHOOK_1_URL: 'https://example.com/hook',
     WEBHOOK_LOG_RETENTION: '30d',
     PROJECT_ID: 'project-1',
+    PROJECT_IDS: 'project-2,project-3',
   }
   const given = { ...nodes, DATA_DIR, PORT: '0', WEBHOOK_2_URL: '', UNRELATED: 'x' }
   const { environment, unlock, baseUrl } = await prepare(loadSettings(given), given)

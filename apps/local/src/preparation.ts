@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { reachableUrl } from '@paylog/ops/reachableUrl'
-import { openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
+import { eventStoreCredentials, openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
 import { lockDirectory } from './lock.ts'
 import { type Address, type InternalPort, internalPorts, type PlannedPart, planParts } from './plan.ts'
 import { freePorts, requireFreePort } from './ports.ts'
@@ -32,7 +32,13 @@ export async function prepare(settings: Settings, given: NodeJS.ProcessEnv): Pro
     const ports = { ...free, worker: settings.HEALTH_PORT || free.worker }
     const api = { host: settings.HOST, port: settings.PORT || ports.api }
     await requireFreePort(api.host, api.port)
-    const plan = planParts({ api, ports, external: settings, postgresDirectory: join(directory, 'postgres') })
+    const plan = planParts({
+      api,
+      ports,
+      external: settings,
+      postgresDirectory: join(directory, 'postgres'),
+      eventStoreCredentials: eventStoreCredentials(directory).file,
+    })
     const environment = { ...webhookVariables(given), ...sharedEnvironment(settings, directory, api, ports) }
     return { directory, baseUrl: reachableUrl(api.host, api.port), plan, environment, unlock }
   } catch (error) {
@@ -52,11 +58,14 @@ function sharedEnvironment(
     HOST: api.host,
     PORT: String(api.port),
     ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
-    EVENTSTORE_URL: settings.EVENTSTORE_URL ?? `esdb://127.0.0.1:${ports['event-store-node']}?tls=false`,
+    EVENTSTORE_URL:
+      settings.EVENTSTORE_URL ??
+      `esdb://${eventStoreCredentials(directory).credentials}@127.0.0.1:${ports['event-store-node']}?tls=false`,
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     AUTH_URL: settings.AUTH_URL ?? `http://127.0.0.1:${ports.identity}`,
     AUTH_SERVICE: settings.AUTH_SERVICE,
     PROJECT_ID: settings.PROJECT_ID,
+    PROJECT_IDS: settings.PROJECT_IDS.join(','),
     SANDBOX_PROVIDER: String(settings.SANDBOX_PROVIDER),
     SANDBOX_WEBHOOK_SECRET: settings.SANDBOX_WEBHOOK_SECRET ?? sandboxWebhookSecret(directory),
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: settings.WEBHOOK_ALLOWED_PRIVATE_CIDRS.join(','),

@@ -7,13 +7,17 @@ import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
 import { isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
 import { loadWorkerConfig, workerVariables } from '@paylog/worker/config'
+import { liveProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, Type } from 'typebox'
+import { demoProblems, isLoopback } from './demoAccess.ts'
 
 /** Relative to where npm runs scripts: the root of the project. */
 export const defaultDataDirectory = '.data'
 
+const defaultHost = '127.0.0.1'
+
 const localVariables = {
-  HOST: text('127.0.0.1'),
+  HOST: text(defaultHost),
   PORT: port(8080),
   DATA_DIR: text(defaultDataDirectory),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
@@ -21,7 +25,9 @@ const localVariables = {
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   AUTH_URL: Type.Optional(url(['http', 'https'])),
   AUTH_SERVICE: text('payments'),
-  SANDBOX_PROVIDER: bool(true),
+  /** Needed for the demo credentials, which are published, when other machines can reach HOST. */
+  ALLOW_DEMO_CREDENTIALS: bool(false),
+  SANDBOX_PROVIDER: bool(),
   SANDBOX_WEBHOOK_SECRET: Type.Optional(text()),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: commaList(['127.0.0.0/8', '::1/128']),
 }
@@ -51,7 +57,8 @@ const supplied = {
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const given = readVariableFiles(set, isSetting)
+  const read = readVariableFiles(set, isSetting)
+  const given = { env: { SANDBOX_PROVIDER: sandboxByDefault(read.env), ...read.env }, problems: read.problems }
   const problems = [
     ...problemsOf(() => loadConfig(AllVariables, given.env, given.problems)),
     ...problemsOf(() => loadWorkerConfig({ ...given.env, ...supplied })),
@@ -61,7 +68,16 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   // One whose file cannot be used is missing for those who look at the rest.
   for (const name of byVariable.keys()) byVariable.delete(variableOfFile(name) ?? '')
   if (byVariable.size > 0) throw new ConfigError([...byVariable.values()].toReversed())
-  return loadConfig(AllVariables, given.env)
+  const settings = loadConfig(AllVariables, given.env)
+  const live = liveProviders(loadConfig(Type.Object(providerVariables), given.env))
+  const demo = demoProblems(settings, live)
+  if (demo.length > 0) throw new ConfigError(demo)
+  return settings
+}
+
+/** On where the demo credentials may be used, off elsewhere. */
+function sandboxByDefault({ HOST, ALLOW_DEMO_CREDENTIALS }: NodeJS.ProcessEnv): string {
+  return String(isLoopback(HOST ?? defaultHost) || ALLOW_DEMO_CREDENTIALS === 'true')
 }
 
 function problemsOf(load: () => unknown): readonly string[] {

@@ -1,11 +1,12 @@
 // The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
 import { join } from 'node:path'
 import { withOverrides } from '@paylog/config/environment'
-import { type Runtime, removeRuntime, writeRuntime } from '@paylog/ops/runtimeFile'
+import { type Runtime, removeRuntime } from '@paylog/ops/runtimeFile'
 import { type ChildLog, createChildLog } from './childLog.ts'
 import { type Part, runOnce, startPart } from './part.ts'
 import type { PlannedPart } from './plan.ts'
 import type { Preparation } from './preparation.ts'
+import { createPublisher } from './publisher.ts'
 import { StartError } from './startError.ts'
 import { silentTerminal, type Terminal } from './terminal.ts'
 
@@ -43,7 +44,7 @@ export function createSystem(options: {
     return { pid: process.pid, started_at: startedAt, base_url: preparation.baseUrl, environment, parts }
   }
 
-  const publish = () => writeRuntime(directory, runtime())
+  const { publish, close: stopPublishing } = createPublisher({ directory, runtime, terminal })
 
   async function startPlanned(planned: PlannedPart): Promise<void> {
     if (stopping.signal.aborted) throw new StartError('The start was interrupted.')
@@ -85,6 +86,7 @@ export function createSystem(options: {
       await Promise.allSettled(runs)
       for (const { name } of preparation.plan.toReversed()) await running.get(name)?.stop()
       for (const log of logs) log.close()
+      stopPublishing()
       removeRuntime(directory)
       preparation.unlock()
     },

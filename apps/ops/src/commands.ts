@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'streams export': async () => (await import('./streams/export.ts')).streamsExport,
   'streams verify-export': async () => (await import('./streams/verifyExport.ts')).streamsVerifyExport,
   'streams copy': async () => (await import('./streams/copy.ts')).streamsCopy,
+  'streams grant': async () => (await import('./streams/grant.ts')).streamsGrant,
   'payment show': async () => (await import('./payments/show.ts')).paymentShow,
   'payments reconcile': async () => (await import('./payments/reconcile.ts')).paymentsReconcile,
   'projections list': async () => (await import('./projections/list.ts')).projectionsList,

@@ -29,14 +29,24 @@ export function readRuntime(directory: string): Runtime | undefined {
   }
 }
 
-/**
- * Replaces the file as a whole, so that a reader never sees a half of it. It holds a secret and a password: only its
- * owner may read it.
- */
+/** It holds a secret and a password: only its owner may read it. */
 export function writeRuntime(directory: string, runtime: Runtime): void {
-  const draft = `${fileOf(directory)}.${process.pid}`
-  writeFileSync(draft, `${JSON.stringify(runtime, undefined, 2)}\n`, { mode: 0o600 })
-  renameSync(draft, fileOf(directory))
+  replaceFile(fileOf(directory), `${JSON.stringify(runtime, undefined, 2)}\n`)
+}
+
+/**
+ * Replaces a file as a whole, so that a reader never sees a half of it, nor is a half left on a full disk. Only its owner
+ * may read it.
+ * @throws the system's error, with the file as it was before
+ */
+export function replaceFile(file: string, content: string): void {
+  const draft = `${file}.${process.pid}`
+  try {
+    writeFileSync(draft, content, { mode: 0o600, flush: true })
+    renameSync(draft, file)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 export function removeRuntime(directory: string): void {

@@ -135,7 +135,7 @@ t.test('each route waits for what it shows, and a plain list of payments not for
 
 t.test('readiness tells where every projection stands, and that one stopped', async (t) => {
   const { http, pool, log, project } = await startTestApi(t)
-  const health = createHealth()
+  const health = createHealth({ resultAgeMs: 0 })
   checkReadSide(health, pool)
   await http.register(health.plugin)
   open(log, ada)

@@ -12,7 +12,7 @@ async function startPage(t: Test) {
   const { pool } = await readModelDatabase(t)
   const log = createLog({ app: 'test', level: 'silent' })
   const http = createHttp({ log })
-  const health = createHealth()
+  const health = createHealth({ resultAgeMs: 0 })
   const metrics = createMetrics()
   checkReadSide(health, pool)
   measureReadSide(metrics, pool, log)

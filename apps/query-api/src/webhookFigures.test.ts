@@ -10,7 +10,7 @@ import { webhookFigures } from './webhookFigures.ts'
 async function page(t: Test) {
   const { pool } = await readModelDatabase(t)
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-  const health = createHealth()
+  const health = createHealth({ resultAgeMs: 0 })
   checkReadSide(health, pool)
   await http.register(health.plugin)
   t.teardown(() => http.close())

@@ -116,3 +116,9 @@ t.test('the figures do not depend on how much was delivered or waits', async (t)
   t.match(plan, /using deliveries_due/)
   t.match(await readBacklog(pool, ['1']), [{ pending: 10_000, due: 1_000 }])
 })
+
+t.test('tests are not late, however long they wait', async (t) => {
+  const { check, pool } = await waiting(t, { count: 1, seconds: 75 })
+  await pool.query('update webhooks.deliveries set is_test = true')
+  t.match(await check(), { ok: undefined, late_nodes: [], overdue_seconds: 0, pending: 2 })
+})

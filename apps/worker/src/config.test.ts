@@ -9,6 +9,7 @@ t.test('little is needed', async (t) => {
   t.same([nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
   t.match(others, {
     PROJECT_ID: 'default',
+    PROJECT_IDS: [],
     WEBHOOK_SUCCESS_STATUS: '200',
     PAYMENT_RECONCILE_AFTER: 3_600_000,
     SANDBOX_PROVIDER: false,

@@ -1,6 +1,6 @@
 // Everything the worker is told by its environment.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { ageMs, durationMs, listOf, oneOf, port, text, url } from '@paylog/config/kinds'
+import { ageMs, commaList, durationMs, listOf, oneOf, port, text, url } from '@paylog/config/kinds'
 import { parseDurationMs } from '@paylog/domain/duration'
 import { isRange } from '@paylog/runtime/http/networks'
 import { type DecodedNodes, decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
@@ -16,6 +16,8 @@ export const workerVariables = {
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   PROJECT_ID: text('default'),
+  /** Those that a payer without a session may name. */
+  PROJECT_IDS: commaList([]),
   WEBHOOK_SUCCESS_STATUS: oneOf(['200', '2xx'], '200'),
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: listOf(isRange, 'ranges such as 10.0.0.0/8,::1/128', []),
   WEBHOOK_LOG_RETENTION: ageMs('90d'),

@@ -79,7 +79,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const requeueing = createSweep({ deliveries, queues, nodes, now, log }).run(signal)
   lifecycle.add('sweep', () => requeueing)
 
-  const dispatcher = createDispatcher({ deliveries, queues, nodes, projectId: config.PROJECT_ID, now, log })
+  const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
+  const dispatcher = createDispatcher({ deliveries, queues, nodes, projects, now, log })
   // Fails at start, not in the background, when the tables are not there.
   await dispatcher.start()
   const { start, handle } = dispatcher

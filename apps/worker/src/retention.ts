@@ -1,4 +1,5 @@
-// Removes deliveries that ended long ago, so that the tables stay bounded. What is pending stays, however old it is.
+// Removes deliveries that ended long ago, so that the tables stay bounded. What is pending stays, however old it is, unless it
+// is a test.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockKey } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -11,7 +12,8 @@ const pauseMs = 200
 
 export type Retention = {
   /**
-   * Removes the oldest of what ended before this time: a batch of what arrived and one of what failed.
+   * Removes the oldest of what ended before this time: a batch of what arrived, one of what failed, and one of tests that are
+   * pending since then, because their endpoint is gone or disabled.
    * @returns how many deliveries were removed; 0 also while another worker is at it
    */
   removeBatch(before: Date): Promise<number>
@@ -64,8 +66,16 @@ export const removeSql = `
 with lock as materialized (select pg_try_advisory_xact_lock($3) as held),
 arrived as (${oldestSql('last_error is null')}),
 failed as (${oldestSql('last_error is not null')}),
+tests as (
+  select id from webhooks.deliveries
+  where status = 'pending' and is_test and greatest(created_at, last_attempt_at, next_attempt_at) < $1
+    and (select held from lock)
+  limit $2
+  for update skip locked
+),
 removed as (
-  delete from webhooks.deliveries where id in (select id from arrived union all select id from failed) returning id
+  delete from webhooks.deliveries
+  where id in (select id from arrived union all select id from failed union all select id from tests) returning id
 ), attempts as (
   delete from webhooks.attempts where delivery_id in (select id from removed)
 )

@@ -93,6 +93,15 @@ export function listOf(isItem: (word: string) => boolean, expected: string, defa
   })
 }
 
+/** Lines that each match; `expected` completes the sentence "must be …". One newline at the end is dropped. */
+export function linesOf(line: RegExp, expected: string) {
+  return variable(undefined, (value) => {
+    const lines = value.replace(/\r?\n$/, '').split(/\r?\n/)
+    if (!lines.every((each) => line.test(each))) throw new BadVariable(`must be ${expected}`)
+    return lines
+  })
+}
+
 /** Comma-separated durations. */
 export function durationListMs(defaultValue?: readonly (string | number)[]) {
   return variable(defaultValue?.join(','), (value) => splitAtCommas(value).map(boundedDurationMs))

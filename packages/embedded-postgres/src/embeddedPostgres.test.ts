@@ -1,6 +1,6 @@
 // A Postgres is made, kept to this machine, killed, taken over and stopped, and the data stays.
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ t.test('makes a database for this machine alone, keeps its data, and survives be
   const first = await start(t, { directory, port: await freePort() })
   await query(first.databaseUrl, 'create table kept as select 7 as number')
   const settings = await query(
-    first.databaseUrl,
+    first.superuserUrl,
     `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
        current_setting('unix_socket_directories') as sockets, lower('ÉCOLE') as lower, current_database() as name`,
   )
@@ -54,7 +54,8 @@ t.test('makes a database for this machine alone, keeps its data, and survives be
   const anyone = new URL(first.databaseUrl)
   anyone.password = 'guessed'
   await t.rejects(query(anyone.href, 'select 1'), { code: '28P01' })
-  t.equal(statSync(join(directory, 'password')).mode & 0o777, 0o600)
+  for (const file of ['password', 'superuser-password'])
+    t.equal(statSync(join(directory, file)).mode & 0o777, 0o600, file)
   await first.stop()
   await first.stop()
   t.notOk(first.lost.aborted, 'a stop is no loss')
@@ -80,6 +81,32 @@ t.test('makes a database for this machine alone, keeps its data, and survives be
   process.kill(pid, 'SIGKILL')
   await lost
   t.equal(second.lost.reason.message, 'Postgres ended (SIGKILL): it said nothing')
+})
+
+t.test('the role of the service owns its database, and is no superuser', async (t) => {
+  const { databaseUrl, superuserUrl } = await start(t, { directory: testDirectory(t), port: await freePort() })
+  const role =
+    'select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls from pg_roles where rolname = current_user'
+  const none = { rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolreplication: false, rolbypassrls: false }
+  t.strictSame(await query(databaseUrl, role), [none])
+  await query(databaseUrl, 'create extension pg_trgm')
+  for (const refused of [
+    "copy (select 1) to program 'true'",
+    "select pg_read_file('/etc/passwd')",
+    'create role another',
+  ])
+    await t.rejects(query(databaseUrl, refused), { code: '42501' }, refused)
+  t.match(await query(superuserUrl, role), [{ rolsuper: true }])
+})
+
+t.test('a database of an earlier version, whose service was superuser, is refused in one sentence', async (t) => {
+  const directory = testDirectory(t)
+  mkdirSync(join(directory, 'cluster'))
+  writeFileSync(join(directory, 'password'), 'former')
+  await t.rejects(start(t, { directory, port: await freePort() }), {
+    message: `the database in ${directory} is of an earlier version, in which Paylog was its superuser: move it away and start again`,
+  })
+  t.same(readdirSync(join(directory, 'cluster')), [], 'nothing of it is touched')
 })
 
 t.test('says that the port is in use', async (t) => {

@@ -15,8 +15,13 @@ const readyTimeoutMs = 30_000
 const stopTimeoutMs = 8_000
 const lookMs = 20
 const logLimitBytes = 5 * 1024 * 1024
+const superuser = 'postgres'
+/** The service's: it owns its database, and may do nothing beyond. */
 const user = 'paylog'
 const database = 'paylog'
+/** Files with passwords, for their owner's eyes only. */
+const superuserPasswordFile = 'superuser-password'
+const passwordFile = 'password'
 
 // Reachable from this machine only, and only with the password. Every commit is on disk when it is acknowledged.
 const settings = {
@@ -40,8 +45,10 @@ const settings = {
 const dataDirectory = (cluster: string) => (process.platform === 'linux' ? '/proc/self/cwd' : cluster)
 
 export type EmbeddedPostgres = {
-  /** Of the database `paylog`, as its owner, who may also create databases. */
+  /** Of the database `paylog`, as its owner, who may do nothing elsewhere. */
   readonly databaseUrl: string
+  /** The same database as the server's superuser, for tests and repairs. */
+  readonly superuserUrl: string
   /** Aborts, with the reason, when Postgres ends without having been asked to. */
   readonly lost: AbortSignal
   stop(): Promise<void>
@@ -51,27 +58,38 @@ export type EmbeddedPostgres = {
  * Starts the Postgres of a directory on 127.0.0.1, making it first where the directory is new. A Postgres that a killed
  * process left running on the directory is stopped before.
  *
- * @param options `directory` holds the data, the password (readable by its owner only) and `postgres.log`; what is not
- *   durable outlives a killed Postgres, and no loss of power
- * @throws when the port is in use, or Postgres does not start; the message says why
+ * @param options `directory` holds the data, the passwords (readable by their owner only) and `postgres.log`; what is not
+ *   durable outlives a killed Postgres, and no loss of power; `signal` breaks off the making of a new database
+ * @throws when the port is in use, Postgres does not start, or the database is one of an earlier version, in which the
+ *   service was superuser; the message says why
  */
 export async function startEmbeddedPostgres({
   directory,
   port,
   isDurable = true,
+  signal,
   log,
 }: {
   directory: string
   port: number
   isDurable?: boolean
+  signal?: AbortSignal
   log: Logger
 }): Promise<EmbeddedPostgres> {
   const cluster = join(directory, 'cluster')
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await endOrphan(directory, cluster, log)
   const program = await ownedProgram(cluster)
-  const password = await ownPassword(directory, program.runAs)
-  if (!(await exists(cluster))) await initialise(program, directory, cluster)
+  if ((await exists(cluster)) && !(await exists(join(directory, superuserPasswordFile))))
+    throw new Error(
+      `the database in ${directory} is of an earlier version, in which Paylog was its superuser: move it away and start again`,
+    )
+  const passwords = {
+    // initdb opens it once more, as the user that it runs as.
+    [superuser]: await ownPassword(join(directory, superuserPasswordFile), program.runAs),
+    [user]: await ownPassword(join(directory, passwordFile), {}),
+  }
+  if (!(await exists(cluster))) await initialise(program, directory, cluster, signal)
   const child = await spawnPostgres(program, directory, cluster, {
     ...settings,
     port: String(port),
@@ -80,10 +98,11 @@ export async function startEmbeddedPostgres({
   const exited = once(child, 'exit')
   const stop = stopper(child, exited)
   const lost = new AbortController()
-  const url = (name: string) => `postgresql://${user}:${password}@127.0.0.1:${port}/${name}`
+  const url = (role: keyof typeof passwords, name: string) =>
+    `postgresql://${role}:${passwords[role]}@127.0.0.1:${port}/${name}`
   try {
-    await untilReady(url('postgres'), child, () => startFailure(directory, port))
-    await ensureDatabase(url('postgres'))
+    await untilReady(url(superuser, 'postgres'), child, () => startFailure(directory, port))
+    await ensureDatabase(url(superuser, 'postgres'), passwords[user])
   } catch (error) {
     await stop()
     throw error
@@ -92,7 +111,7 @@ export async function startEmbeddedPostgres({
     if (!stop.asked()) lost.abort(new Error(`Postgres ended (${signal ?? code}): ${await lastComplaint(directory)}`))
   })
   log.info({ port, directory }, 'Postgres is up')
-  return { databaseUrl: url(database), lost: lost.signal, stop }
+  return { databaseUrl: url(user, database), superuserUrl: url(superuser, database), lost: lost.signal, stop }
 }
 
 // Data that an ordinary user made stays that user's, also when root starts it.
@@ -103,12 +122,10 @@ async function ownedProgram(cluster: string): Promise<PostgresProgram> {
   return { ...program, runAs: { uid, gid } }
 }
 
-async function ownPassword(directory: string, { uid, gid }: RunAs): Promise<string> {
-  const file = join(directory, 'password')
+async function ownPassword(file: string, { uid, gid }: RunAs): Promise<string> {
   if (!(await exists(file))) {
     const unfinished = `${file}.${process.pid}`
     await writeFile(unfinished, randomBytes(24).toString('hex'), { mode: 0o600, flush: true })
-    // initdb opens it once more, as the user that it runs as.
     if (uid !== undefined && gid !== undefined) await chown(unfinished, uid, gid)
     await rename(unfinished, file)
   }
@@ -116,16 +133,22 @@ async function ownPassword(directory: string, { uid, gid }: RunAs): Promise<stri
 }
 
 // Made beside its place and renamed when complete: an interrupted start leaves nothing that looks like a database.
-async function initialise({ initdb, runAs }: PostgresProgram, directory: string, cluster: string): Promise<void> {
+async function initialise(
+  { initdb, runAs }: PostgresProgram,
+  directory: string,
+  cluster: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted()
   const unfinished = `${cluster}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { mode: 0o700 })
   if (runAs.uid !== undefined && runAs.gid !== undefined) await chown(unfinished, runAs.uid, runAs.gid)
-  const password = await open(join(directory, 'password'), 'r')
+  const password = await open(join(directory, superuserPasswordFile), 'r')
   try {
     const flags = [
       `--pgdata=${dataDirectory(unfinished)}`,
-      `--username=${user}`,
+      `--username=${superuser}`,
       '--auth=scram-sha-256',
       '--pwfile=/dev/stdin',
       '--encoding=UTF8',
@@ -135,12 +158,17 @@ async function initialise({ initdb, runAs }: PostgresProgram, directory: string,
       '--builtin-locale=C.UTF-8',
     ]
     const child = spawn(initdb, flags, { ...runAs, cwd: unfinished, env: {}, stdio: [password.fd, 'ignore', 'pipe'] })
+    // initdb removes what it wrote. We wait for that below, because the next start uses the same directory.
+    signal?.addEventListener('abort', () => child.kill(), { once: true })
     let complaint = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       complaint += text
     })
     const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(`the database could not be made: ${complaint.trim()}`)
+    if (code !== 0) {
+      await rm(unfinished, { recursive: true, force: true })
+      throw new Error(`the database could not be made: ${complaint.trim()}`)
+    }
   } finally {
     await password.close()
   }
@@ -222,12 +250,14 @@ async function lastComplaint(directory: string): Promise<string> {
   return lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) || lines.at(-1) || 'it said nothing'
 }
 
-async function ensureDatabase(url: string): Promise<void> {
+async function ensureDatabase(url: string, password: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [database])
-    if (rowCount === 0) await client.query(`create database ${database}`)
+    const { rowCount: roles } = await client.query('select 1 from pg_roles where rolname = $1', [user])
+    if (roles === 0) await client.query(`create role ${user} login password ${client.escapeLiteral(password)}`)
+    const { rowCount: databases } = await client.query('select 1 from pg_database where datname = $1', [database])
+    if (databases === 0) await client.query(`create database ${database} owner ${user}`)
   } finally {
     await client.end()
   }

@@ -9,8 +9,8 @@ export type Fault =
   | { readonly kind: 'drop'; readonly commits: boolean }
   /** No answer ever comes. */
   | { readonly kind: 'hang'; readonly commits: boolean }
-  /** The answer is this status, with a body that nobody can read. */
-  | { readonly kind: 'status'; readonly status: number; readonly commits: boolean }
+  /** The answer is this status, with a body that nobody can read, and with a `Retry-After` if there is one. */
+  | { readonly kind: 'status'; readonly status: number; readonly commits: boolean; readonly retryAfter?: string }
   /** A success whose body cannot be read. */
   | { readonly kind: 'garbage'; readonly commits: boolean }
   /** The usual answer, late. */
@@ -57,6 +57,7 @@ function show(fault: Exclude<Fault, { kind: 'slow' }>, response: ServerResponse)
     case 'hang':
       return
     case 'status':
+      if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter)
       return void response.writeHead(fault.status, { 'content-type': 'text/html' }).end('<h1>Out of order</h1>')
     case 'garbage':
       return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"half":')

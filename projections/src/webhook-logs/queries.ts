@@ -9,7 +9,8 @@ import { type EntryRecord, type LoggedWebhook, loggedWebhook, webhookLogs } from
 type Whose = { readonly user_id: string | undefined }
 
 type Values = Slice &
-  Whose & {
+  Whose &
+  Extent & {
     readonly provider?: string | undefined
     /** The name on the wire. */
     readonly event?: string | undefined
@@ -17,24 +18,32 @@ type Values = Slice &
 
 type Shape = { readonly status: LogStatus | 'any' }
 
-export type WebhookLogsQuestion = Values & Shape
+export type WebhookLogsQuestion = Omit<Values, keyof Extent> & Shape
 
-/** How much of an entry is shown. */
+/** How much of an entry is shown at most. */
 type Extent = {
-  readonly body: RawBuilder<string | null>
-  readonly answer: RawBuilder<string | null>
-  readonly maxAttempts: number
+  /** A longer payload is left out. */
+  readonly bodyBytes: number
+  /** Characters of the answer to the last attempt. */
+  readonly answerLength: number
+  readonly attempts: number
 }
 
-/** A list has up to a thousand entries, so that each has to be short. */
-const inList: Extent = {
-  // The length of a text is known without reading it.
-  body: sql`case when octet_length(log.body) <= 16384 then log.body end`,
-  answer: sql`left(response_body, 1024)`,
-  maxAttempts: 25,
-}
+/** With a higher limit, each entry is shortened in proportion, so that a page stays below 4 MiB. */
+const entriesOfPage = 100
+const inList: Extent = { bodyBytes: 16_384, answerLength: 1_024, attempts: 25 }
 /** All of it; but an operator may have had it sent again any number of times. */
-const alone: Extent = { body: sql`log.body`, answer: sql`response_body`, maxAttempts: 1000 }
+const alone: Extent = { bodyBytes: 1 << 30, answerLength: 1 << 30, attempts: 1_000 }
+
+/** Depends on the limit alone, not on the other entries of the page, so that the same request always cuts the same. */
+function extentOf(limit: number): Extent {
+  const share = Math.min(1, entriesOfPage / limit)
+  return {
+    bodyBytes: Math.floor(inList.bodyBytes * share),
+    answerLength: Math.floor(inList.answerLength * share),
+    attempts: Math.ceil(inList.attempts * share),
+  }
+}
 
 const sliceOfLog = prepare(
   (asked: Asked<Values>, { status }: Shape) => {
@@ -46,7 +55,7 @@ const sliceOfLog = prepare(
       sql` union all `,
     )}) as found order by created_at desc, id desc limit ${limit} offset ${offset}`
     return sql<EntryRecord>`
-      select ${entryOf(inList)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${triedOf(inList)}
+      select ${entryOf(asked)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${triedOf(asked)}
       order by paged.created_at desc, paged.id desc`
   },
   // Nearly every entry can be of one event, or hardly any.
@@ -58,20 +67,21 @@ export async function listWebhookLogs(
   db: Queryable,
   { status, ...values }: WebhookLogsQuestion,
 ): Promise<LoggedWebhook[]> {
-  return (await sliceOfLog(db, values, { status })).map(loggedWebhook)
+  return (await sliceOfLog(db, { ...values, ...extentOf(values.limit) }, { status })).map(loggedWebhook)
 }
 
 type Single = Whose & { readonly id: string }
 
-const oneOfLog = prepare(({ id, user_id }: Asked<Single>) => {
+const oneOfLog = prepare((asked: Asked<Single & Extent>) => {
+  const { id, user_id } = asked
   const own = user_id === undefined ? sql`` : sql`and log.user_id = ${user_id}`
   return sql<EntryRecord>`
-    select ${entryOf(alone)} from webhooks.log, ${triedOf(alone)} where log.id = ${id} ${own}`
+    select ${entryOf(asked)} from webhooks.log, ${triedOf(asked)} where log.id = ${id} ${own}`
 })
 
 /** Nothing when there is none, it is someone else's, or it was not attempted yet. Its revision is the number of attempts. */
 export async function getWebhookLog(db: Queryable, question: Single): Promise<Found<LoggedWebhook> | undefined> {
-  const [record] = await oneOfLog(db, question, {})
+  const [record] = await oneOfLog(db, { ...question, ...alone }, {})
   return record && { item: loggedWebhook(record), revision: BigInt(record.attempts) }
 }
 
@@ -85,19 +95,22 @@ function newest({ user_id, provider, event, limit, offset }: Asked<Values>, kind
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(sql<bigint>`${limit}::bigint + ${offset}`)
 }
 
-function entryOf({ body }: Extent): RawBuilder<unknown> {
-  return sql`log.id, log.provider, log.event, log.created_at, log.node, log.attempts, log.http_status, log.error,
+function entryOf({ bodyBytes }: Asked<Extent>): RawBuilder<unknown> {
+  // The length of a text is known without reading it.
+  const body = sql`case when octet_length(log.body) <= ${bodyBytes} then log.body end`
+  return sql`log.id, log.provider, log.event, log.user_id, log.is_test, log.created_at, log.node, log.attempts,
+    log.http_status, log.error,
     log.next_attempt_at, log.source_stream, log.source_revision, log.source_event_id, log.causation_id,
     log.correlation_id, ${body} as body, octet_length(log.body) as body_bytes, tried.tried, tried.answer`
 }
 
 /** The attempts of an entry and the answer to the last one, as one row. */
-function triedOf({ answer, maxAttempts }: Extent): RawBuilder<unknown> {
+function triedOf({ answerLength, attempts }: Asked<Extent>): RawBuilder<unknown> {
   return sql`lateral (
     select coalesce(json_agg(json_build_array(extract(epoch from at) * 1000, ms, http_status, error) order by attempt), '[]') as tried,
-      max(${answer}) filter (where attempt = log.attempts) as answer
+      max(left(response_body, ${answerLength}::integer)) filter (where attempt = log.attempts) as answer
     from (
-      select * from webhooks.log_attempts where delivery_id = log.id order by attempt desc limit ${sql.lit(maxAttempts)}
+      select * from webhooks.log_attempts where delivery_id = log.id order by attempt desc limit ${attempts}
     ) as latest
   ) as tried`
 }

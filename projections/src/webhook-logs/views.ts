@@ -23,7 +23,8 @@ export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payloa
 type AttemptRecord = readonly [at: number, ms: number, http_status: number | null, error: string | null]
 
 /** An entry as its query finds it. */
-export type EntryRecord = Omit<LogRecord, 'user_id'> & {
+export type EntryRecord = LogRecord & {
+  readonly is_test: boolean
   /** Null when it is too long for where it is shown. */
   readonly body: string | null
   readonly body_bytes: number
@@ -50,6 +51,8 @@ export function loggedWebhook(record: EntryRecord): LoggedWebhook {
     status: error === null ? 'success' : 'failed',
     response: {
       node,
+      test: record.is_test,
+      requested_by: record.is_test ? record.user_id : null,
       http_status,
       error,
       body: answer,

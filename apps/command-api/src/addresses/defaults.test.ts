@@ -173,6 +173,14 @@ t.test('a request that died after its choice has changed nothing, and the next o
   }
 })
 
+t.test('several requests in a row that chose and died leave one default after the next choice', async (t) => {
+  const former = await addressOf(ada, { ...billing, is_default: true })
+  const died = await Promise.all(Array.from({ length: 5 }, () => addressOf(ada)))
+  for (const id of died) await choose(id)
+  const chosen = await addressOf(ada, { ...billing, is_default: true })
+  t.same(await defaultOf([former, ...died, chosen], 'billing'), only(chosen))
+})
+
 t.test('a request that died before it cleared the former is healed by the next one', async (t) => {
   for (const next of ['same', 'other', 'former'] as const) {
     const former = await addressOf(ada, { ...billing, is_default: true })

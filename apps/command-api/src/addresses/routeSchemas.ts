@@ -5,16 +5,16 @@ import { exampleAddress } from '@paylog/domain/examples'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
-import { answerHeaders, deletedAnswer, markAnswer, writeRefusals } from '../answers.ts'
+import { type TSchema, Type } from 'typebox'
+import { answerHeaders, deletedAnswer, markAnswer, orIdAlone, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders } from '../ifMatch.ts'
 import { AddressChangeBody, NewAddressBody } from './addressBodies.ts'
 
 const example = { success: true, data: exampleAddress }
 
-const addressAnswer = (description: string, headers: object) =>
-  dataAnswer(AddressResource, { description, headers, examples: [example] })
+const addressAnswer = <Data extends TSchema>(data: Data, description: string, headers: object) =>
+  dataAnswer(data, { description, headers, examples: [example] })
 
 const common = { tags: ['addresses'], security: callerSecurity }
 const oneAddress = {
@@ -32,7 +32,7 @@ export const createSchema = {
     'For a session, or for a guest with a token. line1, city and country are required unless the address is partial, business_name is if it is a business. With is_default the address takes the place of the former default of its type. With an Idempotency-Key the request can be repeated safely.',
   headers: IdempotencyHeaders,
   body: NewAddressBody,
-  response: { 201: addressAnswer('The address was created', answerHeaders.created) },
+  response: { 201: addressAnswer(AddressResource, 'The address was created', answerHeaders.created) },
 }
 
 export const changeSchema = {
@@ -43,7 +43,7 @@ export const changeSchema = {
   description:
     'What is left out stays, null clears, and the result must satisfy the rules of creation. guest_email cannot be changed. Of another address_type it is not the default any more, unless is_default asks for it. With If-Match it is changed only as the client has seen it.',
   body: AddressChangeBody,
-  response: { 200: addressAnswer('The address as it is now', answerHeaders.changed) },
+  response: { 200: addressAnswer(orIdAlone(AddressResource), 'The address as it is now', answerHeaders.changed) },
 }
 
 export const deleteSchema = {

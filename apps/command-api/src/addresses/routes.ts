@@ -6,7 +6,7 @@ import { ownerOf } from '@paylog/domain/owner'
 import type { Revision } from '@paylog/event-store/append/appending'
 import { knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyRequest } from 'fastify'
-import { answerDeleted } from '../answers.ts'
+import { answerDeleted, changedData } from '../answers.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { requireOwnEmail } from '../guest-tokens/requireOwnEmail.ts'
 import { requestIdentity } from '../idempotency.ts'
@@ -71,7 +71,8 @@ export const addressRoutes =
           changes: changedContent(body),
           ...(body.is_default !== undefined && { is_default: body.is_default }),
         })
-        return answerAddress(reply, changed)
+        const { success, data } = answerAddress(reply, changed)
+        return { success, data: changedData(request.actor, data) }
       },
     )
 

@@ -80,9 +80,14 @@ t.test('a guest token that is invalid by now is remembered, in each of the ways 
   for (const method of verbs) t.equal((await send({ method, path: '/remembered?token=ann-token' })).status, 200, method)
 })
 
-t.test('the caller is the guest that it was, and nothing says more', async (t) => {
+t.test('the caller is the guest that it was, marked as remembered', async (t) => {
   const { body } = await send({ path: '/remembered', headers: ['X-Guest-Token', 'ann-token'] })
-  t.strictSame(JSON.parse(body), { kind: 'guest', guest_email: 'Ann@example.com', token_hash: hashToken('ann-token') })
+  t.strictSame(JSON.parse(body), {
+    kind: 'guest',
+    guest_email: 'Ann@example.com',
+    token_hash: hashToken('ann-token'),
+    is_remembered: true,
+  })
 })
 
 t.test('where the hook is another one, nobody is looked up', async (t) => {

@@ -4,12 +4,13 @@ import { PaymentMethodResource, paymentMethodResource } from '@paylog/domain/pay
 import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
 import type { MethodOnRecord } from '@paylog/workflows/payment-methods/ownedMethod'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import {
   answerHeaders,
   deletedAnswer,
   keyRefusals,
   markAnswer,
+  orIdAlone,
   providerRefusals,
   replayedHeader,
   writeRefusals,
@@ -20,8 +21,8 @@ import { MethodChangeBody, NewMethodBody } from './methodBodies.ts'
 
 const example = { success: true, data: exampleMethod }
 
-const methodAnswer = (description: string, headers: object = answerHeaders.created) =>
-  dataAnswer(PaymentMethodResource, { description, headers, examples: [example] })
+const methodAnswer = <Data extends TSchema>(data: Data, description: string, headers: object = answerHeaders.created) =>
+  dataAnswer(data, { description, headers, examples: [example] })
 
 const common = { tags: ['payment methods'], security: callerSecurity }
 const oneMethod = {
@@ -40,8 +41,8 @@ export const saveSchema = {
   headers: IdempotencyHeaders,
   body: NewMethodBody,
   response: {
-    201: methodAnswer('The method was saved'),
-    200: methodAnswer('The caller had saved it before'),
+    201: methodAnswer(PaymentMethodResource, 'The method was saved'),
+    200: methodAnswer(PaymentMethodResource, 'The caller had saved it before'),
   },
 }
 
@@ -53,7 +54,7 @@ export const changeSchema = {
   description:
     'Its alias, and whether it is the default: with is_default it takes the place of the former one. What is left out stays. With If-Match it is changed only as the client has seen it.',
   body: MethodChangeBody,
-  response: { 200: methodAnswer('The method as it is now', answerHeaders.changed) },
+  response: { 200: methodAnswer(orIdAlone(PaymentMethodResource), 'The method as it is now', answerHeaders.changed) },
 }
 
 export const removeSchema = {

@@ -7,7 +7,7 @@ import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSaved
 import { removeSavedMethod } from '@paylog/workflows/payment-methods/removeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import type { FastifyRequest } from 'fastify'
-import { answerDeleted, markReplayed } from '../answers.ts'
+import { answerDeleted, changedData, markReplayed } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { requestIdentity } from '../idempotency.ts'
@@ -67,7 +67,8 @@ export const paymentMethodRoutes =
           ...(alias !== undefined && { alias }),
           ...(is_default !== undefined && { is_default }),
         })
-        return answerMethod(reply, changed)
+        const { success, data } = answerMethod(reply, changed)
+        return { success, data: changedData(request.actor, data) }
       },
     )
 

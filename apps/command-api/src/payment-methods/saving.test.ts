@@ -277,13 +277,15 @@ t.test('what the provider refuses is told with its code, and nothing of the meth
     [402, card, 402, 'payment_declined'],
     [400, error, 422, 'provider_rejected'],
     [401, error, 502, 'provider_unavailable'],
-    [429, error, 502, 'provider_unavailable'],
   ] as const) {
     fake.refuseNext({ status, error: body })
     const refused = await recordsNothing(t, () => save(bodyOf()), code)
     t.same([refused.status, refused.code], [expected, code])
     t.notMatch(refused.text, /Words/)
   }
+  fake.rateLimit.set({ perSecond: 0 })
+  t.match(await recordsNothing(t, () => save(bodyOf())), { status: 502, code: 'provider_unavailable' }, 'throttled')
+  fake.rateLimit.set(null)
   fake.faults.always({ kind: 'drop', commits: false })
   t.match(await recordsNothing(t, () => save(bodyOf())), { status: 504, code: 'provider_outcome_unknown' })
   fake.faults.always(undefined)

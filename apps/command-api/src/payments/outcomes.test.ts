@@ -186,6 +186,26 @@ t.test('the same key and body give the same answer, another body 422', async (t)
   t.equal(calls.length, 2)
 })
 
+t.test('a stranger who guesses an anonymous key gets a payment of his own, and blocks nobody', async (t) => {
+  const { guest_data: _, ...plainBody } = guestBody
+  const from = (remoteAddress: string, payload: object) =>
+    app.inject({ method: 'POST', url: '/payments/intents', headers, payload, remoteAddress })
+  const headers = { 'idempotency-key': 'order-1001' }
+  for (const payload of [guestBody, plainBody]) {
+    const strange = await from('203.0.113.5', { ...payload, total_cents: 1 })
+    const first = await from('192.0.2.1', payload)
+    t.same([strange.statusCode, first.statusCode], [201, 201])
+    const again = await from('192.0.2.77', payload)
+    t.equal(again.headers['idempotent-replayed'], 'true')
+    t.same(again.json(), first.json(), 'with its client_secret')
+    const copied = await from('203.0.113.5', { ...payload, total_cents: 1 })
+    t.same(copied.json(), strange.json())
+    t.notSame(copied.json().data.client_secret, first.json().data.client_secret)
+  }
+  const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })
+  t.equal(other.statusCode, 201, 'in the same network with another e-mail')
+})
+
 t.test('64 identical requests at once make one payment and one call', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   provide = async (request) => {

@@ -5,6 +5,7 @@ import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthori
 import { listen } from '@paylog/testing/httpServer'
 import { matchList } from '@paylog/testing/matchList'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
 import { providerBy } from '../testing/providerBy.ts'
@@ -167,45 +168,51 @@ for (const [name, row] of Object.entries(rows)) {
   })
 }
 
-t.test('a provider that has too much to do was not reached, and is asked again', async (t) => {
-  const unavailable = { status: 502, code: 'provider_unavailable' }
-  const busy: readonly Row[] = [
-    {
-      ...unavailable,
-      provider_id: 'stripe',
-      refuse: stripeRefuses(429, { type: 'invalid_request_error', code: 'rate_limit' }),
-      failure_code: 'rate_limit',
-    },
-    {
-      ...unavailable,
-      provider_id: 'paypal',
-      refuse: paypalRefuses(429, 'RATE_LIMIT_REACHED', 'RATE_LIMIT_REACHED'),
-      failure_code: 'rate_limited',
-    },
-    {
-      ...unavailable,
-      provider_id: 'authorize-net',
-      refuse: authorizeNetRefuses('E00053'),
-      failure_code: 'E00053',
-    },
-  ]
-  for (const row of busy) {
-    const headers = { 'idempotency-key': `refused-${keys++}` }
-    row.refuse()
-    const first = await post(row, headers)
-    t.equal(first.statusCode, 502, row.provider_id)
-    const { payment_id } = first.json().error.details
-    matchList(t, await store.readStream(paymentStream(payment_id)), [
-      {},
-      { data: { refusal: 'provider_unavailable', failure_code: row.failure_code } },
-    ])
-    const again = await post(row, headers)
-    t.equal(again.headers['idempotent-replayed'], undefined)
-    t.same(
-      (await store.readStream(paymentStream(payment_id))).slice(2).map(({ type }) => type),
-      ['PaymentAttemptStarted', row.provider_id === 'paypal' ? 'PaymentAttemptFailed' : 'ProviderIntentCreated'],
-      'PayPal is still busy',
-    )
+/** Throttles every call for as long as it is set, and then answers as usual. */
+const throttles: Readonly<Record<string, (isBusy: boolean) => void>> = {
+  stripe: (isBusy) => stripe.rateLimit.set(isBusy ? { perSecond: 0 } : null),
+  paypal: (isBusy) => {
+    if (isBusy) paypalRefuses(429, 'RATE_LIMIT_REACHED', 'RATE_LIMIT_REACHED')()
+    else paypal.refusal = { status: 201, body: { id: `ORDER${keys}`, links: [] } }
+  },
+  'authorize-net': (isBusy) =>
+    authorizeNet.faults.always(isBusy ? { kind: 'status', status: 429, commits: false } : undefined),
+}
+const order = (provider_id: string) => ({
+  method: 'POST' as const,
+  url: '/payments/intents',
+  headers: { 'idempotency-key': `throttled-${keys++}` },
+  payload: { total_cents: 2599, currency: 'USD', provider_id },
+})
+const typesOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
+
+t.test('a payment whose provider throttles its call for a while is created as if it had not', async (t) => {
+  for (const [provider_id, throttle] of Object.entries(throttles)) {
+    const before = calls()
+    throttle(true)
+    const created = app.inject(order(provider_id))
+    await waitFor(() => calls() > before, { what: 'the call that is throttled' })
+    throttle(false)
+    t.equal((await created).statusCode, 201, provider_id)
+    t.same(await typesOf((await created).json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'], provider_id)
+  }
+})
+
+t.test('a payment whose provider throttles all its calls stays pending, and the same key tries again', async (t) => {
+  for (const [provider_id, throttle] of Object.entries(throttles)) {
+    const request = order(provider_id)
+    throttle(true)
+    const first = await app.inject(request)
+    t.equal(first.statusCode, 502, provider_id)
+    const { code, details } = first.json().error
+    t.equal(code, 'provider_unavailable')
+    t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled'])
+    const second = await app.inject(request)
+    t.match([second.statusCode, second.json().error.details], [502, details], 'and again on the same payment')
+    throttle(false)
+    const third = await app.inject(request)
+    t.match([third.statusCode, third.json().data], [201, { id: details.payment_id, status: 'pending' }])
+    t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled', 'ProviderIntentCreated'])
   }
 })
 

@@ -15,7 +15,7 @@ const provider: Provider = {
     return sandbox.createIntent(request)
   },
 }
-const { app, store, backend, lastPosition } = await commandApiUnderTest(t, {
+const { app, store, backend, lastPosition, logged } = await commandApiUnderTest(t, {
   providers: [provider],
   // What is on record of a token depends on who has used it before, so each test of that has one of its own.
   guestTokens: ['crowd-token', 'paying-token'].map((token) => ({
@@ -202,6 +202,28 @@ t.test('bad input is refused with its code, and nothing is recorded', async (t) 
   for (const key of ['', 'x'.repeat(256)]) await refused(guestBody, 400, 'invalid_request', { 'idempotency-key': key })
   t.equal(await lastPosition(), before, 'nothing was recorded')
   t.same(calls, [], 'the provider was not called')
+})
+
+t.test('card data in any form is 422 with its field, and is neither recorded, logged nor repeated', async (t) => {
+  const { guest_data } = guestBody
+  const found: [field: string, body: object][] = [
+    ['concept', { concept: '4242.4242.4242.4242' }],
+    ['description', { description: 'paid by\t4242\t4242\t4242\t4242' }],
+    ['tags', { tags: '4242  4242  4242  4242' }],
+    ['reference_code', { reference_code: '\uff14\uff12'.repeat(8) }],
+    ['guest_data.phone', { guest_data: { ...guest_data, phone: '+4242 4242 4242 4242' } }],
+    ['metadata.card.cvv', { metadata: { card: { cvv: '123' } } }],
+    ['metadata', { metadata: { '4242.4242.4242.4242': 1 } }],
+    ['dropped.0.number', { dropped: [{ number: 4242424242424242 }] }],
+  ]
+  const before = await lastPosition()
+  for (const [field, body] of found) {
+    const response = await post({ ...guestBody, ...body })
+    t.match(response.json(), { error: { code: 'card_number_rejected', details: { fields: [{ field }] } } }, field)
+    t.notMatch(response.body, /4242|123"|\uff14/)
+  }
+  t.equal(await lastPosition(), before, 'nothing was recorded')
+  t.notMatch(logged.join(), /4242|\uff14/)
 })
 
 t.test('what is wrong first in the order of the contract is told', async (t) => {

@@ -52,7 +52,7 @@ export const paymentRoutes =
           tags: ['payments'],
           summary: 'Create a payment intent',
           description:
-            'For a session, for a guest who sends guest_data, or anonymously. With an Idempotency-Key the request can be repeated safely.',
+            'For a session, for a guest who sends guest_data, or anonymously. With an Idempotency-Key the request can be repeated safely. Without a credential a key counts for one guest_data.email in one client network (IPv4 /24, IPv6 /48): from another network it makes another payment.',
           headers: IdempotencyHeaders,
           body: IntentBody,
           security: [{}, ...callerSecurity],
@@ -61,7 +61,9 @@ export const paymentRoutes =
       },
       async (request, reply) => {
         const { actor, body } = request
-        const identity = requestIdentity(request.headers['idempotency-key'], actor, 'POST /payments/intents', body)
+        const client = { ip: request.ip, guest_email: body.guest_data?.email }
+        const key = request.headers['idempotency-key']
+        const identity = requestIdentity(key, actor, 'POST /payments/intents', body, client)
         const occurred_at = workflow.now().toISOString()
         const draft = initiationOf(actor, body, identity, occurred_at)
         const { payment_method_id } = body

@@ -167,9 +167,9 @@ t.test('a transaction that the gateway does not report on yet is kept and not se
 
 t.test('nothing that the gateway says of its own is logged', async (t) => {
   const { told } = pay(await open())
-  fake.refuse('E00053', { method: 'getTransactionDetails', text: 'Text about jane@example.com' })
+  fake.refuse('E00104', { method: 'getTransactionDetails', text: 'Text about jane@example.com' })
   t.same(await send(fake.signed(told)), ok)
-  t.match(logged.join(), 'E00053')
+  t.match(logged.join(), 'E00104')
   t.notMatch(logged.join(), 'jane')
   t.notMatch(logged.join(), 'resultCode')
 })

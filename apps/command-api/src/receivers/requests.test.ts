@@ -1,5 +1,6 @@
 // What a receiver makes of requests as such, whoever the provider is.
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { providerEventStream } from '@paylog/event-store/streamName'
@@ -141,16 +142,32 @@ t.test('the signature may come in any header case and by any valid secret, but o
   t.equal((await send({ 'SANDBOX-SIGNATURE': signed(next, rotated) }, next)).status, 200)
 })
 
-t.test('a provider that is not enabled has no receiver that takes anything', async (t) => {
+t.test('the receiver of a provider that is not enabled is 404, like a path that does not exist', async (t) => {
   const before = await lastPosition()
   const { body } = event()
+  const message = 'Nothing is here'
+  const unknown = { status: 404, json: { error: { code: 'not_found', message, details: undefined } } }
+  t.match(await send({ 'content-type': 'application/json' }, body, '/webhooks/nowhere'), unknown)
   for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])
-    for (const sent of [body, ''])
-      t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), {
-        status: 422,
-        json: { error: { code: 'provider_not_enabled' } },
-      })
+    for (const sent of [body, '']) t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), unknown)
   t.equal(await lastPosition(), before)
+})
+
+t.test('what its headers refuse is refused before the body is sent', async (t) => {
+  const late = `t=${seconds() - 301},v1=${'0'.repeat(64)}`
+  for (const [status, path, headers] of [
+    [404, '/webhooks/stripe', { 'stripe-signature': late }],
+    [400, '/webhooks/sandbox', {}],
+    [400, '/webhooks/sandbox', { 'sandbox-signature': 'v1=' }],
+    [400, '/webhooks/sandbox', { 'sandbox-signature': late }],
+    [413, '/webhooks/sandbox', { 'sandbox-signature': signed(''), 'content-length': '1048577' }],
+  ] as const) {
+    const sending = request(`${url}${path}`, { method: 'POST', headers: { 'content-length': '1000', ...headers } })
+    sending.on('error', () => undefined).flushHeaders()
+    const [response] = await once(sending, 'response')
+    t.equal(response.statusCode, status, JSON.stringify(headers))
+    sending.destroy()
+  }
 })
 
 t.test('there is nothing but POST, and no other receiver', async (t) => {

@@ -20,7 +20,7 @@ export function receiverSchema({ operationId, provider, signedBy, example }: Rec
     ...refusals([
       'invalid_signature',
       'body_too_large',
-      'provider_not_enabled',
+      'not_found',
       'provider_unavailable',
       'concurrent_modification',
       'event_store_unavailable',

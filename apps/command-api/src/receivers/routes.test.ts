@@ -160,7 +160,7 @@ t.test('wrong signatures and malformed bodies are 400, and nothing is recorded',
     'invalid_request',
   )
   await refused(await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 400, 'invalid_signature')
-  await refused(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_request')
+  await refused(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_signature')
   const large = eventBody('payment_intent.succeeded', intent, { object: { note: 'x'.repeat(1_100_000) } })
   await refused(await send(large), 413, 'body_too_large')
   t.equal((await store.head())?.commit, before, 'nothing was recorded')

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { providerPlugins } from '@paylog/providers/registry'
+import { handleNotFound } from '@paylog/runtime/http/errors'
 import { rawBody } from '@paylog/runtime/http/rawBody'
 import type { Workflow } from '@paylog/workflows/context'
 import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
@@ -15,7 +16,16 @@ export const receiverRoutes =
     for (const [providerId, { receiver }] of Object.entries(providerPlugins)) {
       app.post(
         `/webhooks/${providerId}`,
-        { config: { isForProviders: true }, schema: receiverSchema(receiver) },
+        {
+          config: { isForProviders: true },
+          schema: receiverSchema(receiver),
+          // A stranger learns of no provider, and has nobody read a body for which there is no signature.
+          onRequest: async (request, reply) => {
+            const provider = workflow.providers.get(providerId)
+            if (provider === undefined) return handleNotFound(request, reply)
+            provider.checkNotificationHeaders({ headers: request.headers, now: workflow.now() })
+          },
+        },
         async (request) => {
           const provider = enabledProvider(workflow, providerId)
           const { body, headers, id: requestId } = request

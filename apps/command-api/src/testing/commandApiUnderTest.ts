@@ -47,9 +47,10 @@ export async function commandApiUnderTest(
     readonly timing?: Partial<EventStoreTiming>
     readonly guestTokens?: readonly SandboxGuestToken[]
     readonly nodes?: readonly WebhookNode[]
+    readonly testsBy?: 'session' | 'admin'
   } = {},
 ) {
-  const { timing = {}, guestTokens = [], nodes = [] } = options
+  const { timing = {}, guestTokens = [], nodes = [], testsBy = 'session' } = options
   const [log, backend] = await Promise.all([
     options.log ?? startEventStoreInProcess(t),
     startIdentity(t, { guestTokens }),
@@ -72,7 +73,7 @@ export async function commandApiUnderTest(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers, nodes }))
+  await app.register(commandApi({ workflow, callers, nodes, testsBy }))
   await app.ready()
   t.teardown(async () => {
     await app.close()

@@ -30,12 +30,16 @@ export type Asked = {
 export const testRoute = '/webhooks/test'
 export const simulateRoute = '/webhooks/external/simulate'
 
-/** @param env of the nodes */
-export async function webhookTestsUnderTest(t: Test, env: Readonly<Record<string, string>> = everyMode) {
+/** @param env of the endpoints @param testsBy the value of WEBHOOK_TESTS_BY */
+export async function webhookTestsUnderTest(
+  t: Test,
+  env: Readonly<Record<string, string>> = everyMode,
+  testsBy: 'session' | 'admin' = 'session',
+) {
   const { nodes: decoded, problems } = decodeNodes(env)
   if (problems.length > 0) throw new Error(problems.join())
   const nodes = [...decoded]
-  const parts = await commandApiUnderTest(t, { nodes })
+  const parts = await commandApiUnderTest(t, { nodes, testsBy })
   const { send, store } = parts
   const stateOf = async (id: string): Promise<WebhookTestFacts | null> =>
     (await store.load(webhookTestStream(id), webhookTestFold)).state

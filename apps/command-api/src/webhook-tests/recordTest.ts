@@ -12,12 +12,15 @@ import { plannedDeliveries } from '@paylog/webhooks/outbound'
 import type { Workflow } from '@paylog/workflows/context'
 import type { RequestIdentity } from '../idempotency.ts'
 import type { AskedFacts } from './facts.ts'
+import { refuseRecordedPayments } from './recordedPayments.ts'
 
 export type RecordTest = {
   readonly type: WebhookTestEvent['type']
   readonly identity: RequestIdentity
   readonly session: Session
   readonly facts: AskedFacts
+  /** The payload as the client sent it. */
+  readonly sent: Readonly<Record<string, unknown>>
   /** The endpoints that are configured now. */
   readonly nodes: readonly WebhookNode[]
   readonly metadata: EventMetadata
@@ -30,14 +33,20 @@ export type RecordedTest = DispatchPlan & {
   readonly replayed: boolean
 }
 
+const newTest = newStream(webhookTestFold)
+
 /**
  * Asks for the messages, or finds what the same Idempotency-Key asked for before. The worker sends them; a request that
  * is repeated is answered with the plan that was made the first time.
- * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless an administrator asks
  */
 export async function recordTest({ store }: Workflow, request: RecordTest): Promise<RecordedTest> {
-  const { type, identity, session, facts, nodes, metadata } = request
-  const { user_id, user_type, user_email } = session
+  const { type, identity, session, facts, sent, nodes, metadata } = request
+  const { user_id, user_type, user_email, is_administrator } = session
+  const known =
+    identity.fingerprint === null ? newTest : await store.load(webhookTestStream(identity.id), webhookTestFold)
+  // A repeated request sends nothing, whatever was recorded since.
+  if (known.state === null && !is_administrator) await refuseRecordedPayments(store, sent)
   const data = {
     ...facts,
     webhook_test_id: identity.id,
@@ -51,7 +60,7 @@ export async function recordTest({ store }: Workflow, request: RecordTest): Prom
     fold: webhookTestFold,
     decide: (asked) => requestTest(event, asked),
     metadata,
-    known: newStream(webhookTestFold),
+    known,
   })
   const { canonical_events, deliveries } = state?.plan ?? event.data.plan
   return { id: identity.id, canonical_events, deliveries, position, replayed: events.length === 0 }

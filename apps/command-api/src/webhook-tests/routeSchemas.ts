@@ -9,6 +9,9 @@ import { Type } from 'typebox'
 import { answerHeaders, writeRefusals } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 
+/** Many times what a provider's own events have. */
+export const maxBodyBytes = 32 * 1024
+
 const EventName = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
 const TestBody = Type.Object(
@@ -17,7 +20,7 @@ const TestBody = Type.Object(
     test_data: Type.Optional(
       ClientObject({
         description:
-          'The object of the event: id, amount (an integer in minor units), currency, status. What is left out is made up: amount 1000, currency USD, ids that begin with test_.',
+          'The object of the event, with any fields: id, amount (an integer in minor units), currency, status, customer. All of it is in `data` of the raw message. What is left out is made up: amount 1000, currency USD, ids that begin with test_. A field of another type counts as null.',
       }),
     ),
   },
@@ -40,7 +43,7 @@ const SimulateBody = Type.Object(
     payload: Type.Optional(
       ClientObject({
         description:
-          'The object as the provider writes it: data.object of Stripe and the sandbox, resource of PayPal, payload of Authorize.Net. An id that is left out is made up.',
+          'An event `{id, type, data: {object}}`, an event in the shape of the provider, the object of one, or some of its fields: id, amount (an integer in minor units), currency, status, customer. What is missing, or is of another type, is null in the message; an id is made up and begins with test_.',
       }),
     ),
   },
@@ -88,13 +91,16 @@ const accepted = (examples: readonly object[]) => ({
 })
 
 const path =
-  'The messages take the path of all others: the same guard against private addresses, signatures, retries and log, where the session that asked sees them. JSON bodies have "test": true at the top level, and chat messages say that they are a test. With an Idempotency-Key the same request sends once and is answered the same.'
+  'The messages take the path of all others: the same guard against private addresses, signatures, retries and log, where the session that asked sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.'
+
+const limits =
+  'The body must not contain the id of a recorded payment, ours or of its intent at a provider, whoever it belongs to: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.'
 
 const genericList = `The generic names are ${genericNames.join(', ')}.`
 const canonicalList = `The canonical names are ${canonicalNames.join(', ')}.`
 
 export const testSchema = {
-  ...writeRefusals(['idempotency_key_reused']),
+  ...writeRefusals(['idempotency_key_reused', 'recorded_payment_id']),
   operationId: 'testWebhooks',
   tags: ['webhooks'],
   security: [{ session: [] }],
@@ -105,6 +111,7 @@ export const testSchema = {
     canonicalList,
     genericList,
     path,
+    limits,
   ].join('\n\n'),
   headers: IdempotencyHeaders,
   body: TestBody,
@@ -117,7 +124,7 @@ export const testSchema = {
 }
 
 export const simulateSchema = {
-  ...writeRefusals(['idempotency_key_reused', 'provider_not_enabled']),
+  ...writeRefusals(['idempotency_key_reused', 'provider_not_enabled', 'recorded_payment_id']),
   operationId: 'simulateWebhook',
   tags: ['webhooks'],
   security: [{ session: [] }],
@@ -125,10 +132,11 @@ export const simulateSchema = {
   description: [
     'For sessions. Has the configured webhooks told of a notification that the provider did not send. Nothing else comes of it: no payment and no payment method changes, even if the payload names one, and the provider is not called.',
     "The name is looked up in this order. 1. With <provider>: before it, it is the provider's own (stripe:customer.subscription.paused). 2. A generic name stands for the provider's own, and one that is both is that (subscription.deleted is BILLING.SUBSCRIPTION.CANCELLED of PayPal). 3. A canonical name is that one canonical event, for canonical nodes alone (membership.extended). 4. Anything else is the provider's own (charge.refunded); one that means nothing here goes to raw nodes alone.",
-    "The payload is read as the provider's receiver reads it, with its notation of amounts: Stripe's integers in the smallest unit, PayPal's decimal text, Authorize.Net's numbers in major units. canonical_events tells what it was understood as; it is empty when the payload says too little, or when the event has no canonical meaning. A canonical payment event has to have an amount. For a canonical name the payload is what the event is about: an intent or a charge for payment.*, an invoice for membership.extended, a subscription for the other memberships and for subscription.*, a customer for customer.*.",
+    "Amounts are read as the provider writes them (PayPal's decimal text, Authorize.Net's `authAmount` in major units), and else as integers in minor units. canonical_events tells what it was understood as; it is empty when the event has no canonical meaning. For a canonical name the payload is what the event is about: an intent or a charge for payment.*, an invoice for membership.extended, a subscription for the other memberships and for subscription.*, a customer for customer.*.",
     canonicalList,
     genericList,
     path,
+    limits,
   ].join('\n\n'),
   headers: IdempotencyHeaders,
   body: SimulateBody,

@@ -1,10 +1,8 @@
 // What POST /webhooks/external/simulate is asked for: which of the names it is, and what the provider's object says.
 import { DomainError } from '@paylog/domain/errors'
-import { Code } from '@paylog/providers/fields'
 import { type Simulator, simulators } from '@paylog/providers/simulation'
 import { canonicalName, genericFor } from '@paylog/webhooks/canonicalNames'
-import { Check } from 'typebox/value'
-import { type AskedFacts, badField, canonicalFacts, notificationFacts, readingField } from './facts.ts'
+import { type AskedFacts, badField, canonicalFacts, notificationFacts } from './facts.ts'
 
 export type AskedSimulation = {
   readonly event: string
@@ -49,44 +47,18 @@ export function simulatorOf(provider: string, refuse: () => void = () => undefin
 /**
  * What goes on record. A name that is the provider's own or a generic one is its notification; one that is only canonical
  * is that event; and one that nobody knows is a notification that only raw nodes are told of.
- * @throws DomainError `invalid_request` when the payload is not what the provider would send
  */
 export function simulationFacts(
-  { provider, payload: object }: AskedSimulation,
+  { provider, payload }: AskedSimulation,
   { name, isNative }: AskedName,
   { simulator, id, at }: { readonly simulator: Simulator; readonly id: string; readonly at: Date },
 ): AskedFacts {
   const simulated = (type: string, generic_type: string | null) =>
-    simulator.simulate({ type, generic_type, object, id, at })
-  return readingField('payload', () => {
-    const type = isNative ? undefined : simulator.nativeType(name)
-    if (type !== undefined) return notificationFacts(provider, simulated(type, name))
-    const canonical = isNative ? undefined : canonicalName(name)
-    if (canonical === undefined) return notificationFacts(provider, simulated(name, null))
-    const generic = genericFor(canonical)
-    const facts = canonicalFacts(provider, canonical, simulated(simulator.nativeType(generic) ?? generic, generic))
-    if (canonical.startsWith('payment.')) requirePayment(object, facts, simulator)
-    return facts
-  })
-}
-
-/**
- * A payment without an id or an amount is nothing that anyone would be told. Some receivers read nothing at all of an object
- * that has one bad field, so that a field that is bad in itself is named before an amount that seems to be missing.
- */
-function requirePayment(
-  object: AskedSimulation['payload'],
-  { object_id, amount_cents }: AskedFacts,
-  { amountFields }: Simulator,
-): void {
-  if (object_id !== null && amount_cents !== null) return
-  const bad = ['id', 'status', 'customer'].find((field) => isBadText(object[field]))
-  if (bad !== undefined)
-    throw new DomainError('invalid_request', `/${bad} must be text of 1 to 200 printable ASCII characters`)
-  if (amount_cents === null) throw new DomainError('invalid_request', `it has to have ${amountFields}`)
-}
-
-/** Some providers write an object where others write its id. */
-function isBadText(value: unknown): boolean {
-  return value !== undefined && value !== null && typeof value !== 'object' && !Check(Code, value)
+    simulator.simulate({ type, generic_type, payload, id, at })
+  const type = isNative ? undefined : simulator.nativeType(name)
+  if (type !== undefined) return notificationFacts(provider, simulated(type, name))
+  const canonical = isNative ? undefined : canonicalName(name)
+  if (canonical === undefined) return notificationFacts(provider, simulated(name, null))
+  const generic = genericFor(canonical)
+  return canonicalFacts(provider, canonical, simulated(simulator.nativeType(generic) ?? generic, generic))
 }

@@ -3,7 +3,7 @@ import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/provid
 import { madeUpId } from '@paylog/providers/notificationForm'
 import type { SimulatedNotification } from '@paylog/providers/simulation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
-import { type AskedFacts, badField, canonicalFacts, notificationFacts, readingField } from './facts.ts'
+import { type AskedFacts, badField, canonicalFacts, notificationFacts } from './facts.ts'
 import { simulatorOf } from './simulation.ts'
 
 /** The provider that tests are of. */
@@ -32,7 +32,7 @@ export type AskedTest = {
 
 /**
  * What goes on record. A canonical name is that event alone; a generic one is a notification by that name.
- * @throws DomainError `invalid_request` for a name that is neither, and for data that cannot be told
+ * @throws DomainError `invalid_request` for a name that is neither
  */
 export function testFacts(test: AskedTest): AskedFacts {
   const { event } = test
@@ -40,11 +40,11 @@ export function testFacts(test: AskedTest): AskedFacts {
   if (canonical !== undefined) return canonicalTest(test, canonical)
   if (!genericNames.includes(event))
     throw badField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
-  return readingField('test_data', () => notificationFacts(provider, written(test, event)))
+  return notificationFacts(provider, written(test, event))
 }
 
 function canonicalTest(test: AskedTest, name: CanonicalName): AskedFacts {
-  const facts = readingField('test_data', () => canonicalFacts(provider, name, written(test, genericFor(name))))
+  const facts = canonicalFacts(provider, name, written(test, genericFor(name)))
   return { ...facts, ...subscriptionOf(test, name, facts.object_id) }
 }
 
@@ -63,12 +63,11 @@ function subscriptionOf({ id, at }: AskedTest, name: CanonicalName, object_id: s
 function written({ event, test_data, id, at }: AskedTest, generic: string): SimulatedNotification {
   const isCustomer = generic.startsWith('customer.')
   const status = statuses[event] ?? statuses[generic] ?? statusOfPayment(generic)
-  const object = {
+  const defaults = {
     ...(isCustomer ? {} : { ...money, customer: madeUpId(`cus_${id}`) }),
     ...(status === null ? {} : { status }),
-    ...test_data,
   }
-  return simulatorOf(provider).simulate({ type: generic, generic_type: generic, object, id, at })
+  return simulatorOf(provider).simulate({ type: generic, generic_type: generic, payload: test_data, defaults, id, at })
 }
 
 function statusOfPayment(generic: string): string | null {

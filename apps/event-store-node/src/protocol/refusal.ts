@@ -21,6 +21,10 @@ export function unavailable(details: string): Refusal {
   return new Refusal(status.UNAVAILABLE, details)
 }
 
+export function unauthenticated(): Refusal {
+  return new Refusal(status.UNAUTHENTICATED, 'The credentials are missing or wrong')
+}
+
 export function invalidArgument(details: string): Refusal {
   return new Refusal(status.INVALID_ARGUMENT, details)
 }

@@ -2,6 +2,7 @@
 import { again } from '@paylog/testing/bench/again'
 import { type Asked, number, quantile, type Row } from '@paylog/testing/bench/benchmark'
 import { arrivals } from '@paylog/testing/bench/load'
+import { unlimited } from '@paylog/testing/processes'
 import { createPrivateSystem } from '../privateSystem.ts'
 import { openNode, openPayment, postBare } from './payments.ts'
 
@@ -25,7 +26,7 @@ export async function measureCommandToWebhook(
   await using stack = new AsyncDisposableStack()
   const times = isQuick ? quick : full
   const { endpoint, node } = await openNode(stack)
-  const system = await createPrivateSystem(env, { ...node, ...servers, LOG_LEVEL: 'warn' })
+  const system = await createPrivateSystem(env, { ...unlimited, ...node, ...servers, LOG_LEVEL: 'warn' })
   stack.defer(() => system.stop())
   const { base_url } = await system.start()
   const arrived = (count: number) => endpoint.arrivals(count, AbortSignal.timeout(patienceMs))

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Asked, type Findings, quantile, type Row, type Target } from '@paylog/testing/bench/benchmark'
 import { describePostgres } from '@paylog/testing/bench/privatePostgres'
+import { unlimited } from '@paylog/testing/processes'
 import { request } from 'undici'
 import { createPrivateSystem } from '../privateSystem.ts'
 import { authorization, openNode, openPayment, postBare } from './payments.ts'
@@ -20,7 +21,7 @@ export async function latency({ args, isQuick, env, say, stack }: Asked): Promis
   parseArgs({ args: [...args], options: {} })
   const rounds = isQuick ? 20 : 100
   const { endpoint, node } = await openNode(stack)
-  const system = await createPrivateSystem(env, node)
+  const system = await createPrivateSystem(env, { ...unlimited, ...node })
   stack.defer(() => system.stop())
   const begin = performance.now()
   const { base_url, environment } = await system.start()

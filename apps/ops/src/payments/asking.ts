@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
+import { withUrgency } from '@paylog/providers/pacing'
 import type { Workflow } from '@paylog/workflows/context'
 import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 
@@ -16,7 +17,9 @@ export type Answer = {
 }
 
 const atOnce = 8
-/** A provider that takes no more for the moment (429, a refused connection) is asked again after these. */
+/** For so long questions about several payments may share what a provider answered. */
+const maxAgeMs = 5 * 60_000
+/** A provider that is not reached (a refused connection) is asked again after these. */
 const pausesMs: readonly number[] = [500, 1_000, 2_000]
 /** A provider that does not answer costs 10 s each time. After so many payments in a row it is left alone. */
 const patience = 3 * atOnce
@@ -96,7 +99,9 @@ async function askOne(
   metadata: EventMetadata,
 ): Promise<Answer> {
   try {
-    const reconciliation = await reconcilePayment(workflow, payment_id, metadata)
+    const reconciliation = await withUrgency('reconciler', () =>
+      reconcilePayment(workflow, payment_id, metadata, { maxAgeMs }),
+    )
     const { finding, problem } = reconciliation
     const provider = workflow.providers.get(provider_id)
     const isStateless = finding === 'same' && provider?.retrieveIntent === null

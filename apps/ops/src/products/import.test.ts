@@ -140,7 +140,7 @@ t.test('what is wrong with a line is reported with its number, and the others ar
     'line 3: The line is not valid JSON',
     'line 4: currency is not an ISO 4217 currency code',
     'line 6: name must be string; tax_cents must be integer or null',
-    'line 8: The line holds a card number',
+    'line 8: The line must not hold a card number',
     '8 lines: 2 added, 0 changed, 0 unchanged, 4 rejected, 2 empty.',
     '',
   ])

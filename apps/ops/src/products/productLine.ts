@@ -1,5 +1,5 @@
 // One line of an import: the product that it tells of, or why it tells of none.
-import { holdsCardNumber } from '@paylog/domain/cardNumber'
+import { findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
 import { NewProduct, newContent } from '@paylog/domain/products/content'
@@ -40,7 +40,8 @@ export function parseLine(bytes: Buffer | null): object | null {
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DomainError('invalid_request', 'The line is not a JSON object')
-  if (holdsCardNumber(value)) throw new DomainError('card_number_rejected', 'The line holds a card number')
+  const card = findCardData(value)
+  if (card !== null) throw new DomainError('card_number_rejected', `The line ${card.message}`)
   return value
 }
 

@@ -82,7 +82,7 @@ export async function startWebhooksRig(t: Test) {
     async idsOf(name: string, nodes: Variables): Promise<string[]> {
       const wanted = decodeNodes(nodes).nodes.filter((configured) => configured.name === name)
       return (await events()).flatMap((event) =>
-        outboundMessages(event, wanted, { projectId: 'default' }).map(({ id }) => id),
+        outboundMessages(event, wanted, { projectId: 'default', projectIds: [] }).map(({ id }) => id),
       )
     },
 

@@ -1,7 +1,7 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { decodeNodes, isWebhookVariable, type WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import { decodeNodes, isWebhookVariable, type WebhookNode, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
 import { workerVariables } from '@paylog/worker/config'
 import { type Backfilled, backfill } from '@paylog/worker/operations/backfill'
 import { Type } from 'typebox'
@@ -11,8 +11,8 @@ import { withInterrupt } from '../withInterrupt.ts'
 import { createBackfillProgress } from './backfillProgress.ts'
 import { deliveries, withDatabase } from './database.ts'
 
-const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, WEBHOOK_LOG_RETENTION } = workerVariables
-const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, WEBHOOK_LOG_RETENTION })
+const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = workerVariables
+const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION })
 
 export const webhooksBackfill: Command = {
   usage: '--node N --from POSITION [--dry-run] [--json]',
@@ -40,7 +40,7 @@ export const webhooksBackfill: Command = {
     if (values.node === undefined) throw new UsageError('--node is missing')
     const first = readCount('--from', values.from, 0)
     if (first === undefined) throw new UsageError('--from is missing')
-    const given = readVariableFiles(environment, isWebhookVariable)
+    const given = readVariableFiles(withoutSigningSecrets(environment), isWebhookVariable)
     const { nodes, problems } = decodeNodes(given.env)
     const config = loadConfig(Config, given.env, [...given.problems, ...problems])
     const node = configuredNode(nodes, values.node)
@@ -58,7 +58,7 @@ export const webhooksBackfill: Command = {
             { pool, store },
             {
               node,
-              projectId: config.PROJECT_ID,
+              projects: { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS },
               from: from === 0n ? undefined : { commit: from, prepare: from },
               notBefore: keepMs === 0 ? undefined : new Date(Date.now() - keepMs),
               isDryRun,

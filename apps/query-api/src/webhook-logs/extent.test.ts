@@ -38,6 +38,40 @@ t.test('the list cuts short what is long, and the single entry shows all of it',
   )
 })
 
+t.test('a page is bounded in bytes, however many long entries are asked for', async (t) => {
+  const { send, get, pool } = await startWebhookLog(t)
+  // Of all characters a control character takes the most bytes in JSON.
+  const answer = '\u0001'.repeat(16 * kib)
+  const id = await send({ body: bodyOf(16 * kib) }, [{ ...failed, responseBody: answer }])
+  await pool.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+       source_event_id, correlation_id, causation_id, status, attempts, sweep_at, last_error, last_http_status, created_at)
+     select gen_random_uuid(), node, event, mode, provider, case when n < 900 then $2 else body end, source_stream,
+       source_revision, source_event_id, correlation_id, causation_id, status, 25, sweep_at, last_error,
+       last_http_status, created_at + make_interval(secs => n)
+     from webhooks.deliveries, generate_series(1, 999) as n where id = $1`,
+    [id, bodyOf(1638)],
+  )
+  await pool.query(
+    `insert into webhooks.attempts select d.id, n, a.at, a.ms, a.http_status, a.error, a.response_body
+     from webhooks.attempts a, webhooks.deliveries d, generate_series(1, 25) as n where d.id <> $1`,
+    [id],
+  )
+  for (const limit of [100, 1000]) {
+    const { rawPayload } = await get(`/webhooks/logs?limit=${limit}`, asAdmin)
+    t.ok(rawPayload.length < 4 * kib * kib, `limit=${limit}: ${rawPayload.length} bytes`)
+    const entries: { payload: object; response: { body: string; attempts: object[] } }[] = JSON.parse(
+      String(rawPayload),
+    )
+    const whole = entries.filter(({ payload }) => 'text' in payload)
+    t.same([entries.length, whole.length], limit === 100 ? [100, 100] : [1000, 899], 'what is short enough is whole')
+  }
+  const [newest] = (await get('/webhooks/logs?limit=1000', asAdmin)).json()
+  t.same(newest.payload, { truncated: true, bytes: 16 * kib })
+  t.equal(newest.response.body.length, 102)
+  t.equal(newest.response.attempts.length, 3)
+})
+
 t.test('of an endless number of attempts even the single entry shows the last ones only', async (t) => {
   const { send, get, pool } = await startWebhookLog(t)
   const id = await send({}, [failed])

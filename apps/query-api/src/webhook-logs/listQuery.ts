@@ -1,5 +1,5 @@
 // The query string of GET /webhooks/logs (interface, section 4.11), and the question that it asks.
-import type { Actor } from '@paylog/domain/actor'
+import type { Actor, Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { LogStatus } from '@paylog/domain/webhook-logs/resource'
 import type { WebhookLogsQuestion } from '@paylog/projections/webhook-logs/queries'
@@ -35,11 +35,14 @@ export function webhookLogsQuestion(
   return { user_id: userSeenBy(caller), provider, event, status: status ?? 'any', limit, offset }
 }
 
-/**
- * Whose entries a caller sees: the own ones; an administrator all.
- * @throws DomainError `forbidden` should a route have forgotten its hook: it fails closed
- */
-export function userSeenBy(caller: Actor): string | undefined {
+/** @throws DomainError `forbidden` should a route have forgotten its hook: it fails closed */
+export function sessionOf(caller: Actor): Session {
   if (caller.kind !== 'session') throw new DomainError('forbidden', 'This is for sessions only')
-  return caller.is_administrator ? undefined : caller.user_id
+  return caller
+}
+
+/** Whose entries a caller sees: the own ones; an administrator all. */
+export function userSeenBy(caller: Actor): string | undefined {
+  const { is_administrator, user_id } = sessionOf(caller)
+  return is_administrator ? undefined : user_id
 }

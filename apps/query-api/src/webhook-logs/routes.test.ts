@@ -30,6 +30,8 @@ t.test('an entry shows every field of the interface, the attempts, and where it 
     status: 'success',
     response: {
       node: 'legacy-1',
+      test: false,
+      requested_by: null,
       http_status: 200,
       error: null,
       body: 'thanks',
@@ -132,6 +134,17 @@ t.test('a user sees the own entries, an administrator all, and nobody else any',
     t.equal((await get(`${url}${url.includes('?') ? '&' : '?'}token=demo-guest-token`, {})).statusCode, 403)
     t.equal((await get(url, {})).statusCode, 401, 'anonymous')
     t.equal((await get(url, { 'x-session-id': 'no-such-session' })).statusCode, 401)
+  }
+})
+
+t.test('an entry of a test says so, and whose session asked for it', async (t) => {
+  const { send, get } = await startWebhookLog(t)
+  const asked = { is_test: true, payment_id: null, source_stream: 'webhookTest-1', user_id: ada.payer.id }
+  const [test, real] = [await send(asked), await send({ user_id: ada.payer.id })]
+  for (const as of [asAda, asAdmin]) {
+    const told = async (id: string) => (await get(`/webhooks/logs/${id}`, as)).json().data.response
+    t.match(await told(test), { test: true, requested_by: ada.payer.id, causation: { stream: 'webhookTest-1' } })
+    t.match(await told(real), { test: false, requested_by: null })
   }
 })
 

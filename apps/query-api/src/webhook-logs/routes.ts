@@ -12,7 +12,11 @@ import { positionPattern } from '../readAfter.ts'
 import type { Reading } from '../reading.ts'
 import { SingleParams } from '../singles.ts'
 import { entryText } from './entryText.ts'
-import { ListQuery, userSeenBy, webhookLogsQuestion } from './listQuery.ts'
+import { fewAtOnce } from './fewAtOnce.ts'
+import { ListQuery, sessionOf, userSeenBy, webhookLogsQuestion } from './listQuery.ts'
+
+/** Per user. A page may take some MiB, several times over until it is sent. */
+const listsAtOnce = 2
 
 /** The gateway sends it with every read, and whoever sends it in another form is told so as everywhere. */
 const Headers = Type.Object({
@@ -26,7 +30,9 @@ const Headers = Type.Object({
 const writtenOut = (schema: TSchema) => Type.Unsafe<string>(schema)
 
 const ListAnswer = Type.Array(WebhookLogEntry, {
-  description: 'The newest first. A payload above 16 KiB is shown as `{truncated: true, bytes}`, answers are cut short',
+  description:
+    'The newest first. A payload above 16 KiB is shown as `{truncated: true, bytes}`, answers and attempts are cut short; ' +
+    'with a `limit` above 100 all of them are shorter, in proportion, so that no page is longer',
   examples: [[exampleLogEntry]],
 })
 const EntryAnswer = dataAnswer(WebhookLogEntry, {
@@ -46,6 +52,8 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
     security: [{ session: [] }],
   })
 
+  const listing = fewAtOnce(listsAtOnce)
+
   return async (http) => {
     http.get(
       '/webhooks/logs',
@@ -58,7 +66,8 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
         },
       },
       async ({ actor, query }, reply) => {
-        const entries = await listWebhookLogs(db, webhookLogsQuestion(actor, query))
+        const question = webhookLogsQuestion(actor, query)
+        const entries = await listing(sessionOf(actor).user_id, reply, () => listWebhookLogs(db, question))
         return written(reply, `[${entries.map(entryText).join(',')}]`)
       },
     )

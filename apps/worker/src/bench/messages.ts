@@ -40,7 +40,7 @@ export function settledPayment(commit: bigint, at: number): Recorded {
 export function bodyOf(event: Recorded): string {
   const [message] = canonicalMessages(event)
   if (message === undefined) throw new Error('The event is no message')
-  return canonicalBody(message, 'default')
+  return canonicalBody(message, { projectId: 'default', projectIds: [] })
 }
 
 /** The moment that a body carries. */

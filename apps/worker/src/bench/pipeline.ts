@@ -58,7 +58,14 @@ const send = createSender({ deliveries, agent, successStatus: '200', now, random
 const workers = await startWorkers({ store, nodes, queues, send, log })
 const stop = new AbortController()
 const sweeping = createSweep({ deliveries, queues, nodes, now, log }).run(stop.signal)
-const dispatcher = createDispatcher({ deliveries, queues, nodes, projectId: 'default', now, log })
+const dispatcher = createDispatcher({
+  deliveries,
+  queues,
+  nodes,
+  projects: { projectId: 'default', projectIds: [] },
+  now,
+  log,
+})
 let position = (await dispatcher.start())?.commit ?? 0n
 
 async function handle(moments: readonly number[]): Promise<void> {

@@ -1,5 +1,6 @@
 // The deliveries table: what is to be sent, and what was tried.
 import type { Pool } from 'pg'
+import type { QueuedAttempt } from '../queue/jobs.ts'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { dueDeliveries } from './dueDelivery.ts'
 import { type AttemptResult, finishAttempts } from './finishAttempt.ts'
@@ -13,6 +14,10 @@ export type Deliveries = ReturnType<typeof createDeliveries>
 
 /** A row that the sweep has just handed out is left alone this long. */
 const resweepMs = 15_000
+
+/** How many tests of one endpoint are sent at once. Real deliveries have the other places of every worker to themselves. */
+const testsAtOnce = 10
+const testsLookedAt = 10_000
 
 /** What the workers of all nodes ask for and record at the same time goes together. */
 const together = { mostTogether: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
@@ -32,7 +37,7 @@ export function createDeliveries(pool: Pool) {
 
     /**
      * Hands out pending rows that should have been tried by now, oldest first; each at most once in a while. Those of a
-     * disabled node are held.
+     * disabled node are held. Tests are handed out by `overdueTests`.
      */
     async overdue(node: string, at: Date, limit: number): Promise<AttemptRef[]> {
       const { rows } = await pool.query<{ id: string; attempt: number }>({
@@ -42,6 +47,20 @@ export function createDeliveries(pool: Pool) {
       })
       return rows.map(({ id, attempt }) => ({ deliveryId: id, attempt }))
     },
+
+    /**
+     * Hands out a few tests, of each user in turn, however many are waiting. Those that are being sent count until they are
+     * finished.
+     * @param queuedBy takes those that should have a job by then: later than `at` for tests that were just recorded
+     */
+    async overdueTests(node: string, at: Date, queuedBy = at): Promise<QueuedAttempt[]> {
+      const { rows } = await pool.query<{ id: string; attempt: number }>({
+        name: 'overdue-tests',
+        text: overdueTestsSql,
+        values: [node, at, testsAtOnce, new Date(at.getTime() + resweepMs), queuedBy],
+      })
+      return rows.map(({ id, attempt }) => ({ deliveryId: id, attempt, delayMs: 0, isTest: true }))
+    },
   }
 }
 
@@ -49,10 +68,32 @@ const overdueSql = `
 update webhooks.deliveries set sweep_at = $4
 where id in (
   select id from webhooks.deliveries
-  where node = $1 and status = 'pending' and sweep_at <= $2
+  where node = $1 and status = 'pending' and not is_test and sweep_at <= $2
     and not exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
   order by sweep_at
   limit $3
+  for update skip locked
+)
+returning id, attempts + 1 as attempt`
+
+// A retry is made by the job that waits for it, so that only those which are due by now count.
+const overdueTestsSql = `
+update webhooks.deliveries set sweep_at = $4
+where id in (
+  select id from webhooks.deliveries
+  where id in (
+    select id from (
+      select id, created_at, row_number() over (partition by user_id order by created_at, id) as turn from (
+        select id, created_at, user_id from webhooks.deliveries
+        where node = $1 and is_test and status = 'pending' and next_attempt_at <= $2
+        order by created_at, id
+        limit ${testsLookedAt}
+      ) as due
+    ) as queued
+    order by turn, created_at, id
+    limit $3
+  ) and status = 'pending' and sweep_at <= $5
+    and not exists (select from webhooks.nodes where name = $1 and disabled_at is not null)
   for update skip locked
 )
 returning id, attempts + 1 as attempt`

@@ -5,6 +5,7 @@ import type { AttemptRef } from './deliveries.ts'
 export type DueDelivery = {
   readonly event: string
   readonly body: string
+  readonly is_test: boolean
   /** Attempts that were made before the present series of retries began. */
   readonly series_start: number
   readonly correlation_id: string
@@ -34,10 +35,10 @@ export async function dueDeliveries(
 // The inner query stands alone (offset 0), so that rows are found by their primary key: any other condition would offer the
 // planner the index of all that is pending, which under load is mostly dead entries.
 const dueSql = `
-select g.place, d.event, d.body, d.series_start, d.correlation_id, d.causation_id, d.traceparent
+select g.place, d.event, d.body, d.is_test, d.series_start, d.correlation_id, d.causation_id, d.traceparent
 from unnest($1::uuid[], $2::integer[]) with ordinality as g (id, attempts, place)
 cross join lateral (
-  select node, event, body, series_start, status, attempts, correlation_id, causation_id, traceparent
+  select node, event, body, is_test, series_start, status, attempts, correlation_id, causation_id, traceparent
   from webhooks.deliveries where id = g.id offset 0
 ) d
 where d.status = 'pending' and d.attempts = g.attempts

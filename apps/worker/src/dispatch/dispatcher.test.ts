@@ -28,7 +28,7 @@ function observed({ deliveries, queues, nodes }: Rig, beforeRecord: (count: numb
     },
     queues,
     nodes,
-    projectId: 'default',
+    projects: { projectId: 'default', projectIds: [] },
     now: () => new Date(),
     log: createLog({ app: 'test', level: 'silent' }),
   })

@@ -3,9 +3,11 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Batch } from '@paylog/event-store/subscription/batches'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Deliveries } from '../deliveries/deliveries.ts'
+import { graceMs } from '../deliveries/recordBatch.ts'
 import { enoughWaiting, type Queues } from '../queue/queues.ts'
 import type { LogReader } from '../subscriptions/soleSubscription.ts'
 import { dispatchSpan } from './dispatchSpan.ts'
@@ -20,18 +22,27 @@ type Slice = { readonly messages: readonly Outbound[]; readonly to: LogPosition 
 /** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
 export function createDispatcher(deps: {
   deliveries: Deliveries
-  queues: Pick<Queues, 'enqueueNew' | 'waiting'>
+  queues: Pick<Queues, 'enqueueNew' | 'enqueue' | 'waiting'>
   nodes: readonly WebhookNode[]
-  projectId: string
+  projects: Projects
   now: () => Date
   log: Logger
 }): LogReader {
-  const { deliveries, queues, nodes, projectId, now, log } = deps
+  const { deliveries, queues, nodes, projects, now, log } = deps
   let position: LogPosition | undefined
   /** Per node: no more jobs than this can be waiting, as far as they are from here. */
   const mostWaiting = new Map<string, number>()
 
   async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
+    const real = recorded.filter(({ is_test }) => !is_test)
+    if (real.length > 0) await enqueueReal(node, real)
+    if (real.length === recorded.length) return
+    const at = now()
+    const tests = await deliveries.overdueTests(node, at, new Date(at.getTime() + graceMs))
+    if (tests.length > 0) await queues.enqueue(node, tests)
+  }
+
+  async function enqueueReal(node: string, recorded: readonly Outbound[]): Promise<void> {
     const known = mostWaiting.get(node) ?? enoughWaiting
     const waiting = known < enoughWaiting ? known : await queues.waiting(node)
     mostWaiting.set(node, waiting)
@@ -60,7 +71,7 @@ export function createDispatcher(deps: {
       return position
     },
     async handle(batch) {
-      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, nodes, { projectId }))
+      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, nodes, projects))
       for (const slice of slicesOf(batch, map)) await record(slice)
     },
   }

@@ -2,6 +2,7 @@
 import type { Span } from '@opentelemetry/api'
 import { paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { withUrgency } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
@@ -9,7 +10,7 @@ import type { Workflow } from '@paylog/workflows/context'
 import { settleStoredNotification } from '@paylog/workflows/notifications/settleNotification'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import type { FollowUp, NextLook } from './followUps.ts'
-import { afterFailure, afterReconciliation, isAtEnd } from './nextLook.ts'
+import { afterFailure, afterReconciliation, answerAgeMs, isAtEnd, isSoon } from './nextLook.ts'
 
 /** Does what an entry of the list asks for. Never throws: what went wrong is a reason to look again. */
 export type FollowUpWork = (followUp: FollowUp, provider: Provider) => Promise<NextLook>
@@ -27,7 +28,8 @@ export function createFollowUpWork(deps: {
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     if (state.status === 'none' || isAtEnd(state)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
-    const reconciled = await reconcilePayment(workflow, paymentId, metadata)
+    const maxAgeMs = answerAgeMs(followUp, pauses())
+    const reconciled = await reconcilePayment(workflow, paymentId, metadata, { maxAgeMs })
     const next = afterReconciliation(followUp, reconciled, provider, pauses())
     report(followUp, { reconciled, next, provider })
     return next
@@ -69,7 +71,8 @@ export function createFollowUpWork(deps: {
   return (followUp, provider) =>
     inSpan(
       { name: `follow up ${kindOf(followUp)}`, root: true, attributes: attributesOf(followUp, provider) },
-      (span) => look(followUp, provider, span),
+      // What cannot wait goes before questions about payments that nobody paid.
+      (span) => withUrgency(isSoon(followUp) ? 'background' : 'reconciler', () => look(followUp, provider, span)),
     )
 }
 

@@ -5,7 +5,7 @@ import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment
 import t from 'tap'
 import { samples } from '../testing/paymentEvents.ts'
 import type { FollowUp } from './followUps.ts'
-import { afterFailure, afterReconciliation, watchedForMs } from './nextLook.ts'
+import { afterFailure, afterReconciliation, answerAgeMs, watchedForMs } from './nextLook.ts'
 import type { Times } from './plan.ts'
 
 const now = new Date(samples.PaymentInitiated.occurred_at)
@@ -110,48 +110,75 @@ t.test('a question that was not answered is asked 10 s later, doubling', async (
   }
 })
 
-t.test('a payment that is only watched stays behind those that cannot wait, also when nobody answers', async (t) => {
-  const unanswered = reconciled({ finding: 'unknown' })
-  let current = followUp({ watch: now }, 0)
-  const pausesMs = []
-  for (let look = 0; look < 9; look++) {
-    const next = afterReconciliation(current, unanswered, provider, pauses)
-    if (next === 'over') throw new Error('over')
-    t.strictSame({ ...next.times, watch: null }, none)
-    pausesMs.push((next.times.watch?.getTime() ?? 0) - now.getTime())
+/** Looks at a payment that nobody pays until it is off the list. @returns the ages at which it was looked at */
+function watchedAges(reconcileAfterMs: number, findingOf: (look: number) => Reconciliation['finding']): number[] {
+  const ages: number[] = []
+  let current = followUp({ watch: after(reconcileAfterMs) })
+  for (let look = 1; look < 200; look++) {
+    const at = current.times.watch
+    if (at === null) throw new Error('a payment that is only watched stays behind those that cannot wait')
+    ages.push(at.getTime() - now.getTime())
+    const result = reconciled({ finding: findingOf(look) })
+    // A worker looks a moment later.
+    const next = afterReconciliation(current, result, provider, { now: new Date(at.getTime() + 500), reconcileAfterMs })
+    if (next === 'over') return ages
     current = { ...current, ...next }
   }
-  t.strictSame(
-    pausesMs,
-    [10, 20, 40, 80, 160, 320, 640, 1280, 1440].map((minutes) => minutes * minute),
+  return ages
+}
+
+t.test('a payment that nobody pays is looked at at most 12 times, the last time after 90 days', async (t) => {
+  for (const reconcileAfterMs of [second, minute, hour, 48 * hour])
+    for (const [name, findingOf] of Object.entries({
+      answered: () => 'same' as const,
+      unanswered: () => 'unreachable' as const,
+      'answered now and then': (look: number) => (look % 3 === 0 ? ('unknown' as const) : ('same' as const)),
+    })) {
+      const ages = watchedAges(reconcileAfterMs, findingOf)
+      t.ok(ages.length >= 10 && ages.length <= 12, `${ages.length} looks from ${reconcileAfterMs} ms on, ${name}`)
+      t.equal(ages[0], reconcileAfterMs)
+      t.equal(ages.at(-1), watchedForMs)
+    }
+  t.same(
+    watchedAges(2 * watchedForMs, () => 'same'),
+    [2 * watchedForMs],
+    'once when the first look is that late',
   )
-  const old = { ...created, created_at: new Date(now.getTime() - watchedForMs - second).toISOString() }
-  t.equal(afterReconciliation(watched, reconciled({ finding: 'unreachable', payment: old }), provider, pauses), 'over')
 })
 
-t.test('a payment that is not paid yet is asked about after the configured time, doubling to a day', async (t) => {
-  let current = followUp({ ask: now }, 4)
-  const pausesMs = []
-  for (let look = 0; look < 7; look++) {
-    const next = afterReconciliation(current, reconciled({}), provider, pauses)
-    if (next === 'over') throw new Error('over')
-    t.match(next.times, { ask: null, finish: null })
-    pausesMs.push((next.times.watch?.getTime() ?? 0) - now.getTime())
-    current = { ...current, ...next }
-  }
-  t.strictSame(
-    pausesMs,
-    [1, 2, 4, 8, 16, 24, 24].map((hours) => hours * hour),
-  )
-  const rare = { now, reconcileAfterMs: 48 * hour }
-  const next = afterReconciliation(watched, reconciled({}), provider, rare)
-  t.strictSame(next, { times: { ...none, watch: after(48 * hour) }, pauses: 2 })
+t.test('a payment that nobody pays is looked at less and less often', async (t) => {
+  const hours = watchedAges(hour, () => 'same').map((age) => Math.round(age / hour))
+  t.same(hours, [1, 2, 5, 10, 22, 46, 100, 216, 465, 1002, 2160])
+})
+
+t.test(
+  'a look that was not answered is made again soon, and with the next one in its turn at the latest',
+  async (t) => {
+    const minutes = watchedAges(hour, () => 'unreachable').map((age) => Math.round(age / minute))
+    t.same(minutes.slice(0, 4), [60, 80, 120, 129])
+  },
+)
+
+t.test('a look that was missed is not made up for', async (t) => {
+  const late = { now: after(30 * 24 * hour), reconcileAfterMs: hour }
+  const next = afterReconciliation(watched, reconciled({}), provider, late)
+  t.match(next, { times: { ...none, watch: after(1002 * hour + 22 * minute) } }, 'the next one is in its turn')
+})
+
+t.test('an answer may be older than the look only when nothing is known to be wrong', async (t) => {
+  t.equal(answerAgeMs(watched, pauses), minute)
+  t.equal(answerAgeMs(watched, { now, reconcileAfterMs: second }), 100)
+  const ago = (ms: number) => new Date(now.getTime() - ms)
+  t.equal(answerAgeMs(followUp({ ask: ago(3 * second) }), pauses), 3 * second, 'not older than the need for it')
+  t.equal(answerAgeMs(followUp({ finish: ago(3 * second), ask: ago(second) }), pauses), second)
+  t.equal(answerAgeMs(followUp({ ask: after(second) }), pauses), 0)
 })
 
 t.test('a payment that is not paid after 90 days is off the list, unless its outcome is unknown', async (t) => {
   const then = new Date(now.getTime() + watchedForMs)
   const late = { now: new Date(then.getTime() + 1), reconcileAfterMs: hour }
-  t.not(afterReconciliation(watched, reconciled({}), provider, { ...late, now: then }), 'over')
+  const before = { ...late, now: new Date(then.getTime() - minute) }
+  t.not(afterReconciliation(watched, reconciled({}), provider, before), 'over')
   t.equal(afterReconciliation(watched, reconciled({}), provider, late), 'over')
   t.equal(afterReconciliation(watched, reconciled({ finding: 'missing' }), provider, late), 'over')
   const asked = followUp({ ask: now })

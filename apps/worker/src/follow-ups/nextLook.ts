@@ -15,9 +15,12 @@ export type Pauses = {
 const longestSoonMs = 10 * 60_000
 /** After a look that the provider did not answer, so that an outage is over before long. */
 const unansweredWatchMs = 10 * 60_000
-const longestWatchMs = 24 * 60 * 60_000
 /** A payment that is not paid by then will not be: nobody has its link or its token any more. */
 export const watchedForMs = 90 * 24 * 60 * 60_000
+/** Before the last one, which is at the end of that time. */
+const maxWatchLooks = 11
+/** For so long questions about payments that nobody paid may share an answer. */
+const roundMs = 60_000
 
 /** What is to come when a question to the provider was answered, or was not. */
 export function afterReconciliation(
@@ -26,7 +29,7 @@ export function afterReconciliation(
   provider: Provider,
   pauses: Pauses,
 ): NextLook {
-  const isCallOpen = payment.intent_outcome.kind === 'open' || payment.intent_outcome.kind === 'unknown'
+  const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'refused'
   if (isAtEnd(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
   if (isCallOpen) return soon(followUp, pauses, { finish: true, ask: followUp.times.ask !== null })
   const awaitsUs = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
@@ -34,7 +37,7 @@ export function afterReconciliation(
   if (awaitsUs || (isUnanswered && isSoon(followUp))) return soon(followUp, pauses, { finish: false, ask: true })
   if (isTooOld(payment, pauses.now)) return 'over'
   // Nothing is known to be wrong: whoever answers such a question late, or never, must not delay those that cannot wait.
-  return watch(followUp, pauses, isUnanswered ? unansweredWatchMs : pauses.reconcileAfterMs)
+  return watch(followUp, pauses, { startedAt: Date.parse(payment.attempt_started_at), isUnanswered })
 }
 
 /** What is to come when a follow-up broke off. */
@@ -58,13 +61,39 @@ function soon(followUp: FollowUp, { now }: Pauses, needs: { finish: boolean; ask
   return { times: { finish: needs.finish ? at : null, ask: needs.ask ? at : null, watch: null }, pauses: pauses + 1 }
 }
 
-function watch(followUp: FollowUp, { now, reconcileAfterMs }: Pauses, firstMs: number): NextLook {
-  const pauses = isSoon(followUp) ? 0 : followUp.pauses
-  const at = after(now, Math.min(firstMs, reconcileAfterMs), pauses, Math.max(longestWatchMs, reconcileAfterMs))
-  return { times: { finish: null, ask: null, watch: at }, pauses: pauses + 1 }
+/**
+ * The next of the times at which a payment is looked at, or earlier when the provider did not answer. However the answers
+ * are, there are few looks: the last of them waits for the end.
+ */
+function watch(
+  followUp: FollowUp,
+  { now, reconcileAfterMs }: Pauses,
+  { startedAt, isUnanswered }: { readonly startedAt: number; readonly isUnanswered: boolean },
+): NextLook {
+  const looks = isSoon(followUp) ? 0 : followUp.pauses
+  const isLast = looks >= maxWatchLooks
+  const ages = isLast ? [watchedForMs] : watchAges(reconcileAfterMs)
+  const next = ages.find((ageMs) => startedAt + ageMs > now.getTime())
+  if (next === undefined) return 'over'
+  const retryMs = Math.min(unansweredWatchMs, reconcileAfterMs) * 2 ** looks
+  const at = isUnanswered && !isLast ? Math.min(startedAt + next, now.getTime() + retryMs) : startedAt + next
+  return { times: { finish: null, ask: null, watch: new Date(at) }, pauses: looks + 1 }
 }
 
-const isSoon = ({ times }: FollowUp) => times.finish !== null || times.ask !== null
+/** The ages at which a payment is looked at, each longer than the one before by the same factor: about 2 after an hour. */
+function watchAges(reconcileAfterMs: number): readonly number[] {
+  const factor = (watchedForMs / reconcileAfterMs) ** (1 / (maxWatchLooks - 1))
+  return Array.from({ length: maxWatchLooks }, (_, look) => Math.round(reconcileAfterMs * factor ** look))
+}
+
+/** How old the provider's answer may be. What cannot wait wants one that is newer than the need for it. */
+export function answerAgeMs(followUp: FollowUp, { now, reconcileAfterMs }: Pauses): number {
+  const { finish, ask } = followUp.times
+  const due = [finish, ask].filter((time) => time !== null).map((time) => now.getTime() - time.getTime())
+  return due.length > 0 ? Math.max(0, Math.min(...due)) : Math.min(roundMs, reconcileAfterMs / 10)
+}
+
+export const isSoon = ({ times }: FollowUp): boolean => times.finish !== null || times.ask !== null
 
 function after(now: Date, firstMs: number, pauses: number, longestMs: number): Date {
   return new Date(now.getTime() + Math.min(firstMs * 2 ** pauses, longestMs))

@@ -25,6 +25,7 @@ t.test('every event sets and clears the times that it decides, and no others', a
     PaymentInitiated: { finish: after(30_000) },
     PaymentAttemptStarted: { finish: after(30_000) },
     ProviderOutcomeUnknown: { finish: after(10_000) },
+    ProviderCallThrottled: { finish: after(10_000) },
     ProviderIntentCreated: { finish: null, watch: after(hour) },
     PaymentActionRequired: watched,
     PaymentProcessingStarted: watched,

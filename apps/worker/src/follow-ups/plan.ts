@@ -54,6 +54,7 @@ function planOfFollowed(event: FollowedEvent, rules: PlanRules): Plan | null {
     case 'ProviderEventReceived':
       return { finish: after({ occurred_at: event.data.received_at }, openCallMs) }
     case 'ProviderOutcomeUnknown':
+    case 'ProviderCallThrottled':
       return { finish: after(event.data, unknownOutcomeMs) }
     case 'ProviderIntentCreated':
       return canBeAsked(event.data, rules)

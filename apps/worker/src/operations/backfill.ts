@@ -2,6 +2,7 @@
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
@@ -10,7 +11,7 @@ import { countMissing, insertMissing } from './missingDeliveries.ts'
 
 export type BackfillOptions = {
   readonly node: WebhookNode
-  readonly projectId: string
+  readonly projects: Projects
   /** The event at this position is the first one; without it, the first of the log. */
   readonly from: LogPosition | undefined
   /** Older events are left out: what is kept no more would be made and sent again. */
@@ -50,11 +51,11 @@ export async function backfill(
   { pool, store }: { readonly pool: Pool; readonly store: EventStore },
   options: BackfillOptions,
 ): Promise<Backfilled> {
-  const { node, projectId, notBefore, isDryRun, now, signal, onProgress } = options
+  const { node, projects, notBefore, isDryRun, now, signal, onProgress } = options
   const from = options.from && (await store.before(options.from))
   let done: Backfilled = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
   for await (const { events, tooOld, messages, position } of slices(store, { from, notBefore, signal }, (event) =>
-    outboundMessages(event, [node], { projectId }),
+    outboundMessages(event, [node], projects),
   )) {
     const missing = isDryRun ? await countMissing(pool, messages) : await insertMissing(pool, messages, now())
     done = {

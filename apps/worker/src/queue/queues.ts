@@ -49,8 +49,9 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
     async enqueue(node: string, attempts: readonly QueuedAttempt[]): Promise<number> {
       const queue = queueOf(node)
       const wanted = await withoutSurplus(queue, attempts)
-      const first = wanted.filter(({ attempt }) => attempt === 1).map(({ deliveryId }) => deliveryId)
-      const further = wanted.filter(({ attempt }) => attempt > 1).map((attempt) => ownJob(attempt))
+      const isShared = ({ attempt, isTest }: QueuedAttempt) => attempt === 1 && !isTest
+      const first = wanted.filter(isShared).map(({ deliveryId }) => deliveryId)
+      const further = wanted.filter((attempt) => !isShared(attempt)).map((attempt) => ownJob(attempt))
       const there = first.length === 0 ? new Set() : await firstAttempts(queue)
       const missing = first.filter((deliveryId) => !there.has(deliveryId))
       await within(enqueueTimeoutMs, add(queue, [...sharedJobs(missing), ...further]))
@@ -59,7 +60,7 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
       return missing.length + further.length
     },
 
-    /** How many jobs could be taken right now. */
+    /** How many jobs could be taken right now, besides those of tests. */
     async waiting(node: string): Promise<number> {
       return await within(enqueueTimeoutMs, queueOf(node).getWaitingCount())
     },

@@ -40,6 +40,12 @@ export function createSweep(deps: {
     }
   }
 
+  /** Tests that should have been tried by now: a few, after everything else. */
+  async function requeueTests(node: string): Promise<void> {
+    const tests = await deliveries.overdueTests(node, now())
+    if (tests.length > 0) await queues.enqueue(node, tests)
+  }
+
   /**
    * Jobs of workers that are gone would otherwise wait until their locks run out. A worker counts as dead when two
    * looks in a row miss it: one that is just connecting again is missed once. Where nobody can tell who lives, nothing
@@ -68,6 +74,7 @@ export function createSweep(deps: {
       nodes.map(async ({ name }) => {
         try {
           await requeueOverdue(name)
+          await requeueTests(name)
           await takeOverOrphans(name)
         } catch (error) {
           log.warn({ err: error, node: name }, 'the sweep failed, trying again')

@@ -47,9 +47,10 @@ export function createSender(deps: SenderDeps): Sender {
   ): Promise<MadeAttempt> {
     const at = now()
     const before = performance.now()
-    const headers = webhookHeaders({ id: ref.deliveryId, at, body: due.body, secrets: node.secrets })
+    const { body, is_test: isTest } = due
+    const headers = webhookHeaders({ id: ref.deliveryId, at, body, secrets: node.secrets, isTest })
     const secrets = [...signaturesIn(headers['webhook-signature']), ...secretsOf(node)]
-    const post = await postWebhook({ ...deps, node, headers, body: due.body, secrets, signal })
+    const post = await postWebhook({ ...deps, node, headers, body, secrets, signal })
     return { node, ref, at, ms: Math.round(performance.now() - before), post }
   }
 
@@ -64,7 +65,8 @@ export function createSender(deps: SenderDeps): Sender {
     if (finished !== undefined) {
       logAttempt(log, made, { due, ...outcome, ...finished })
       const goesOn = outcome.nextAttemptAt !== null && pauseMs !== undefined
-      return goesOn ? { deliveryId: ref.deliveryId, attempt: ref.attempt + 1, delayMs: pauseMs } : undefined
+      const next = { deliveryId: ref.deliveryId, attempt: ref.attempt + 1, isTest: due.is_test }
+      return goesOn ? { ...next, delayMs: pauseMs } : undefined
     }
     const again = await deliveries.due(ref)
     // Redelivered meanwhile: this attempt is the first of a new schedule.

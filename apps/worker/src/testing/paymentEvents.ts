@@ -44,6 +44,7 @@ export const samples: Samples = {
   },
   ProviderIntentCreated: { ...facts, provider_intent_id: 'intent-1', client_secret: 'secret', attempt: 1 },
   ProviderOutcomeUnknown: { ...facts, attempt: 1, reason: 'timeout' },
+  ProviderCallThrottled: { ...facts, attempt: 1, reason: 'rate_limit' },
   PaymentAttemptStarted: { ...facts, attempt: 2 },
   PaymentActionRequired: evidence,
   PaymentProcessingStarted: evidence,

@@ -77,7 +77,14 @@ export async function createRig(
     queues,
     nodes,
     send,
-    dispatcher: createDispatcher({ deliveries, queues, nodes, projectId: 'default', now, log }),
+    dispatcher: createDispatcher({
+      deliveries,
+      queues,
+      nodes,
+      projects: { projectId: 'default', projectIds: [] },
+      now,
+      log,
+    }),
     sweep,
     /** Sweeps until it is told to stop or the test is over. */
     startSweep: () => startSweep(t, sweep),

@@ -3,7 +3,7 @@ import { integer, isOrigin, listOf, port, text, url } from '@paylog/config/kinds
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Redis } from 'ioredis'
 import { type StaticDecode, Type } from 'typebox'
-import { limitRequests, limitVariables } from '../limits/limits.ts'
+import { limitOperators, limitRequests, limitVariables } from '../limits/limits.ts'
 import { countRequests } from '../limits/requestCounts.ts'
 import type { Health } from '../process/health.ts'
 import type { Lifecycle } from '../process/lifecycle.ts'
@@ -12,15 +12,21 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { browserHeaders } from './browserHeaders.ts'
 import { requestsUnderWay } from './draining.ts'
 import { createHttp } from './http.ts'
-import { isAddressOrRange } from './networks.ts'
+import { isProxyRange } from './networks.ts'
 
 export const apiVariables = {
   HOST: text('127.0.0.1'),
   PORT: port(8080),
   /** Whose `X-Forwarded-For` is believed. */
-  TRUST_PROXY: listOf(isAddressOrRange, 'addresses or ranges such as 10.0.0.0/8,::1', []),
+  TRUST_PROXY: listOf(
+    isProxyRange,
+    'addresses or ranges such as 10.0.0.0/8,::1, none wider than those of private networks',
+    [],
+  ),
   CORS_ORIGINS: listOf(isOrigin, 'origins such as https://shop.example.com', []),
   MAX_CONNECTIONS: integer(1, 1_000_000, 1_000),
+  /** Of one client address; 0 is no limit. The proxies of TRUST_PROXY have none. */
+  MAX_CONNECTIONS_PER_ADDRESS: integer(0, 1_000_000, 500),
   /** Where requests are counted for all processes together. */
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   ...limitVariables,
@@ -51,9 +57,14 @@ export async function serveApi(
   api: FastifyPluginAsync,
 ): Promise<string> {
   const { log, lifecycle, health, metrics } = parts
-  const http = createHttp({ log, trustProxy: config.TRUST_PROXY })
-  http.server.maxConnections = config.MAX_CONNECTIONS
+  const http = createHttp({
+    log,
+    trustProxy: config.TRUST_PROXY,
+    maxConnections: config.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: config.MAX_CONNECTIONS_PER_ADDRESS,
+  })
   await browserHeaders(http, { origins: config.CORS_ORIGINS })
+  limitOperators(http, config, countRequests(log))
   await parts.describe?.(http)
   await http.register(metrics.plugin)
   await http.register(health.plugin)

@@ -42,8 +42,8 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
         request.refusedCredentials += 1
       }
       const actor = await find({ headers: request.headers, query: queryOf(request), refused })
-      if (!isAllowed(actor)) throw refusal(actor, who)
       request.actor = actor
+      if (!isAllowed(actor)) throw refusal(actor, who)
     }
   const isKnown = ({ kind }: Actor) => kind !== 'anonymous'
   const known = 'sessions and guest tokens'

@@ -13,12 +13,15 @@ type Refusal = { status: number; code: ErrorCode; message: string; details?: Rea
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = hasLeft(request) ? gone : firstToSay(refusalOf(error), request)
   request.errorCode = refusal.code
+  if (isRefusedByChoice(error)) reply.header('retry-after', retryAfterSeconds)
   if (isRefusedByChoice(error)) request.log.warn({ code: refusal.code, reason: refusal.message }, 'request refused')
   else if (refusal.status >= 500) request.log.error({ err: error, code: refusal.code }, 'request failed')
   else request.log.debug({ code: refusal.code, reason: refusal.message }, 'request refused')
   // Set here once more: a URL that the router could not read has not passed the hook that sets it.
   return reply.code(refusal.status).header('x-request-id', request.id).send(errorBody(refusal, request.id))
 }
+
+const retryAfterSeconds = 5
 
 const gone = refuse('invalid_request', 'The request was not sent to its end')
 
@@ -76,8 +79,6 @@ const internalError = { status: 500, code: 'internal_error', message: 'Something
 // Fastify's own messages quote header values and URLs, so every answer has a message of ours.
 function frameworkRefusal(error: Error & { code?: unknown; statusCode?: unknown }): Refusal | undefined {
   switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return bodyTooLarge
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
       return refuse('unsupported_media_type', 'The body must be sent as application/json')

@@ -1,10 +1,13 @@
 // The HTTP server that every app starts from: limits, parsing, validation, errors and the request log.
 import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type Logger, withoutRedaction } from '../telemetry/log.ts'
 import { traceRequests } from '../telemetry/requestSpans.ts'
+import { boundBodies } from './body.ts'
+import { limitConnections } from './connections.ts'
 import { drainOnClose } from './draining.ts'
 import { handleClientError, handleError, handleNotFound } from './errors.ts'
 import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
@@ -24,8 +27,14 @@ declare module 'fastify' {
 
 const bodyLimitBytes = 256 * 1024
 const headerLimitBytes = 16 * 1024
-// How long a client may take to send a request.
-const requestTimeoutMs = 15_000
+// How long a client may take to send the headers, and to send a whole request. Nobody needs more than a moment: a body of
+// 256 KiB comes within 10 s at 26 kB/s. While it is on its way, it takes up memory and a connection.
+const headersTimeoutMs = 5_000
+const requestTimeoutMs = 10_000
+// How often both are looked at; Node's own default of 30 s would multiply them.
+const timeoutCheckMs = 1_000
+// How long nothing of a response may be read. Node looks twice, so that it takes up to twice as long.
+const unreadTimeoutMs = 5_000
 // Longer than a provider call that is repeated twice within one request.
 const handlerTimeoutMs = 45_000
 const idleTimeoutMs = 65_000
@@ -36,14 +45,19 @@ const maxParamLength = 255
  * handler, a validator, a body parser, the router or bytes that were no request at all.
  *
  * Only `application/json` bodies are read, by the strict parser. Each response logs its route pattern, never its URL.
- * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` says who the client is
+ * @param options `trustProxy`: addresses and ranges of proxies whose `X-Forwarded-For` says who the client is;
+ *   `maxConnectionsPerAddress`: 0 is no limit, and proxies have none
  */
 export function createHttp({
   log,
   trustProxy = [],
+  maxConnections = 1_000,
+  maxConnectionsPerAddress = 0,
 }: {
   readonly log: Logger
   readonly trustProxy?: readonly string[]
+  readonly maxConnections?: number
+  readonly maxConnectionsPerAddress?: number
 }): FastifyInstance {
   const logger: FastifyBaseLogger = log
   let owedAnswer: OwedAnswer = () => undefined
@@ -58,9 +72,8 @@ export function createHttp({
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     http: {
       maxHeaderSize: headerLimitBytes,
-      headersTimeout: requestTimeoutMs,
-      // How often the two timeouts are looked at; Node's own default of 30 s would double them.
-      connectionsCheckingInterval: 5_000,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckMs,
       // Answered by our own hook below: Node's answer would have no body.
       requireHostHeader: false,
       // Node would take the first of two Authorization headers; joined they are seen, and are no credential.
@@ -69,7 +82,7 @@ export function createHttp({
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     handlerTimeout: handlerTimeoutMs,
-    connectionTimeout: idleTimeoutMs,
+    connectionTimeout: unreadTimeoutMs,
     keepAliveTimeout: idleTimeoutMs,
     forceCloseConnections: 'idle',
     // A request that arrives on an open connection while we drain is still served; the connection closes after it.
@@ -83,6 +96,11 @@ export function createHttp({
   })
   http.decorateRequest('errorCode', '')
   http.decorateRequest('refusedCredentials', 0)
+  limitConnections(
+    http.server,
+    { max: maxConnections, maxPerAddress: maxConnectionsPerAddress, proxies: trustProxy },
+    log,
+  )
   owedAnswer = watchOwedAnswers(http.server)
   drainOnClose(http)
   readBeforeClosing(http)
@@ -93,9 +111,11 @@ export function createHttp({
   http.setErrorHandler(handleError)
   http.setNotFoundHandler(handleNotFound)
   http.removeAllContentTypeParsers()
-  http.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseStrictJson(decodeUtf8(body)),
-  )
+  boundBodies(http)
+  http.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const body = await http.readBody(request, payload, request.routeOptions.bodyLimit ?? bodyLimitBytes)
+    return parseStrictJson(decodeUtf8(body))
+  })
   traceRequests(http)
   http.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)

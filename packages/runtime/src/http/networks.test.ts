@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientNetwork, inRanges, isAddressOrRange, isRange } from './networks.ts'
+import { clientNetwork, inRanges, isProxyRange, isRange, oneSite } from './networks.ts'
 
 t.test('an IPv4 address is itself, in whatever way it is written', async (t) => {
   for (const address of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '192.0.2.1:443', '[::ffff:192.0.2.1]:443'])
@@ -14,19 +14,33 @@ t.test('of an IPv6 address the first half counts', async (t) => {
   t.equal(clientNetwork('1:2:3:4:5:6:1.2.3.4'), '1:2:3:4::/64')
 })
 
+t.test('a site is the /24 of an IPv4 address and the /48 of an IPv6 address', async (t) => {
+  for (const address of ['192.0.2.1', '192.0.2.254:443', '::ffff:192.0.2.9', '::ffff:c000:2ff'])
+    t.equal(clientNetwork(address, oneSite), '192.0.2.0/24', address)
+  for (const address of ['2001:db8::1', '2001:0DB8:0:ffff::', '[2001:db8:0:1::9]:443'])
+    t.equal(clientNetwork(address, oneSite), '2001:db8:0::/48', address)
+  t.equal(clientNetwork('192.0.3.1', oneSite), '192.0.3.0/24')
+  t.equal(clientNetwork('2001:db8:1::1', oneSite), '2001:db8:1::/48')
+  t.equal(clientNetwork('nonsense', oneSite), 'unknown')
+})
+
 t.test('what is no address is one client', async (t) => {
   for (const address of ['', 'unknown', '_hidden', '1.2.3', '1.2.3.4.5', '999.0.0.1', 'a'.repeat(9_000), '[]', ':1'])
     t.equal(clientNetwork(address), 'unknown', address)
 })
 
 t.test('ranges are told from addresses, and both from everything else', async (t) => {
-  for (const text of ['127.0.0.0/8', '::1/128', '0.0.0.0/0', '::/0', '::ffff:10.0.0.0/104']) {
+  for (const text of ['127.0.0.0/8', '::1/128', 'fc00::/7', '::ffff:10.0.0.0/104']) {
     t.ok(isRange(text), text)
-    t.ok(isAddressOrRange(text), text)
+    t.ok(isProxyRange(text), text)
+  }
+  for (const text of ['0.0.0.0/0', '128.0.0.0/7', '::/0', '2000::/3']) {
+    t.ok(isRange(text), text)
+    t.notOk(isProxyRange(text), `${text} is too wide for proxies`)
   }
   for (const text of ['127.0.0.1', '::1', 'fe80::1%eth0']) {
     t.notOk(isRange(text), text)
-    t.ok(isAddressOrRange(text), text)
+    t.ok(isProxyRange(text), text)
   }
   for (const text of [
     '',
@@ -42,7 +56,7 @@ t.test('ranges are told from addresses, and both from everything else', async (t
     'fe80::1%eth0/64',
     'a/8',
   ])
-    t.notOk(isRange(text) || isAddressOrRange(text), text)
+    t.notOk(isRange(text) || isProxyRange(text), text)
 })
 
 t.test('an address is in a range by its bits, whatever family they are of', async (t) => {

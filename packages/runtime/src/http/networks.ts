@@ -3,14 +3,18 @@ import { BlockList, type IPVersion, isIP, isIPv6 } from 'node:net'
 
 type Range = { readonly address: string; readonly prefix: number; readonly family: IPVersion }
 
-/** Whether this is an IP address or a range: `::1`, `10.0.0.0/8`. */
-export function isAddressOrRange(text: string): boolean {
-  return parseRange(text) !== undefined
+/** 10.0.0.0/8 and fc00::/7 are the widest private ranges: whatever is wider is not one operator's own. */
+const shortestPrefix = { ipv4: 8, ipv6: 7 }
+
+/** Whether this is an IP address or a range in which proxies can be: `::1`, `10.0.0.0/8`, but not `0.0.0.0/0`. */
+export function isProxyRange(text: string): boolean {
+  const range = parseRange(text)
+  return range !== undefined && range.prefix >= shortestPrefix[range.family]
 }
 
 /** Whether this is a range, if of one address only: `10.0.0.0/8`, `::1/128`. */
 export function isRange(text: string): boolean {
-  return text.includes('/') && isAddressOrRange(text)
+  return text.includes('/') && parseRange(text) !== undefined
 }
 
 /**
@@ -40,20 +44,33 @@ function parseRange(text: string): Range | undefined {
 
 const familyOf = (address: string): IPVersion => (isIPv6(address) ? 'ipv6' : 'ipv4')
 
+/** How many bits of an address name a network. */
+type NetworkBits = { readonly ipv4: 24 | 32; readonly ipv6: 48 | 64 }
+/** One client: of IPv6 it has all addresses of a /64. */
+const oneClient: NetworkBits = { ipv4: 32, ipv6: 64 }
+/** One household or company, whose devices change their addresses within it. */
+export const oneSite: NetworkBits = { ipv4: 24, ipv6: 48 }
+
 /**
  * @param address as a socket or a proxy gives it; some proxies add the port, which is another one for each connection
- * @returns the IPv4 address, or of IPv6 the /64, of which a client has all addresses
+ * @returns the network of the address, which for IPv4 is the address itself unless `bits` says less; IPv4 that is mapped to
+ *   IPv6 counts as IPv4. `unknown` for what is no address
  */
-export function clientNetwork(address: string): string {
+export function clientNetwork(address: string, bits = oneClient): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? []
   const [ip = ''] = (bracketed ?? plain ?? address).split('%')
-  if (!isIPv6(ip)) return isIP(ip) === 0 ? 'unknown' : ip
+  if (!isIPv6(ip)) return isIP(ip) === 0 ? 'unknown' : ipv4Network(ip.split('.'), bits)
   // The URL parser writes every address in one way: in lower case, short, and without a dotted end.
   const [head = '', tail = ''] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split('::')
   const [first, last] = [groupsOf(head), groupsOf(tail)]
   const groups = [...first, ...Array.from({ length: 8 - first.length - last.length }, () => '0'), ...last]
   const isMappedIPv4 = groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff'
-  return isMappedIPv4 ? groups.slice(6).flatMap(bytesOf).join('.') : `${groups.slice(0, 4).join(':')}::/64`
+  if (isMappedIPv4) return ipv4Network(groups.slice(6).flatMap(bytesOf), bits)
+  return `${groups.slice(0, bits.ipv6 / 16).join(':')}::/${bits.ipv6}`
+}
+
+function ipv4Network(bytes: readonly (string | number)[], { ipv4 }: NetworkBits): string {
+  return ipv4 === 32 ? bytes.join('.') : `${bytes.slice(0, 3).join('.')}.0/24`
 }
 
 const groupsOf = (text: string) => (text === '' ? [] : text.split(':'))

@@ -1,10 +1,12 @@
 // What the pages for operators answer, as the documentation says it.
 import { Type } from 'typebox'
+import { refusals } from './openApiParts.ts'
 
 /** The tag of these pages, which are beside the API. */
 export const operationsTag = 'operations'
 
 const common = { tags: [operationsTag] }
+const limited = { ...common, ...refusals(['rate_limited']) }
 
 export const livenessSchema = {
   ...common,
@@ -30,10 +32,11 @@ const readiness = (description: string, statuses: string[], examples: object[]) 
   Type.Object({ status: Type.Enum(statuses), checks: Checks }, { description, examples })
 
 export const readinessSchema = {
-  ...common,
+  ...limited,
   operationId: 'getReadiness',
   summary: 'Tell whether requests can be served',
-  description: 'Open to anybody. Every dependency is asked, at most for two seconds; why one fails is for the log.',
+  description:
+    'Open to anybody. Every dependency is asked, at most for two seconds and once a second; why one fails is for the log.',
   response: {
     200: readiness(
       'Everything that it needs answers',
@@ -52,7 +55,7 @@ export const readinessSchema = {
 }
 
 export const metricsSchema = {
-  ...common,
+  ...limited,
   operationId: 'getMetrics',
   summary: 'Get the figures of this process',
   description: 'Open to anybody. In the text format of Prometheus.',

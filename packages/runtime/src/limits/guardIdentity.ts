@@ -1,78 +1,102 @@
-// Keeps those who guess credentials away from the identity backend.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+// Keeps those who guess credentials away from the identity backend, and nobody else.
+import { DomainError } from '@paylog/domain/errors'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../http/networks.ts'
 import { credentialKeys } from './credentialKeys.ts'
 import { refuseForNow, sayLimit } from './rateLimited.ts'
+import { recentKeys } from './recentKeys.ts'
 import type { CountRequests } from './requestCounts.ts'
 
-/** Of one client address, in one process: so many may be under way beyond what is left of the limit. */
-const mostUnderWay = 100
-/** How long the backend may go on with a request whose client has left. */
-const judgedWithinMs = 5_000
+/** How long credentials that were valid are looked at without being counted. */
+const knownForMs = 15 * 60_000
+/** Of one client address beyond the limit, in one process: so many at once, and then one a second. */
+const maxTokens = 10
+const msPerToken = 1_000
+
+type Look = {
+  readonly address: string
+  /** Of all credentials of the request together. */
+  readonly credentials: string
+  /** How many were counted before they were looked at. */
+  readonly counted: number
+  readonly count: number
+  readonly restMs: number
+}
 
 /**
- * After `max` credentials from one client address in a minute that were not valid, none from there is looked at until the
- * minute is over; those beside a valid one count as well, or they would be guesses for nothing. The answers of requests that are under way are not known yet, so their number is bounded too; without
- * that, a thousand guesses at once would all be looked at.
- * @param options `max` 0 is no limit; `count` counts what was not valid
+ * At most `max` credentials of one client address in a minute may be not valid. A credential counts before it is looked
+ * at, or a thousand guesses at once would all be looked at; a valid one is then taken off again. Beyond the limit:
+ * - credentials that were valid within 15 minutes are looked at as ever, so that a guesser does not shut out the sessions
+ *   behind a shared address;
+ * - of all others ten are looked at, and one a second after them. A valid one gets through; one that is not is 429;
+ * - the rest is 429 without a look.
+ *
+ * Every request that gets through has been validated by the backend: what is remembered replaces no look.
+ * @param options `max` 0 is no limit; `count` counts what was not valid; `now` for tests: a clock in ms
  */
 export function guardIdentity(
   scope: FastifyInstance,
-  { max, count }: { readonly max: number; readonly count: CountRequests },
+  {
+    max,
+    count,
+    now = () => performance.now(),
+  }: { readonly max: number; readonly count: CountRequests; readonly now?: () => number },
 ): void {
   if (max === 0) return
-  const underWay = createUnderWay()
+  const validUntil = recentKeys<number>()
+  const takeToken = tokenBuckets(now)
+  const looks = new WeakMap<FastifyRequest, Look>()
 
   scope.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config.isForProviders || credentialKeys(request).length === 0) return
+    const keys = credentialKeys(request)
+    if (request.routeOptions.config.isForProviders || keys.length === 0) return
     const address = clientNetwork(request.ip)
-    // Entered before the look: what ends in between is then in the count.
-    const before = underWay.enter(address, request, reply)
-    const [found = { count: 0, restMs: 0 }] = await count([keyOf(address)], 0)
-    if (found.count >= max) {
-      sayLimit(reply, max, found)
-      refuseForNow(reply, found.restMs)
-    }
-    if (found.count + before >= max + mostUnderWay) refuseForNow(reply, 0)
+    const credentials = keys.join()
+    const counted = (validUntil.get(credentials) ?? 0) > now() ? 0 : keys.length
+    const [found = { count: 0, restMs: 0 }] = counted > 0 ? await count([keyOf(address)], counted) : []
+    looks.set(request, { address, credentials, counted, ...found })
+    if (found.count <= max || takeToken(address)) return
+    sayLimit(reply, max, found)
+    refuseForNow(reply, msPerToken)
   })
-  // Before the answer is sent, so that who waits for it cannot be faster than the count, and who leaves is counted as well.
-  scope.addHook('onSend', async (request) => {
-    const address = underWay.addressOf(request)
-    if (address === undefined) return
-    if (request.refusedCredentials > 0) await count([keyOf(address)], request.refusedCredentials)
-    underWay.leave(request)
+
+  const settle = async (request: FastifyRequest) => {
+    const look = looks.get(request)
+    if (look === undefined) return
+    looks.delete(request)
+    const { address, credentials, counted } = look
+    const { actor, refusedCredentials } = request
+    const isValid = actor !== undefined && actor.kind !== 'anonymous'
+    // Also beside ones that are not valid, which were counted this time: a client may send an old one with every request.
+    if (isValid) validUntil.set(credentials, now() + knownForMs)
+    else if (refusedCredentials > 0) validUntil.delete(credentials)
+    // What is known to be valid together counts nothing while it is.
+    const notValid = isValid && counted === 0 ? 0 : refusedCredentials
+    if (notValid !== counted) await count([keyOf(address)], notValid - counted)
+  }
+  // As soon as the caller is known: the handler may take long. When there is none, before the answer is sent.
+  scope.addHook('preParsing', settle)
+  scope.addHook('onSend', settle)
+
+  scope.setErrorHandler((error, request, reply) => {
+    const look = looks.get(request)
+    const isRefused = error instanceof DomainError && error.code === 'unauthenticated'
+    if (look === undefined || !isRefused || look.count <= max) throw error
+    sayLimit(reply, max, look)
+    refuseForNow(reply, look.restMs)
   })
 }
 
 const keyOf = (address: string) => `unauthenticated:${address}`
 
-function createUnderWay() {
-  const addresses = new WeakMap<FastifyRequest, string>()
-  const counts = new Map<string, number>()
-  const change = (address: string, by: number) => {
-    const count = (counts.get(address) ?? 0) + by
-    if (count === 0) counts.delete(address)
-    else counts.set(address, count)
-  }
-  function leave(request: FastifyRequest): void {
-    const address = addresses.get(request)
-    if (address === undefined) return
-    addresses.delete(request)
-    change(address, -1)
-  }
-  return {
-    addressOf: (request: FastifyRequest) => addresses.get(request),
-    /** @returns how many of the address there were before */
-    enter(address: string, request: FastifyRequest, reply: FastifyReply): number {
-      const before = counts.get(address) ?? 0
-      addresses.set(request, address)
-      change(address, 1)
-      // A client that leaves early may never be answered, and would be under way for ever.
-      reply.raw.once('close', () => {
-        if (addresses.has(request)) setTimeout(leave, judgedWithinMs, request).unref()
-      })
-      return before
-    },
-    leave,
+/** @returns takes a token of an address, if there is one */
+function tokenBuckets(now: () => number): (address: string) => boolean {
+  // When each bucket will be full again.
+  const fullAt = recentKeys<number>()
+  return (address) => {
+    const at = Math.max(fullAt.get(address) ?? 0, now()) + msPerToken
+    if (at - now() > maxTokens * msPerToken) return false
+    fullAt.set(address, at)
+    return true
   }
 }

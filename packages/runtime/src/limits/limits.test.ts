@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { connect } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createCallers } from '../http/callers.ts'
 import { servedApi } from '../testing/servedApi.ts'
 
-const off = { RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0' }
+const off = {
+  RATE_LIMIT_PER_MINUTE: '0',
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0',
+  RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
+}
 
 const ada = {
   kind: 'session',
@@ -18,7 +21,11 @@ const ada = {
 } as const
 
 /** Routes as those of the apps are: credentials are looked up in a hook, and `bad` ones are not valid. */
-async function limitedApi(t: Test, variables: Readonly<Record<string, string>>, lookUp = async () => {}) {
+async function limitedApi(
+  t: Test,
+  variables: Readonly<Record<string, string>>,
+  lookUp: (credential: string) => Promise<void> = async () => {},
+) {
   const seen = { lookUps: 0, handled: 0 }
   const { anyone: authenticate } = createCallers(async ({ headers, refused }) => {
     const presented = [headers.authorization?.replace(/^Bearer /, ''), headers['x-session-id']]
@@ -26,8 +33,11 @@ async function limitedApi(t: Test, variables: Readonly<Record<string, string>>, 
     if (credentials.length === 0) return { kind: 'anonymous' }
     for (const credential of credentials) {
       seen.lookUps++
-      await lookUp()
-      if (!String(credential).startsWith('bad')) return ada
+      const isBad = await lookUp(String(credential)).then(
+        () => String(credential).startsWith('bad'),
+        () => true,
+      )
+      if (!isBad) return ada
       refused?.()
     }
     throw new DomainError('unauthenticated', 'Who is that?')
@@ -36,6 +46,8 @@ async function limitedApi(t: Test, variables: Readonly<Record<string, string>>, 
     const handler = async () => ({ handled: ++seen.handled })
     http.get('/things', { onRequest: authenticate }, handler)
     http.post('/payments', { onRequest: authenticate, config: { isAnonymous: true } }, handler)
+    for (const route of ['/test', '/simulate'])
+      http.post(route, { onRequest: authenticate, config: { limit: 'webhookTests' } }, handler)
     http.post('/webhooks/provider', { config: { isForProviders: true } }, handler)
   })
   const send = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
@@ -105,9 +117,31 @@ t.test('payments begun without a credential count by address; nothing else does'
   }
 })
 
+t.test('tests of webhooks have a limit of their own for each session, 10 a minute over all their routes', async (t) => {
+  const { send, seen } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '100' })
+  for (let left = 9; left >= 0; left--) {
+    const { status, limit } = await send(left % 2 ? '/test' : '/simulate', session('ada'), 'POST')
+    t.same([status, ...limit.slice(0, 2)], [200, '10', String(left)])
+  }
+  for (const path of ['/test', '/simulate']) {
+    const { status, error, limit, retryAfter } = await send(path, session('ada'), 'POST')
+    t.same([status, error.code, ...limit.slice(0, 2)], [429, 'rate_limited', '10', '0'])
+    t.ok(Number(retryAfter) > 0)
+  }
+  t.equal(seen.handled, 10)
+  t.equal((await send('/test', { ...session('ada'), 'x-guest-token': 'made-up' }, 'POST')).status, 429)
+  t.equal((await send('/test', session('grace'), 'POST')).status, 200, 'another session')
+  t.same((await send('/things', session('ada'))).limit.slice(0, 2), ['100', '86'], 'other routes go on')
+})
+
+t.test('0 is no limit of tests of webhooks', async (t) => {
+  const { send } = await limitedApi(t, { RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0' })
+  for (let n = 0; n < 12; n++) t.equal((await send('/test', session('ada'), 'POST')).status, 200)
+})
+
 t.test('what a provider reports is not limited, whatever credentials come with it', async (t) => {
   const { send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '1', RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '1' })
-  for (let n = 0; n < 3; n++) await send('/things', session('bad'))
+  for (let n = 0; n < 15; n++) await send('/things', session('bad'))
   t.equal((await send('/things', session('bad'))).status, 429)
   for (let n = 0; n < 5; n++) t.equal((await send('/webhooks/provider', session('bad'), 'POST')).status, 200)
 })
@@ -126,46 +160,67 @@ t.test('behind trusted proxies the right-most address that is none of them count
   t.equal(await from('2001:db8:1:3::5'), 200)
 })
 
-t.test('who guesses credentials is not let through to the backend until the minute is over', async (t) => {
+t.test('beyond the limit of failed credentials few are looked at, and a valid one gets through', async (t) => {
   const { send, seen } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' })
   t.equal((await send('/things', session('ada'))).status, 200, 'a valid one does not count')
   for (let n = 0; n < 3; n++) t.equal((await send('/things', session(`bad-${n}`))).status, 401)
-  t.equal(seen.lookUps, 4)
   const { status, error, limit, retryAfter } = await send('/things', session('bad-3'))
   t.same([status, error.code, ...limit.slice(0, 2)], [429, 'rate_limited', '3', '0'])
   t.ok(Number(retryAfter) > 50)
-  t.equal((await send('/things', session('ada'))).status, 429, 'valid or not: nobody has looked')
-  t.equal(seen.lookUps, 4)
+  t.equal(seen.lookUps, 5, 'it was looked at')
+  t.equal((await send('/things', session('grace'))).status, 200, 'a valid one that was never seen before')
+  const begun = performance.now()
+  for (let n = 0; n < 30; n++) t.equal((await send('/things', session(`bad-more-${n}`))).status, 429)
+  const passed = Math.ceil((performance.now() - begun) / 1_000)
+  t.ok(
+    seen.lookUps >= 6 + 8 && seen.lookUps <= 6 + 8 + passed,
+    `ten beyond the limit, and one a second: ${seen.lookUps}`,
+  )
+  t.match(await send('/things', session('bad')), { status: 429, retryAfter: '1' })
+  for (const known of ['ada', 'grace']) t.equal((await send('/things', session(known))).status, 200, known)
   t.equal((await send('/things')).status, 200, 'without a credential there is nothing to look at')
 })
 
-t.test('guesses beside a valid credential count like others', async (t) => {
-  const { send, seen } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' })
-  const guess = (n: number) => send('/things', { ...session('ada'), authorization: `Bearer bad-${n}` })
-  for (let n = 0; n < 3; n++) t.equal((await guess(n)).status, 200, 'the valid one is heard')
-  t.equal((await guess(3)).status, 429)
-  t.equal(seen.lookUps, 6)
+t.test('a credential that was valid is looked at each time, and counts once it is not', async (t) => {
+  const revoked = new Set<string>()
+  const { send, seen } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '1' }, async (credential) => {
+    if (revoked.has(credential)) throw new DomainError('unauthenticated', 'Not any more')
+  })
+  for (let n = 0; n < 3; n++) t.equal((await send('/things', session('ada'))).status, 200)
+  t.equal(seen.lookUps, 3)
+  revoked.add('ada')
+  t.equal((await send('/things', session('ada'))).status, 401)
+  t.equal((await send('/things', session('bad'))).status, 429, 'it was one too many')
 })
 
-t.test('of many guesses at once few more than the limit are let through', async (t) => {
+t.test('guesses beside a valid credential count like others, and the same one counts once', async (t) => {
+  const { send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '3' })
+  const guess = (n: number) => send('/things', { ...session('ada'), authorization: `Bearer bad-${n}` })
+  for (let n = 0; n < 20; n++) t.equal((await guess(0)).status, 200, 'the valid one is heard')
+  t.equal((await send('/things', session('bad'))).status, 401)
+  const statuses: number[] = []
+  for (let n = 1; n < 20; n++) statuses.push((await guess(n)).status)
+  t.equal(statuses.at(0), 200)
+  t.equal(statuses.at(-1), 429)
+})
+
+t.test('of many guesses at once few more than the limit are looked at', async (t) => {
   const { promise: backend, resolve: answer } = Promise.withResolvers<void>()
-  const { url, seen, send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '5' }, () => backend)
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  let received = ''
-  socket.setEncoding('latin1').on('data', (text) => {
-    received += text
-  })
-  const guess = (n: number) => `GET /things HTTP/1.1\r\nHost: x\r\nX-Session-ID: bad-${n}\r\n\r\n`
-  socket.write(Array.from({ length: 300 }, (_, n) => guess(n)).join(''))
-  await waitFor(() => seen.lookUps >= 105, { what: 'the first guesses to reach the backend' })
-  t.equal((await send('/things', session('ada'))).status, 429, 'nobody else from there for the moment')
+  const { seen, send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '5' }, () => backend)
+  const guesses = Array.from({ length: 90 }, (_, n) => send('/things', session(`bad-${n}`)))
+  await waitFor(() => seen.lookUps >= 15, { what: 'the first guesses to reach the backend' })
   answer()
-  const statuses = () => Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status))
-  await waitFor(() => statuses().length === 300, { what: 'an answer to each' })
-  t.equal(seen.lookUps, 105)
-  t.equal(statuses().filter((status) => status === 429).length, 195)
-  t.equal((await send('/things', session('ada'))).status, 429)
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+  t.equal(statuses.filter((status) => status === 401).length, 5)
+  t.equal(statuses.filter((status) => status === 429).length, 85)
+  t.ok(seen.lookUps >= 15 && seen.lookUps <= 25, `${seen.lookUps}`)
+})
+
+t.test('valid credentials do not count, however many of them come at once', async (t) => {
+  const { send } = await limitedApi(t, { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '60' })
+  const valid = await Promise.all(Array.from({ length: 50 }, (_, n) => send('/things', session(`user-${n}`))))
+  t.ok(valid.every(({ status }) => status === 200))
+  for (let n = 0; n < 60; n++) t.equal((await send('/things', session(`bad-${n}`))).status, 401)
 })
 
 t.test('a guess counts also when who made it does not wait for the answer', async (t) => {
@@ -177,9 +232,7 @@ t.test('a guess counts also when who made it does not wait for the answer', asyn
   for (const guess of guesses) guess.destroy()
   await waitFor(() => guesses.every(({ closed }) => closed), { what: 'the connections to be gone' })
   answer()
-  const refused = async () => (await send('/things', session('ada'))).status === 429
-  await waitFor(refused, { what: 'the guesses to be counted' })
-  t.equal((await send('/things', session('grace'))).status, 429, 'nobody from there is looked up')
+  t.equal((await send('/things', session('bad'))).status, 429)
 })
 
 t.test('a refusal comes before the body was read', async (t) => {
@@ -202,4 +255,17 @@ t.test('0 is no limit', async (t) => {
     t.equal(status, n % 2 === 0 ? 200 : 401)
     t.same(limit, [null, null, null])
   }
+})
+
+t.test('an address may ask 600 times a minute for readiness and metrics, and for the rest nevertheless', async (t) => {
+  const { url, send } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '5' })
+  const status = async (path: string) => {
+    const response = await fetch(`${url}${path}`)
+    await response.bytes()
+    return response.status
+  }
+  for (let n = 0; n < 300; n++) for (const path of ['/health/ready', '/metrics']) t.equal(await status(path), 200)
+  for (const path of ['/health/ready', '/metrics']) t.equal(await status(path), 429, path)
+  t.equal(await status('/health/live'), 200)
+  t.equal((await send('/things', session('ada'))).status, 200)
 })

@@ -16,6 +16,10 @@ declare module 'fastify' {
     isAnonymous?: boolean
     /** Takes what a provider reports, however much that is. */
     isForProviders?: boolean
+    /** A limit for each credential besides the general one; all routes that name it count together. */
+    limit?: 'webhookTests'
+    /** Tells operators how the process is; open to anybody. */
+    isForOperators?: boolean
   }
 }
 
@@ -23,18 +27,18 @@ const maxPerMinute = 1_000_000
 
 export const limitVariables = {
   /** Of one credential; 0 is no limit, here and in the following. */
-  RATE_LIMIT_PER_MINUTE: integer(0, maxPerMinute, 0),
+  RATE_LIMIT_PER_MINUTE: integer(0, maxPerMinute, 600),
   /** Payments begun without a credential, of one client address. */
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: integer(0, maxPerMinute, 60),
-  /** Credentials of one client address that were not valid; then none of its credentials is looked at. */
-  RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(0, maxPerMinute, 0),
+  /** Credentials of one client address that were not valid; then few that are not known to be valid are looked at. */
+  RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: integer(0, maxPerMinute, 60),
+  /** Tests and simulations of webhooks, of one credential. */
+  RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: integer(0, maxPerMinute, 10),
   /** How long the event loop may be held up on average over a second; beyond it requests are refused. */
   SHED_EVENT_LOOP_DELAY: durationMs('1s'),
 }
 const LimitConfig = Type.Object(limitVariables)
 export type LimitConfig = Readonly<StaticDecode<typeof LimitConfig>>
-
-const retryAfterSeconds = 5
 
 /**
  * Refuses what is too much, before a credential is looked at or a byte of the body is read: with 429 `rate_limited` and the
@@ -46,8 +50,7 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
   if (config.SHED_EVENT_LOOP_DELAY > 0) {
     await scope.register(underPressure, {
       maxEventLoopDelay: config.SHED_EVENT_LOOP_DELAY,
-      pressureHandler: async (_request, reply) => {
-        reply.header('retry-after', retryAfterSeconds)
+      pressureHandler: async () => {
         throw new DomainError('service_unavailable', 'Too many requests are under way here; try again')
       },
     })
@@ -66,9 +69,30 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
       const keys = credentials.map((credential) => `credential:${credential}`)
       refuseExceeded(reply, await count(keys, 1), ofCredential)
     }
+    const ofTests = config.RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE
+    if (!isAnonymous && route.limit === 'webhookTests' && ofTests > 0) {
+      const keys = credentials.map((credential) => `webhook-tests:${credential}`)
+      refuseExceeded(reply, await count(keys, 1), ofTests)
+    }
     if (isAnonymous && route.isAnonymous && ofAnonymous > 0) {
       refuseExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), ofAnonymous)
     }
+  })
+}
+
+/** Of one client address: ten a second are more than any orchestrator and any collector of metrics needs. */
+const maxForOperators = 600
+
+/**
+ * Bounds how often one address may ask for the pages for operators, unless requests of a credential have no limit either.
+ * @param count in this process alone: each has its own pages
+ */
+export function limitOperators(http: FastifyInstance, config: LimitConfig, count: CountRequests): void {
+  if (config.RATE_LIMIT_PER_MINUTE === 0) return
+  http.addHook('onRequest', async ({ routeOptions, ip }, reply) => {
+    if (!routeOptions.config.isForOperators) return
+    const [found = { count: 0, restMs: 0 }] = await count([`operators:${clientNetwork(ip)}`], 1)
+    if (found.count > maxForOperators) refuseForNow(reply, found.restMs)
   })
 }
 

@@ -1,6 +1,7 @@
 // Counts requests within windows of a minute: in Redis for all processes together, else for this one.
 import type { Redis } from 'ioredis'
 import type { Logger } from '../telemetry/log.ts'
+import { recentKeys } from './recentKeys.ts'
 
 export type Count = {
   readonly count: number
@@ -8,12 +9,10 @@ export type Count = {
   readonly restMs: number
 }
 
-/** @param step how many to count, 0 to look only @returns for each key how many there are, in their order; it never throws */
+/** @param step how many to count; what turns out not to count is taken off again @returns for each key how many there are, in their order; it never throws */
 export type CountRequests = (keys: readonly string[], step: number) => Promise<readonly Count[]>
 
 const windowMs = 60_000
-/** As many are counted at a time in this process, those that were seen last. */
-const maxKeys = 50_000
 /** How long Redis is left alone when it does not answer, so that not every request waits for it in vain. */
 const pauseMs = 2_000
 const warnEveryMs = 60_000
@@ -54,18 +53,14 @@ export function countRequests(
 type Window = { readonly count: number; readonly endsAt: number }
 
 function createLocalCounts(now: () => number) {
-  // Two halves: when the later one is full, the earlier one is dropped. Dropping the oldest key alone would take ever
-  // longer, as a Map leaves holes where its first entries were.
-  let earlier = new Map<string, Window>()
-  let later = new Map<string, Window>()
+  const windows = recentKeys<Window>()
   return (keys: readonly string[], step: number): readonly Count[] => {
     const at = now()
     return keys.map((key) => {
-      const known = later.get(key) ?? earlier.get(key)
+      const known = windows.get(key)
       const { count, endsAt } = known && known.endsAt > at ? known : { count: 0, endsAt: at + windowMs }
-      if (step > 0) later.set(key, { count: count + step, endsAt })
-      if (later.size >= maxKeys / 2) [earlier, later] = [later, new Map()]
-      return { count: count + step, restMs: endsAt - at }
+      windows.set(key, { count: count + step, endsAt })
+      return { count: count + step, restMs: Math.round(endsAt - at) }
     })
   }
 }
@@ -74,14 +69,8 @@ function createLocalCounts(now: () => number) {
 const script = `
 local counts = {}
 for _, key in ipairs(KEYS) do
-  local count
-  if ARGV[1] ~= '0' then
-    count = redis.call('INCRBY', key, ARGV[1])
-    if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, ARGV[2]) end
-  else
-    count = tonumber(redis.call('GET', key) or '0')
-  end
-  counts[#counts + 1] = count
+  counts[#counts + 1] = redis.call('INCRBY', key, ARGV[1])
+  if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, ARGV[2]) end
   counts[#counts + 1] = redis.call('PTTL', key)
 end
 return counts`

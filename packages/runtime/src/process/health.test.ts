@@ -58,3 +58,14 @@ t.test('lives whatever its checks say', async (t) => {
   const response = await http.inject('/health/live')
   t.equal(response.statusCode, 200)
 })
+
+t.test('all who ask within a second share one run of the checks', async (t) => {
+  const { http, health } = testServer()
+  let runs = 0
+  health.check('postgres', async () => ({ run: ++runs }))
+  const ask = async () => (await http.inject('/health/ready')).json().checks.postgres.run
+  t.same(await Promise.all(Array.from({ length: 50 }, ask)), Array(50).fill(1))
+  t.equal(await ask(), 1)
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  t.equal(await ask(), 2)
+})

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { isClosing } from '../http/draining.ts'
 import { livenessSchema, readinessSchema } from '../http/operationsSchemas.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 const checkTimeoutMs = 2_000
 
@@ -20,9 +21,26 @@ export type Health = {
  * `GET /health/live` answers while the process runs; `GET /health/ready` runs every check, at most two seconds each, and
  * answers 503 when one fails. Why it failed is for the log: the page is open to anyone. While the server closes, those who
  * are still connected are told 503, without a check.
+ * @param options whoever asks within `resultAgeMs` is told the same, as checks cost those that are asked
  */
-export function createHealth(): Health {
+export function createHealth({ resultAgeMs = 1_000 } = {}): Health {
   const checks = new Map<string, () => Promise<CheckDetails>>()
+  let latest: { readonly at: number; readonly results: ReturnType<typeof runChecks> } | undefined
+
+  async function runChecks(log: Pick<Logger, 'warn'>) {
+    return await Promise.all(
+      [...checks].map(async ([name, run]) => {
+        try {
+          const result = { ok: true, ...(await withTimeout(run())) }
+          if (!result.ok) log.warn({ check: name, ...result }, 'not ready')
+          return [name, result] as const
+        } catch (error) {
+          log.warn({ err: error, check: name }, 'not ready')
+          return [name, { ok: false }] as const
+        }
+      }),
+    )
+  }
 
   return {
     check(name, run) {
@@ -30,27 +48,22 @@ export function createHealth(): Health {
     },
     plugin: async (http) => {
       http.get('/health/live', { schema: livenessSchema }, async () => ({ status: 'live' }))
-      http.get('/health/ready', { schema: readinessSchema }, async (request, reply) => {
-        if (isClosing(http)) {
-          reply.code(503)
-          return { status: 'stopping', checks: {} }
-        }
-        const results = await Promise.all(
-          [...checks].map(async ([name, run]) => {
-            try {
-              const result = { ok: true, ...(await withTimeout(run())) }
-              if (!result.ok) request.log.warn({ check: name, ...result }, 'not ready')
-              return [name, result] as const
-            } catch (error) {
-              request.log.warn({ err: error, check: name }, 'not ready')
-              return [name, { ok: false }] as const
-            }
-          }),
-        )
-        const ready = results.every(([, { ok }]) => ok)
-        reply.code(ready ? 200 : 503)
-        return { status: ready ? 'ready' : 'unavailable', checks: Object.fromEntries(results) }
-      })
+      http.get(
+        '/health/ready',
+        { config: { isForOperators: true }, schema: readinessSchema },
+        async (request, reply) => {
+          if (isClosing(http)) {
+            reply.code(503)
+            return { status: 'stopping', checks: {} }
+          }
+          if (latest === undefined || performance.now() - latest.at > resultAgeMs)
+            latest = { at: performance.now(), results: runChecks(request.log) }
+          const results = await latest.results
+          const ready = results.every(([, { ok }]) => ok)
+          reply.code(ready ? 200 : 503)
+          return { status: ready ? 'ready' : 'unavailable', checks: Object.fromEntries(results) }
+        },
+      )
     },
   }
 }

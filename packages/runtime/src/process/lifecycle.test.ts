@@ -8,12 +8,13 @@ import t, { type Test } from 'tap'
 import { stopTimeoutMs } from './lifecycle.ts'
 
 const script = fileURLToPath(new URL('fixtures/app.ts', import.meta.url))
+const lateScript = fileURLToPath(new URL('fixtures/lateApp.ts', import.meta.url))
 
 type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 type App = { child: ChildProcess; ended: Promise<Ended>; message: () => Promise<unknown> }
 
-function start(t: Test, env: Record<string, string> = {}): App {
-  const child = spawn(process.execPath, [script], {
+function start(t: Test, env: Record<string, string> = {}, program = script): App {
+  const child = spawn(process.execPath, [program], {
     env: { ...compileCache, REQUIRED: 'x', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -64,6 +65,14 @@ t.test('stops in reverse order and exits 0 on SIGTERM, on SIGINT and when its su
     t.match(ended, { code: 0, signal: null, stderr: '' }, name)
     t.strictSame(steps(ended), inOrder, name)
   }
+})
+
+t.test('an app whose supervisor is gone before the app is loaded stops, and does not run on alone', async (t) => {
+  const app = start(t, {}, lateScript)
+  app.child.disconnect()
+  const overdue = setTimeout(() => app.child.kill('SIGKILL'), 15_000)
+  t.match(await app.ended, { code: 0, signal: null, stderr: '' })
+  clearTimeout(overdue)
 })
 
 t.test('exits 1 at once on a second signal', async (t) => {

@@ -69,6 +69,8 @@ export function runApp(
   process.on('SIGINT', () => lifecycle.signalled('SIGINT'))
   // Supervised, this process lives no longer than its parent, even when the parent was killed.
   process.on('disconnect', () => lifecycle.disconnected())
+  // It may have gone while the modules were loaded, when nobody listened yet; undefined means that there never was one.
+  if (process.connected === false) lifecycle.disconnected()
   process.on('uncaughtException', (error) => lifecycle.fail(error))
   process.on('unhandledRejection', (reason) => lifecycle.fail(reason))
   run({ app, start, explain }, log, lifecycle).catch((error: unknown) => lifecycle.fail(error))

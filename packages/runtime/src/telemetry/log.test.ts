@@ -1,6 +1,8 @@
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import t from 'tap'
-import { createLog, withoutRedaction } from './log.ts'
+import { createHttp } from '../http/http.ts'
+import { createLog, lineOutput, withoutRedaction } from './log.ts'
 
 function lines(level?: string) {
   const written: string[] = []
@@ -87,4 +89,42 @@ t.test('writes JSON with the app, the level by name and the time', async (t) => 
     msg: 'written',
     time: /^\d{4}-.*Z$/,
   })
+})
+
+t.test('a request is answered as ever while no log line can be written', async (t) => {
+  const full = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' })
+  const destination = {
+    write() {
+      throw full
+    },
+  }
+  const http = createHttp({ log: createLog({ app: 'test' }, destination) })
+  t.teardown(() => http.close())
+  http.get('/fine', async ({ log }) => {
+    log.info('working')
+    return { fine: true }
+  })
+  http.get('/broken', async () => {
+    throw new Error('broken')
+  })
+  const fine = await http.inject('/fine')
+  t.same([fine.statusCode, fine.json()], [200, { fine: true }])
+  const broken = await http.inject('/broken')
+  t.equal(broken.statusCode, 500)
+  t.match(broken.json(), { success: false, error: { code: 'internal_error', request_id: String } })
+})
+
+t.test('lines are written again once the disk has room, with the number of those that failed', (t) => {
+  const full = openSync('/dev/full', 'w')
+  const log = createLog({ app: 'test' }, lineOutput(full))
+  for (const line of ['first', 'second']) log.info(line)
+  closeSync(full)
+  const file = `${t.testdir({})}/log`
+  t.equal(openSync(file, 'w'), full, 'the same descriptor has room now')
+  log.info('third')
+  closeSync(full)
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  const found = lines.map((line) => JSON.parse(line)).map(({ msg, failed_writes }) => failed_writes ?? msg)
+  t.same(found, ['first', 'second', 'third', 2])
+  t.end()
 })

@@ -95,9 +95,23 @@ function activeTrace(): { traceId?: string } {
  */
 export function createLog(
   { app, level = 'info' }: { app: string; level?: string },
-  destination: pino.DestinationStream = standardOutput(),
+  destination: pino.DestinationStream = lineOutput(1),
 ): Logger {
-  return pino(
+  // What is logged about must not fail because its line cannot be written: a full disk, a log reader that has gone.
+  let failedWrites = 0
+  const write = (line: string) => {
+    try {
+      destination.write(line)
+    } catch {
+      failedWrites += 1
+      return
+    }
+    if (failedWrites === 0) return
+    const failed_writes = failedWrites
+    failedWrites = 0
+    log.warn({ failed_writes }, 'log lines could not be written for a while; some may be missing')
+  }
+  const log = pino(
     {
       level,
       base: { app },
@@ -108,8 +122,9 @@ export function createLog(
       hooks: { logMethod: sayErrors },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
-    destination,
+    { write },
   )
+  return log
 }
 
 /**
@@ -120,7 +135,14 @@ export function withoutRedaction(log: Logger): Logger {
   return log.child({}, { redact: [] })
 }
 
-// Written before the next statement runs: with pino's default, the last lines before an exit come out of order.
-function standardOutput(): pino.DestinationStream {
-  return pino.destination({ dest: 1, sync: true })
+/** As much is kept while it cannot be written. */
+const maxWaitingBytes = 1024 * 1024
+
+/**
+ * Lines to a file descriptor. `write` throws when a line cannot be written, and keeps it for the next time as far as
+ * there is room.
+ */
+export function lineOutput(descriptor: number): pino.DestinationStream {
+  // Written before the next statement runs: with pino's default, the last lines before an exit come out of order.
+  return pino.destination({ dest: descriptor, sync: true, maxLength: maxWaitingBytes })
 }

@@ -113,3 +113,19 @@ t.test('serves what an app registers, apart from other registries in the process
   t.match((await http.inject('/metrics')).payload, 'deliveries_total 3')
   t.notMatch(await other.registry.metrics(), 'deliveries_total')
 })
+
+t.test('all who ask for the metrics at once share one look at what they are', async (t) => {
+  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  const metrics = createMetrics()
+  http.register(metrics.plugin)
+  t.teardown(() => http.close())
+  let looks = 0
+  const collect = async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return [{ labels: {}, value: ++looks }]
+  }
+  metrics.gauge({ name: 'looked_up', help: 'x', labelNames: [], collect })
+  const ask = async () => (await http.inject('/metrics')).payload
+  for (const text of await Promise.all(Array.from({ length: 50 }, ask))) t.match(text, /^looked_up 1$/m)
+  t.match(await ask(), /^looked_up 2$/m)
+})

@@ -71,9 +71,14 @@ export function createMetrics(): Metrics {
         reply.elapsedTime / 1_000,
       )
     })
-    http.get('/metrics', { schema: metricsSchema }, async (_request, reply) => {
+    let collecting: Promise<string> | undefined
+    http.get('/metrics', { config: { isForOperators: true }, schema: metricsSchema }, async (_request, reply) => {
       reply.type(registry.contentType)
-      return registry.metrics()
+      // Some figures are looked up in a database: whoever asks meanwhile is told the same.
+      collecting ??= registry.metrics().finally(() => {
+        collecting = undefined
+      })
+      return await collecting
     })
   }
   // Fastify gives every plugin a scope of its own; this mark, which is what fastify-plugin sets, puts the hook on the whole server.

@@ -9,7 +9,7 @@ import { merchantOf } from './merchant.ts'
 import { methodsOf } from './methods.ts'
 import { createEvent, type FakeEvent, signEvent } from './notifications.ts'
 import { createProfiles } from './profiles.ts'
-import { createTransactions, type Transaction } from './transactions.ts'
+import { type Batch, createTransactions, type Transaction } from './transactions.ts'
 
 export type FakeOptions = {
   readonly apiLoginId?: string
@@ -77,12 +77,14 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
       AUTHORIZE_NET_TRANSACTION_KEY: transactionKey,
       AUTHORIZE_NET_SIGNATURE_KEY: signatureKey,
       AUTHORIZE_NET_API_BASE: origin,
+      AUTHORIZE_NET_MAX_PER_SECOND: '0',
     },
     /** All calls that came in, refused ones included. */
     calls: calls as readonly RecordedCall[],
     faults: exchange.faults,
     readFaults: exchange.readFaults,
     transactions: transactions.all as readonly Transaction[],
+    batches: transactions.batches as readonly Batch[],
     /**
      * Customers and their methods. Besides what the API does, a test can `changeMethod`, `deleteMethod` and
      * `deleteCustomer` as the merchant; the notifications are `customer.paymentProfile.created`, `.updated`, `.deleted`.

@@ -27,7 +27,8 @@ export async function temporaryDirectory(stack: AsyncDisposableStack): Promise<s
 export async function startPrivatePostgres(stack: AsyncDisposableStack): Promise<PrivatePostgres> {
   const directory = await temporaryDirectory(stack)
   const log = createLog({ app: 'bench', level: 'error' })
-  const { databaseUrl, stop } = await startEmbeddedPostgres({ directory, port: await freePort(), log })
+  // As superuser: benchmarks ask for checkpoints.
+  const { superuserUrl: databaseUrl, stop } = await startEmbeddedPostgres({ directory, port: await freePort(), log })
   stack.defer(stop)
   return { databaseUrl, ...(await describePostgres(databaseUrl)) }
 }

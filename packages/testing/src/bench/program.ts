@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { unlimited } from '../processes.ts'
 
 /** An app stops by itself within 20 s. */
 const stopTimeoutMs = 25_000
@@ -29,7 +30,7 @@ export async function startProgram(
 ): Promise<Program> {
   const path = new URL(script).pathname
   const child = spawn(process.execPath, [...process.execArgv, path], {
-    env: { ...env },
+    env: { ...unlimited, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')

@@ -123,6 +123,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
       PAYPAL_CLIENT_SECRET: clientSecret,
       PAYPAL_WEBHOOK_ID: webhookIds.join(','),
       PAYPAL_API_BASE: origin,
+      PAYPAL_MAX_PER_SECOND: '0',
     },
     calls,
     callsTo: (path) => calls.filter((call) => path.test(call.path)),

@@ -121,7 +121,12 @@ export async function startFakeStripe(
     origin,
     secretKey,
     webhookSecret,
-    env: { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: origin },
+    env: {
+      STRIPE_SECRET_KEY: secretKey,
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+      STRIPE_API_BASE: origin,
+      STRIPE_MAX_PER_SECOND: '0',
+    },
     ledger,
     events: state.events,
     ...controls,

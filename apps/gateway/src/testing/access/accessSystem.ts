@@ -65,6 +65,7 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
     SANDBOX_WEBHOOK_SECRET: sandboxSecret,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0',
+    RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
     ...nodeVariables(endpoints),
     ...env,
   }

@@ -6,6 +6,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import type { AccessSystem } from './accessSystem.ts'
 import type { Answer, Client } from './client.ts'
+import { seesIdAlone } from './model.ts'
 import type { OwnerName } from './people.ts'
 import type { World } from './world.ts'
 
@@ -42,7 +43,7 @@ function ownersOfOne(text: string): readonly string[] {
 /** What an answer holds that is not for who got it. The document of the API names cards of the sandbox as examples. */
 export function leaksIn({ caller, asked, text, headers, status }: Answer): readonly string[] {
   const whole = `${text}\n${Object.entries(headers).join('\n')}`
-  const isAnswered = caller.owner !== null && status < 400
+  const isAnswered = caller.owner !== null && status < 400 && !seesIdAlone(caller, asked.split(' ', 1)[0] ?? '')
   const seesPayment = caller.standing === 'administrator' && asked.startsWith('GET /admin/payments/')
   const owners = isAnswered ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
   const seesAll = caller.standing === 'administrator' && asked.startsWith('GET /webhooks/logs')
@@ -81,7 +82,9 @@ async function leaksInWebhooks(
   return Object.entries(endpoints).flatMap(([node, { received }]) =>
     received.flatMap(({ id, body, headers }) => {
       const { event = '', data: about = {} } = JSON.parse(body) as Told
-      const payer = payers.get(about.payment_id ?? payments.get(id) ?? '')?.toLowerCase()
+      // A test is recorded under no payment, and a chat is told the id of it in words.
+      const tested = [...payers.keys()].find((payment) => body.includes(`Payment: ${payment}`))
+      const payer = payers.get(about.payment_id ?? payments.get(id) ?? tested ?? '')?.toLowerCase()
       const unpaid = payer === undefined ? body : body.toLowerCase().replaceAll(payer, '')
       const allowed = event.includes(':') ? unpaid.replaceAll(inProvidersWords, '') : unpaid
       const leaks = everything(`${allowed}\n${JSON.stringify(headers)}`)

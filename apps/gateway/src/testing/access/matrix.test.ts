@@ -46,7 +46,7 @@ function* readsAndRefusals({ ask }: Client, world: World): Generator<Case> {
       })
       if (row.status !== undefined) yield one(row.status, template, template)
       if (row.access === 'provider')
-        yield one(template.endsWith('sandbox') ? 400 : 422, template, template, { body: { id: 'evt_1' } })
+        yield one(template.endsWith('sandbox') ? 400 : 404, template, template, { body: { id: 'evt_1' } })
       if (row.item) {
         const [missing, impossible] = impostors(row.item, world)
         const changes = method === 'PUT' || method === 'DELETE'

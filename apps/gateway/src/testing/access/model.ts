@@ -123,6 +123,11 @@ export function refusalAtTheDoor({ access }: Row, { standing }: Caller): 401 | 4
   return undefined
 }
 
+/** An expired guest token changes what its guest has, and is shown the id alone of it. */
+export function seesIdAlone({ standing }: Caller, method: string): boolean {
+  return standing === 'remembered' && (method === 'PUT' || method === 'DELETE')
+}
+
 /** Nobody has what was removed, what never was, and what cannot be. */
 export type Thing = { readonly name: string; readonly id: string; readonly owner: OwnerName | null }
 

@@ -60,7 +60,7 @@ export async function createTableRig(t: Test) {
     await act()
     const events: Recorded[] = []
     for await (const event of store.readLog({ prefixes, from })) events.push(event)
-    return events.flatMap((event) => outboundMessages(event, nodes, { projectId: 'shop' }))
+    return events.flatMap((event) => outboundMessages(event, nodes, { projectId: 'shop', projectIds: [] }))
   }
 
   /** @throws when it was stored and not applied */

@@ -1,0 +1,119 @@
+// What a test or a simulation carries is no payment of anybody's.
+import { randomUUID } from 'node:crypto'
+import { intentOwnerFold } from '@paylog/domain/provider-events/events'
+import { newStream } from '@paylog/event-store/eventStore'
+import { providerIntentStream } from '@paylog/event-store/streamName'
+import t, { type Test } from 'tap'
+import { v5 as uuidv5 } from 'uuid'
+import type { Answer, Headers } from '../testing/commandApiUnderTest.ts'
+import { ada, admin, freshKey, grace } from '../testing/people.ts'
+import { type Asked, webhookTestsUnderTest } from '../testing/webhookTestsUnderTest.ts'
+
+const { test, simulate, send, store, recordsNothing } = await webhookTestsUnderTest(t)
+
+type Payment = { readonly id: string; readonly provider_intent_id: string }
+async function paymentOf(headers: Headers): Promise<Payment> {
+  const { status, data } = await send<Payment>('POST', '/payments/intents', headers, {
+    total_cents: 2599,
+    currency: 'EUR',
+  })
+  if (status !== 201) throw new Error(String(status))
+  return data
+}
+
+/** Notes that an intent, order or invoice number is a payment's, as its creation does. */
+async function owned(provider_id: string, provider_intent_id: string, payment_id: string): Promise<string> {
+  await store.handle({
+    stream: providerIntentStream(provider_id, provider_intent_id),
+    fold: intentOwnerFold,
+    decide: () => [{ type: 'ProviderIntentOwned' as const, data: { payment_id, provider_id, provider_intent_id } }],
+    metadata: { correlationId: 'c', causationId: 'c', actor: 'worker' },
+    known: newStream(intentOwnerFold),
+  })
+  return provider_intent_id
+}
+
+const [mine, others] = [await paymentOf(ada), await paymentOf(grace)]
+const keyed = await paymentOf({ ...ada, ...freshKey() })
+const orderId = await owned('paypal', '5O190127TN364715T', others.id)
+const invoiceNumber = await owned('authorize-net', mine.id.replaceAll('-', '').slice(-20), mine.id)
+
+/** Every way in which a message could speak of a payment. */
+const named: Readonly<Record<string, object>> = {
+  'our id': { id: mine.id },
+  "another user's payment": { id: others.id },
+  'the id of a payment made with an Idempotency-Key': { id: keyed.id },
+  'our id in capitals and without dashes': { id: mine.id.toUpperCase().replaceAll('-', '') },
+  'our id as payment_id': { payment_id: mine.id },
+  'our id in nested metadata': { latest: [{ metadata: { payment_id: mine.id } }] },
+  'our id within a text': { note: `order {${mine.id}}` },
+  'our id as a key': { [mine.id]: 'succeeded' },
+  'the intent': { id: mine.provider_intent_id },
+  'the client secret of an intent': { client_secret: `${mine.provider_intent_id}_secret_1` },
+  'an order in a link': { links: [{ rel: 'up', href: `https://api.paypal.com/v2/checkout/orders/${orderId}` }] },
+  'an invoice number': { order: { invoiceNumber } },
+  "an event in the interface's shape": { id: 'evt_1', type: 'x', data: { object: { id: mine.provider_intent_id } } },
+}
+
+const asks = {
+  'a test': (payload: object, headers: Headers = ada) =>
+    test({ event: 'payment.succeeded', test_data: payload }, headers),
+  'a simulation': (payload: object, headers: Headers = ada) =>
+    simulate({ event: 'payment_intent.succeeded', provider: 'stripe', payload }, headers),
+}
+
+for (const [what, ask] of Object.entries(asks)) {
+  t.test(`${what} that names a recorded payment is 422, in the same words for everybody's payments`, async (t) => {
+    const texts = new Set<string>()
+    for (const [how, payload] of Object.entries(named)) {
+      const answer = await recordsNothing(t, () => ask(payload), how)
+      t.equal(answer.status, 422, `${how}: ${answer.text}`)
+      t.equal(answer.error?.code, 'recorded_payment_id', how)
+      texts.add(JSON.stringify({ ...answer.error, request_id: null }))
+    }
+    t.equal(texts.size, 1)
+  })
+
+  t.test(`an administrator may send ${what} that names a recorded payment`, async (t) => {
+    for (const [how, payload] of Object.entries(named)) t.equal((await ask(payload, admin)).status, 202, how)
+  })
+
+  t.test(`${what} with ids that no payment has is accepted`, async (t) => {
+    const first = await ask({})
+    const free: readonly object[] = [
+      { id: randomUUID() },
+      { id: 'pi_3PQexample0002', amount: 2599, currency: 'eur', customer: 'cus_1' },
+      { id: '5O190127TN364715U', created: 1_767_323_045 },
+      { id: `test_${first.data.id}`, customer: `test_cus_${uuidv5('a', first.data.id)}` },
+    ]
+    for (const payload of free) t.equal((await ask(payload)).status, 202, JSON.stringify(payload))
+  })
+
+  t.test(`${what} with an id that an Idempotency-Key can give to a payment later is 422`, async (t) => {
+    const id = uuidv5(JSON.stringify(['ada', 'POST /payments/intents', 'later']), randomUUID())
+    for (const payload of [{ id }, { id: `sandbox_pi_${id}` }]) refused(t, await ask(payload))
+  })
+
+  t.test(`${what} that was accepted is answered the same again, whatever payment has its id since`, async (t) => {
+    const id = `pi_${randomUUID().replaceAll('-', '')}`
+    const headers = { ...ada, ...freshKey() }
+    const first = await ask({ id }, headers)
+    t.equal(first.status, 202)
+    await owned('stripe', id, mine.id)
+    const again = await ask({ id }, headers)
+    t.equal(again.status, 202)
+    t.same(again.answer, first.answer)
+    refused(t, await ask({ id }))
+  })
+}
+
+t.test('a body with thousands of ids is 400 and not looked up', async (t) => {
+  const payload = { ids: Array.from({ length: 2_500 }, (_, index) => `a-${index}`) }
+  const { status, error } = await simulate({ event: 'ping', provider: 'stripe', payload })
+  t.same([status, error?.code], [400, 'invalid_request'])
+})
+
+function refused(t: Test, { status, error, text }: Answer<Asked>): void {
+  t.equal(status, 422, text)
+  t.equal(error?.code, 'recorded_payment_id')
+}

@@ -1,0 +1,69 @@
+// What somebody with another account on the machine can do to the log and the database of a running system.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { readRuntime } from '@paylog/ops/runtimeFile'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startProcess } from '@paylog/testing/processes'
+import t from 'tap'
+
+const home = mkdtempSync(join(tmpdir(), 'paylog-local-access-'))
+const directory = join(home, 'data')
+const system = await startProcess(t, {
+  script: new URL('./main.ts', import.meta.url),
+  env: { DATA_DIR: directory, PORT: '0' },
+})
+t.teardown(() => rmSync(home, { recursive: true, force: true }))
+const { environment = {}, parts = [] } = readRuntime(directory) ?? {}
+const { EVENTSTORE_URL = '', DATABASE_URL = '' } = environment
+
+const connect = (connectionString: string) => {
+  const store = createEventStore({ connectionString })
+  t.teardown(() => store.close())
+  return store
+}
+
+t.test('without the credentials of the running system nobody reads or writes its log', async (t) => {
+  const port = parts.find(({ name }) => name === 'event-store-node')?.address.split(':')[1]
+  for (const credentials of ['', 'admin:changeit@', 'paylog:paylog@']) {
+    const stranger = connect(`esdb://${credentials}127.0.0.1:${port}?tls=false`)
+    await t.rejects(stranger.head(), { code: 'event_store_unavailable' }, `reads as ${credentials}`)
+    const appended = stranger.handle({
+      stream: 'guestToken-forged',
+      fold: { initialState: 0, evolve: (count: number) => count },
+      known: { state: 0, revision: 'no_stream', position: undefined },
+      decide: () => [
+        { type: 'GuestTokenSeen', data: { guest_email: 'a@example.com', occurred_at: new Date().toISOString() } },
+      ],
+      metadata: { correlationId: 'c', causationId: 'c', actor: 'anonymous' },
+    })
+    await t.rejects(appended, { message: 'The event store refused to record this' }, `appends as ${credentials}`)
+  }
+  t.same(await connect(EVENTSTORE_URL).readStream('guestToken-forged'), [])
+})
+
+t.test('the credentials are in files of their owner alone, and in no output, log or list of processes', (t) => {
+  t.equal(statSync(directory).mode & 0o777, 0o700)
+  t.equal(statSync(join(directory, 'event-store-credentials')).mode & 0o777, 0o600)
+  const made = readFileSync(join(directory, 'event-store-credentials'), 'utf8')
+  t.match(made, /^paylog:[0-9a-f]{64}$/)
+  const secrets = [made, DATABASE_URL].map((text) => /:([^:@]{40,})(?:@|$)/.exec(text)?.[1] ?? '')
+  const logs = readdirSync(join(directory, 'logs')).map((name) => readFileSync(join(directory, 'logs', name), 'utf8'))
+  const commands = parts.map(({ pid }) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+  t.ok(secrets.every((secret) => secret.length >= 48) && logs.length > 5 && commands.length > 4)
+  for (const text of [system.output(), ...logs, ...commands])
+    for (const secret of secrets) t.notOk(text.includes(secret))
+  t.end()
+})
+
+t.test('the role of the running system is no superuser of its Postgres', async (t) => {
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl: DATABASE_URL, applicationName: 'test', max: 1, log })
+  t.teardown(() => pool.end())
+  const { rows } = await pool.query(
+    'select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user',
+  )
+  t.same(rows, [{ rolsuper: false, rolcreatedb: false, rolcreaterole: false }])
+})

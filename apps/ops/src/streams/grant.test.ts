@@ -1,0 +1,13 @@
+// What `streams grant` says; what it does at an EventStoreDB is tested at packages/event-store/src/connection/logUser.ts.
+import t from 'tap'
+import { runOps } from '../testing/runOps.ts'
+
+t.test('streams grant needs both connection strings, and does nothing when they are the same', async (t) => {
+  t.match(await runOps(['streams', 'grant'], { EVENTSTORE_URL: 'esdb://a:b@127.0.0.1:1' }), {
+    code: 1,
+    stderr: /EVENTSTORE_ADMIN_URL is required/,
+  })
+  const url = 'esdb://a:b@127.0.0.1:1'
+  const same = await runOps(['streams', 'grant'], { EVENTSTORE_URL: url, EVENTSTORE_ADMIN_URL: url })
+  t.match(same, { code: 0, stdout: /^The user is there already/ })
+})

@@ -1,0 +1,25 @@
+// `streams grant`: makes the user that the apps log in as at EventStoreDB.
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
+import { allowLogUser } from '@paylog/event-store/connection/logUser'
+import { Type } from 'typebox'
+import { type Command, OpsError, readArguments } from '../command.ts'
+
+/** A server that starts, or a cluster that elects, is ready within this. */
+const patienceMs = 60_000
+const esdb = url(['esdb', 'esdb+discover'])
+const Config = Type.Object({ EVENTSTORE_URL: esdb, EVENTSTORE_ADMIN_URL: esdb })
+
+export const streamsGrant: Command = {
+  usage: '',
+  summary: 'Create the user of EVENTSTORE_URL, as the administrator of EVENTSTORE_ADMIN_URL, and let it read the log',
+  async run(args, { environment, print }) {
+    readArguments(args, [], {})
+    const { EVENTSTORE_URL: userUrl, EVENTSTORE_ADMIN_URL: adminUrl } = loadConfig(Config, environment)
+    if (adminUrl === userUrl) return print('The user is there already: EVENTSTORE_ADMIN_URL names no other.')
+    const user = await allowLogUser({ adminUrl, userUrl, patienceMs }).catch((error: Error) => {
+      throw new OpsError(`The user cannot be made: ${error.message}`, { cause: error })
+    })
+    await print(`${user} may read the whole log, and write to it.`)
+  },
+}

@@ -1,0 +1,44 @@
+// The header that marks every attempt of a test.
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { redeliver } from '../operations/redelivery.ts'
+import { batchOf, createRig } from '../testing/rig.ts'
+import { batchOfTests } from '../testing/webhookTests.ts'
+
+t.test(
+  'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it',
+  async (t) => {
+    const endpoint = await createEndpoint(t, (response, index) => response.writeHead(index < 4 ? 500 : 200).end('ok'))
+    const rig = await createRig(t, 'postgres', {
+      EXTERNAL_WEBHOOK_RETRY_DELAY: '10ms',
+      WEBHOOK_1_ENABLED: 'true',
+      WEBHOOK_1_URL: endpoint.url,
+      WEBHOOK_1_EVENT_MODE: 'both',
+      WEBHOOK_2_ENABLED: 'true',
+      WEBHOOK_2_URL: endpoint.url,
+      WEBHOOK_2_FORMAT: 'slack',
+      EXTERNAL_WEBHOOK_URLS: endpoint.url,
+    })
+    await rig.dispatcher.start()
+    await rig.work()
+    const arrived = (count: number) => waitFor(() => endpoint.received.length === count, { what: `${count} requests` })
+    await rig.dispatcher.handle(batchOfTests(1))
+    await arrived(8)
+    const { rows } = await rig.pool.query<{ id: string }>('select id from webhooks.deliveries')
+    t.equal(rows.length, 4, 'raw, canonical, chat and legacy')
+    const statuses = () => rig.pool.query(`select from webhooks.deliveries where status <> 'succeeded'`)
+    await waitFor(async () => (await statuses()).rowCount === 0, { what: 'the record of all attempts' })
+    await redeliver(
+      rig.pool,
+      rows.map(({ id }) => id),
+      new Date(),
+    )
+    await rig.sweep.once()
+    await arrived(12)
+    for (const { headers, body } of endpoint.received) t.equal(headers['webhook-test'], 'true', body)
+    await rig.dispatcher.handle(batchOf(1, 2n))
+    await arrived(14)
+    for (const { headers } of endpoint.received.slice(12)) t.notOk('webhook-test' in headers)
+  },
+)

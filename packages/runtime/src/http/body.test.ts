@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { request as open } from 'node:http'
+import { connect } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { servedApi } from '../testing/servedApi.ts'
+import { rawBody } from './rawBody.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+function usedBytes(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+const mib = 1024 * 1024
+const trusted = { TRUST_PROXY: '127.0.0.1' }
+
+/** An API behind a proxy, whose `/raw` answers when it is told to, with the bytes that came. */
+async function takingBodies(t: Test) {
+  const gate = Promise.withResolvers<void>()
+  let taken = 0
+  const { url } = await servedApi(t, trusted, async (http) => {
+    http.post('/json', async ({ body }) => ({ body }))
+    await http.register(async (scope) => {
+      rawBody(scope)
+      scope.post('/raw', async ({ body }) => {
+        taken += 1
+        await gate.promise
+        return { bytes: Buffer.isBuffer(body) ? body.length : -1 }
+      })
+    })
+  })
+  t.teardown(() => gate.resolve())
+  /** @returns the request, of which nothing but its headers is sent, and the status and body of the response */
+  const begin = (client: string, headers: Readonly<Record<string, string>> = {}, path = '/raw') => {
+    const sending = open(`${url}${path}`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'x-forwarded-for': client, ...headers },
+    })
+    sending.on('error', () => undefined).flushHeaders()
+    t.teardown(() => sending.destroy())
+    const response = once(sending, 'response').then(async ([answer]) => ({
+      status: answer.statusCode,
+      retryAfter: answer.headers['retry-after'],
+      body: await json(answer),
+    }))
+    response.catch(() => undefined)
+    return { sending, response }
+  }
+  const send = (client: string, bytes: number) => {
+    const begun = begin(client)
+    begun.sending.end(Buffer.alloc(bytes))
+    return begun
+  }
+  return { url, begin, send, taken: () => taken, release: () => gate.resolve() }
+}
+
+const refused = { status: 503, retryAfter: '5', body: { success: false, error: { code: 'service_unavailable' } } }
+
+t.test('an address may have 8 MiB of bodies under way, until they are answered', async (t) => {
+  const { send, taken, release } = await takingBodies(t)
+  const first = Array.from({ length: 8 }, () => send('192.0.2.1', mib))
+  await waitFor(() => taken() === 8, { what: 'the bodies to be there' })
+  t.match(await send('192.0.2.1', 1).response, refused)
+  const other = send('192.0.2.2', mib)
+  await waitFor(() => taken() === 9, { what: 'the body of another address' })
+  release()
+  for (const { response } of [...first, other]) t.match(await response, { status: 200, body: { bytes: mib } })
+  t.match(await send('192.0.2.1', mib).response, { status: 200 }, 'there is room again')
+})
+
+t.test('all together may have 64 MiB under way', { timeout: 60_000 }, async (t) => {
+  const { send, taken } = await takingBodies(t)
+  for (let client = 1; client <= 8; client++) for (let n = 0; n < 8; n++) send(`192.0.2.${client}`, mib)
+  await waitFor(() => taken() === 64, { what: 'the bodies to be there' })
+  t.match(await send('192.0.2.9', 1).response, refused)
+})
+
+t.test('a body counts by what has come of it, not by what is announced', async (t) => {
+  const { begin, send, release } = await takingBodies(t)
+  release()
+  for (let n = 0; n < 20; n++) {
+    const { sending } = begin('192.0.2.1', { 'content-length': String(mib) })
+    await new Promise((resolve) => sending.write('x', resolve))
+  }
+  t.match(await send('192.0.2.1', mib).response, { status: 200 })
+})
+
+t.test('an address may have 128 unfinished bodies', async (t) => {
+  const { begin, send, release } = await takingBodies(t)
+  release()
+  const unfinished = Array.from({ length: 128 }, () => begin('192.0.2.1', { 'content-length': '10' }))
+  const status = async (client: string) => (await send(client, 10).response).status
+  await waitFor(async () => (await status('192.0.2.1')) === 503, { what: 'a refusal' })
+  t.equal(await status('192.0.2.2'), 200, 'another address')
+  for (const { sending } of unfinished) sending.destroy()
+  await waitFor(async () => (await status('192.0.2.1')) === 200, { what: 'room again' })
+})
+
+t.test('clients that leave in the middle of their bodies take nothing with them', async (t) => {
+  const { begin, send, release } = await takingBodies(t)
+  release()
+  for (let round = 0; round < 12; round++) {
+    const { sending } = begin('192.0.2.1', { 'content-length': String(mib) })
+    await new Promise((resolve) => sending.write(Buffer.alloc(mib - 1), resolve))
+    sending.destroy()
+  }
+  await waitFor(async () => (await send('192.0.2.1', mib).response).status === 200, { what: 'a body to be taken' })
+  const all = await Promise.all(Array.from({ length: 6 }, () => send('192.0.2.1', mib).response))
+  t.ok(all.every(({ status }) => status === 200))
+})
+
+t.test('a body in pieces of one byte takes up hardly more than its bytes', async (t) => {
+  const { url, release } = await takingBodies(t)
+  release()
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.write('POST /raw HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+  const before = usedBytes()
+  for (let sent = 0; sent < mib / 8; sent += 8192)
+    await new Promise((resolve) => socket.write('1\r\nx\r\n'.repeat(8192), resolve))
+  const grown = usedBytes() - before
+  socket.write('0\r\n\r\n')
+  const [response] = await once(socket, 'data')
+  t.match(String(response), /^HTTP\/1.1 200 .*"bytes":131072/s)
+  t.ok(grown < 8e6, `${grown} bytes`)
+})

@@ -1,0 +1,192 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { servedApi } from '../testing/servedApi.ts'
+
+/** An API with `/slow`, which answers when it is told to, and `/large` of 300 KB; and connections to it. */
+async function connectable(t: Test, variables: Readonly<Record<string, string>>) {
+  const gate = Promise.withResolvers<void>()
+  const seen = { slow: 0, large: 0 }
+  const created = Promise.withResolvers<Server>()
+  const { url, logged } = await servedApi(t, variables, async (http) => {
+    created.resolve(http.server)
+    http.get('/quick', async () => ({ quick: true }))
+    http.get('/slow', async () => {
+      seen.slow += 1
+      await gate.promise
+      return { slow: true }
+    })
+    http.get('/large', async () => {
+      seen.large += 1
+      return { text: 'x'.repeat(300_000) }
+    })
+    http.post('/body', async ({ body }) => ({ body }))
+  })
+  const open = async (localAddress = '127.0.0.1') => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress })
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    return listenTo(socket)
+  }
+  t.teardown(() => gate.resolve())
+  const settings = await created.promise
+  const connections = () => new Promise((resolve) => settings.getConnections((_error, count) => resolve(count)))
+  return { url, logged, seen, open, settings, connections, release: () => gate.resolve() }
+}
+
+function listenTo(socket: Socket) {
+  let heard = ''
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.on('error', () => undefined)
+  socket.setEncoding('latin1').on('data', (text) => {
+    heard += text
+  })
+  const ask = (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  return {
+    closed,
+    ask,
+    write: (text: string) => void socket.write(text),
+    /** Nothing more is read. */
+    pause: () => void socket.pause(),
+    heard: () => heard,
+    async status(path: string) {
+      const before = heard.length
+      ask(path)
+      const found = () => /HTTP\/1\.1 (\d+).*\r\n\r\n./s.exec(heard.slice(before))?.[1]
+      return await Promise.race([waitFor(found, { what: `an answer to ${path}` }), closed.then(() => 'closed')])
+    },
+  }
+}
+
+/** As many that keep a request of theirs under way. */
+async function busyOnes(api: Awaited<ReturnType<typeof connectable>>, count: number, address?: string) {
+  const clients = await Promise.all(Array.from({ length: count }, () => api.open(address)))
+  const before = api.seen.slow
+  for (const { ask } of clients) ask('/slow')
+  await waitFor(() => api.seen.slow === before + count, { what: 'the requests to be under way' })
+  return clients
+}
+
+t.test('a new connection takes the place of the one that has waited longest, at MAX_CONNECTIONS', async (t) => {
+  const { open } = await connectable(t, { MAX_CONNECTIONS: '3' })
+  const [silent, halfSent] = [await open(), await open()]
+  halfSent.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{')
+  const idle = await open()
+  t.equal(await idle.status('/quick'), '200')
+  for (const oldest of [silent, halfSent, idle]) {
+    t.equal(await (await open()).status('/quick'), '200')
+    await oldest.closed
+  }
+})
+
+t.test('a connection beyond MAX_CONNECTIONS is closed while all others are being served', async (t) => {
+  const api = await connectable(t, { MAX_CONNECTIONS: '2' })
+  const busy = await busyOnes(api, 2)
+  for (let n = 0; n < 3; n++) t.equal(await (await api.open()).status('/quick'), 'closed')
+  t.equal(api.logged.filter((line) => line.includes('connections are refused')).length, 1)
+  api.release()
+  await waitFor(() => busy.every(({ heard }) => heard().includes('slow')), { what: 'the answers to those before' })
+  t.equal(await (await api.open()).status('/quick'), '200')
+})
+
+t.test('a request whose body has come is served to its end, at MAX_CONNECTIONS', async (t) => {
+  const { open } = await connectable(t, { MAX_CONNECTIONS: '1' })
+  const client = await open()
+  client.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
+  await waitFor(() => client.heard().includes('200 OK'), { what: 'the answer' })
+})
+
+t.test('connections beyond MAX_CONNECTIONS_PER_ADDRESS of one address push out nobody else', async (t) => {
+  const api = await connectable(t, { MAX_CONNECTIONS: '4', MAX_CONNECTIONS_PER_ADDRESS: '2' })
+  const other = await api.open('127.0.0.3')
+  t.equal(await other.status('/quick'), '200')
+  const busy = await busyOnes(api, 2, '127.0.0.2')
+  for (let n = 0; n < 20; n++) t.equal(await (await api.open('127.0.0.2')).status('/quick'), 'closed')
+  t.equal(await other.status('/quick'), '200', 'the connection of another address')
+  t.equal(await (await api.open('127.0.0.4')).status('/quick'), '200', 'a new one')
+  api.release()
+  await waitFor(() => busy.every(({ heard }) => heard().includes('slow')), { what: 'the answers to those before' })
+  for (let n = 0; n < 20; n++) await api.open('127.0.0.2')
+  t.equal(await other.status('/quick'), '200', 'while one address opens silent connections')
+})
+
+t.test('a proxy of TRUST_PROXY has no limit of connections of its own', async (t) => {
+  const api = await connectable(t, { MAX_CONNECTIONS_PER_ADDRESS: '1', TRUST_PROXY: '127.0.0.2' })
+  await busyOnes(api, 3, '127.0.0.2')
+  t.equal(await (await api.open('127.0.0.2')).status('/quick'), '200')
+})
+
+t.test('64 requests in one packet are handled eight at a time, and answered in their order', async (t) => {
+  const api = await connectable(t, {})
+  const client = await api.open()
+  const paths = Array.from({ length: 64 }, (_, n) => (n % 2 === 0 ? '/slow' : '/quick'))
+  client.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+  await waitFor(() => api.seen.slow === 4, { what: 'the first eight to be under way' })
+  t.equal(await (await api.open()).status('/quick'), '200', 'others are served meanwhile')
+  t.equal(api.seen.slow, 4)
+  api.release()
+  const answered = () => [...client.heard().matchAll(/\{"(slow|quick)":true\}/g)].map(([, name]) => `/${name}`)
+  await waitFor(() => answered().length === paths.length, { what: 'all responses' })
+  t.same(answered(), paths)
+})
+
+t.test('1,400 unread requests on each of ten connections take little memory, and all are closed', async (t) => {
+  const { open, seen, url } = await connectable(t, {})
+  const clients = await Promise.all(Array.from({ length: 10 }, () => open()))
+  const before = process.memoryUsage().rss
+  for (const { pause, write } of clients) {
+    pause()
+    write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_400))
+  }
+  await Promise.all(clients.map(({ closed }) => closed))
+  t.ok(seen.large <= 80, `${seen.large} were handled`)
+  const grown = process.memoryUsage().rss - before
+  t.ok(grown < 150e6, `${grown} bytes`)
+  t.equal((await fetch(`${url}/quick`)).status, 200)
+})
+
+t.test('a connection on which no response is read is closed after 5 to 10 s', { timeout: 60_000 }, async (t) => {
+  const { open, seen, connections } = await connectable(t, {})
+  const client = await open()
+  client.pause()
+  // One after the other, until the buffers of the system are full.
+  let sent = 0
+  const isServed = async () => {
+    client.ask('/large')
+    sent += 1
+    return await waitFor(() => seen.large === sent, { what: 'the request to be read', timeoutMs: 1_000 }).catch(
+      () => false,
+    )
+  }
+  while (await isServed());
+  t.equal(await connections(), 1)
+  const begun = performance.now()
+  await waitFor(async () => (await connections()) === 0, { what: 'the connection to be closed' })
+  t.ok(performance.now() - begun < 12_000)
+})
+
+t.test('a connection that sends nothing is closed after some seconds', async (t) => {
+  const { open } = await connectable(t, {})
+  const begun = performance.now()
+  await (await open()).closed
+  const ms = performance.now() - begun
+  t.ok(ms > 4_000 && ms < 9_000, `${ms} ms`)
+})
+
+t.test('a connection is closed when no request has come for the time of keep-alive', async (t) => {
+  const { open, settings } = await connectable(t, {})
+  settings.keepAliveTimeout = 500
+  const client = await open()
+  t.equal(await client.status('/quick'), '200')
+  await client.closed
+})
+
+t.test('a response that takes long to make is waited for', { timeout: 40_000 }, async (t) => {
+  const api = await connectable(t, {})
+  const [client] = await busyOnes(api, 1)
+  await new Promise((resolve) => setTimeout(resolve, 12_000))
+  api.release()
+  await waitFor(() => client?.heard().includes('slow'), { what: 'the answer' })
+})
