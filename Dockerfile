@@ -1,14 +1,16 @@
-# syntax=docker/dockerfile:1
 # The one image of Paylog: which part of it a container is, is said by its command.
 
-FROM node:24-slim AS packages
+# By digest after deploy/pinImages.sh.
+ARG NODE_IMAGE=node:24.21.0-slim
+
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY . .
 # What is only for development is not even asked for: npm would install it for a workspace that others develop with.
 RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Paylog" \
   org.opencontainers.image.description="Payments recorded as events" \
   org.opencontainers.image.licenses="MIT"

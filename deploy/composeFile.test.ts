@@ -7,9 +7,12 @@ import { queryVariables } from '@paylog/query-api/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
 import { tracingVariables } from '@paylog/runtime/telemetry/tracing'
+import { freePort } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
 import { workerVariables } from '@paylog/worker/config'
 import t from 'tap'
 import { type ComposeService, missingProgram, readCompose, root } from './testing/composeFile.ts'
+import { createContainer } from './testing/container.ts'
 
 const run = promisify(execFile)
 const logged = ['EVENTSTORE_URL', 'DATABASE_URL', 'HOST', 'HEALTH_PORT']
@@ -42,7 +45,7 @@ else {
     t.match(set.services['command-api']?.environment, {
       STRIPE_SECRET_KEY_FILE: '/run/paylog/key',
       AUTH_URL: 'http://a.example',
-      RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '300',
+      MAX_CONNECTIONS: '10000',
     })
   })
 
@@ -69,23 +72,104 @@ else {
     t.match((await readCompose(['trial'])).services.worker?.environment, { SANDBOX_PROVIDER: 'true' })
   })
 
-  t.test('whoever only reads has no secret but its own', async (t) => {
+  t.test('every secret is only where it is used', async (t) => {
     const { services } = await readCompose([])
-    const secretsOf = ({ secrets = [] }: Partial<ComposeService> = {}) => secrets.map(({ source }) => source)
-    t.same(secretsOf(services['query-api']), ['query_database_url'])
-    t.same(secretsOf(services['command-api']), [])
-    t.same(secretsOf(services.docs), [])
-    for (const name of ['query-api', 'docs', 'projector']) t.notMatch(JSON.stringify(services[name]), /run\/paylog/)
+    const secretsOf = ({ secrets = [], volumes = [] }: ComposeService) =>
+      [
+        ...secrets.map(({ source }) => source),
+        ...volumes.flatMap((volume) => /secrets\/\w+/.exec(volume)?.[0] ?? []),
+      ].sort()
+    const log = ['eventstore_ca', 'eventstore_url']
+    t.same(Object.fromEntries(Object.entries(services).map(([name, service]) => [name, secretsOf(service)])), {
+      eventstore: [
+        'eventstore_admin_password',
+        'eventstore_ca',
+        'eventstore_certificate',
+        'eventstore_key',
+        'eventstore_ops_password',
+      ],
+      grant: ['eventstore_admin_url', ...log],
+      postgres: ['database_password', 'postgres_password', 'query_password'],
+      redis: ['redis_acl'],
+      migrate: ['database_url'],
+      'command-api': [...log, 'redis_url', 'secrets/app'],
+      'query-api': ['query_database_url', 'redis_url'],
+      docs: [],
+      projector: ['database_url', ...log],
+      worker: ['database_url', ...log, 'redis_url', 'secrets/app', 'secrets/webhooks'],
+      edge: [],
+      ops: ['database_url', ...log, 'redis_url', 'secrets/app'],
+    })
+  })
+
+  t.test('every container has no privilege that it does not need, and limits', async (t) => {
+    const { services } = await readCompose(['trial', 'cluster'])
+    t.ok(Object.keys(services).length >= 16)
+    const added: Record<string, readonly string[]> = {}
+    for (const [name, service] of Object.entries(services)) {
+      t.same(service.cap_drop, ['ALL'], `${name} drops all capabilities`)
+      t.same(service.security_opt, ['no-new-privileges:true'], `${name} gains no privileges`)
+      t.equal(service.read_only, true, `${name} writes to volumes and memory only`)
+      t.ok(service.mem_limit && service.pids_limit, `${name} has limits`)
+      if (service.cap_add !== undefined) added[name] = service.cap_add
+    }
+    t.same(added, { edge: ['NET_BIND_SERVICE'], certificates: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] })
+    t.match([services.postgres?.user, services.redis?.user], ['postgres', 'redis'], 'the rest is said by the images')
+  })
+
+  t.test('every image of others is an exact version, and can be set by digest', async (t) => {
+    const { services } = await readCompose(['cluster'])
+    const ours = 'paylog:latest'
+    const foreign = Object.values(services).flatMap(({ image }) => (image === ours ? [] : [image]))
+    for (const image of foreign) t.match(image, /^[\w/-]+:\d+\.\d+(\.\d+)?$/)
+    const digest = `@sha256:${'0'.repeat(64)}`
+    const names = ['EVENTSTORE', 'POSTGRES', 'REDIS', 'CADDY', 'GENCERT', 'NODE'].map((name) => `${name}_IMAGE`)
+    const pinned = await readCompose(['cluster'], Object.fromEntries(names.map((name) => [name, `${name}${digest}`])))
+    for (const { image } of Object.values(pinned.services)) t.ok(image === ours || image.endsWith(digest), image)
+    const [, inDockerfile] = /^ARG NODE_IMAGE=(.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+    t.match(JSON.stringify(services.worker), `"NODE_IMAGE":"${inDockerfile}"`, 'with and without compose')
   })
 
   t.test('everything that stays has a health check', async (t) => {
     const { services } = await readCompose(['trial', 'cluster'])
     const without = Object.entries(services).filter(([, { healthcheck }]) => healthcheck === undefined)
-    t.same(without.map(([name]) => name).sort(), ['certificates', 'migrate', 'ops'])
+    t.same(without.map(([name]) => name).sort(), ['certificates', 'grant', 'migrate', 'ops'])
   })
 }
 
-t.test('secrets are made once, random, and closed to others', async (t) => {
+const noOpenssl = await missingProgram('openssl')
+const noRedis = noOpenssl ?? (await missingProgram('redis-server', 'redis-cli'))
+t.test(
+  'Redis tells strangers nothing but that it lives, and the apps cannot administer it',
+  { skip: (noRedis ?? missing) !== undefined && `NOT TESTED: ${noRedis ?? missing}` },
+  async (t) => {
+    const directory = t.testdir({})
+    await run('deploy/makeSecrets.sh', [directory], { cwd: root })
+    const { services } = await readCompose([])
+    const port = String(await freePort())
+    const words = (services.redis?.command ?? []).map((word) => word.replace('/run/secrets', directory))
+    const redis = createContainer(t, 'redis', {
+      words: [...words, '--port', port, '--bind', '127.0.0.1', '--dir', directory],
+      env: { PATH: process.env.PATH ?? '' },
+    })
+    await redis.start()
+    const password = readFileSync(join(directory, 'redis_password'), 'utf8')
+    const ask = async (...args: string[]) => (await run('redis-cli', ['-p', port, '--no-auth-warning', ...args])).stdout
+    const as = (user: string, secret: string) => ['--user', user, '--pass', secret]
+    await waitFor(async () => (await ask('ping').catch(() => '')) === 'PONG\n', { what: 'Redis' })
+    for (const command of ['get a', 'set a b', 'info', 'config get *', 'publish a b', 'acl whoami'])
+      t.match(await ask(...command.split(' ')), /^NOPERM/, `a stranger: ${command}`)
+    t.match(await ask(...as('paylog', 'wrong'), 'get', 'a'), /WRONGPASS|NOPERM/)
+    const paylog = as('paylog', password)
+    t.match(await ask(...paylog, 'set', 'a', 'b'), 'OK')
+    t.match(await ask(...paylog, 'info', 'server'), 'redis_version')
+    for (const command of ['config get *', 'flushall', 'acl list', 'shutdown', 'slaveof a 1', 'module list'])
+      t.match(await ask(...paylog, ...command.split(' ')), /^NOPERM/, `the apps: ${command}`)
+  },
+)
+
+const skip = noOpenssl !== undefined && `NOT TESTED: ${noOpenssl}, so no secrets are made`
+t.test('secrets are made once, random, and closed to others', { skip }, async (t) => {
   const directory = join(t.testdir({}), 'secrets')
   const make = () => run('deploy/makeSecrets.sh', [directory], { cwd: root })
   const read = (name: string) => readFileSync(join(directory, name), 'utf8')
@@ -94,6 +178,9 @@ t.test('secrets are made once, random, and closed to others', async (t) => {
   t.not(read('query_password'), read('database_password'))
   t.equal(read('database_url'), `postgres://paylog:${read('database_password')}@postgres:5432/paylog`)
   t.equal(read('query_database_url'), `postgres://paylog_query:${read('query_password')}@postgres:5432/paylog`)
+  t.match(read('redis_url'), `redis://paylog:${read('redis_password')}@redis:6379`)
+  t.notMatch(read('redis_acl'), read('redis_password'), 'Redis knows only its hash')
+  t.match(read('eventstore_url'), `esdb://paylog:${read('eventstore_password')}@eventstore:2113?tls=true`)
   t.equal(statSync(directory).mode & 0o777, 0o700)
   t.equal(statSync(join(directory, 'query_password')).mode & 0o777, 0o644, 'the containers have users of their own')
   chmodSync(join(directory, 'database_url'), 0o600)

@@ -4,9 +4,9 @@ set -eu
 umask 077
 directory=${1:-"$(dirname "$0")/secrets"}
 # Whom they belong to inside the containers differs; outside, the directory is what keeps them from others.
-mkdir -p "$directory/app"
+mkdir -p "$directory/app" "$directory/webhooks"
 chmod 700 "$directory"
-chmod 755 "$directory/app"
+chmod 755 "$directory/app" "$directory/webhooks"
 
 # NAME: its value is what comes in.
 keep() {
@@ -26,9 +26,42 @@ random() {
   od -An -N24 -tx1 /dev/urandom | tr -d ' \n'
 }
 
-random | keep postgres_password
-random | keep database_password
-random | keep query_password
+value() {
+  cat "$directory/$1"
+}
+
+# An authority that signs the certificate of the event store, and nothing after that: its key is not kept.
+makeCertificate() {
+  work=$(mktemp -d)
+  openssl req -x509 -newkey rsa:3072 -nodes -days 3650 -subj /CN=paylog-eventstore-ca -keyout "$work/ca.key" \
+    -out "$work/ca" -addext keyUsage=critical,keyCertSign,cRLSign 2>/dev/null
+  openssl req -newkey rsa:3072 -nodes -subj /CN=eventstoredb-node -keyout "$work/pkcs8" -out "$work/request" 2>/dev/null
+  # The form that EventStoreDB's own generator writes; OpenSSL 3 has to be asked for it.
+  openssl rsa -traditional -in "$work/pkcs8" -out "$work/key" 2>/dev/null ||
+    openssl rsa -in "$work/pkcs8" -out "$work/key" 2>/dev/null
+  printf '%s\n' subjectAltName=DNS:eventstore,DNS:localhost,IP:127.0.0.1 extendedKeyUsage=serverAuth,clientAuth \
+    keyUsage=critical,digitalSignature,keyEncipherment basicConstraints=critical,CA:FALSE >"$work/extensions"
+  openssl x509 -req -in "$work/request" -CA "$work/ca" -CAkey "$work/ca.key" -CAcreateserial -days 3650 \
+    -extfile "$work/extensions" -out "$work/certificate" 2>/dev/null
+  for name in ca certificate key; do keep "eventstore_$name" <"$work/$name"; done
+  rm -r "$work"
+}
+
+for name in postgres database query redis eventstore eventstore_admin eventstore_ops; do random | keep "${name}_password"; done
 random | keep sandbox_webhook_secret
-printf 'postgres://paylog:%s@postgres:5432/paylog' "$(cat "$directory/database_password")" | keep database_url
-printf 'postgres://paylog_query:%s@postgres:5432/paylog' "$(cat "$directory/query_password")" | keep query_database_url
+printf 'postgres://paylog:%s@postgres:5432/paylog' "$(value database_password)" | keep database_url
+printf 'postgres://paylog_query:%s@postgres:5432/paylog' "$(value query_password)" | keep query_database_url
+
+# Whoever has not logged in may ask Redis whether it lives. Of what is dangerous, BullMQ and ioredis need these.
+hash=$(value redis_password | sha256sum | cut -d ' ' -f 1)
+keep redis_acl <<ACL
+user default on nopass resetkeys resetchannels -@all +ping
+user paylog on #$hash ~* &* +@all -@admin -@dangerous +info +client|list
+ACL
+printf 'redis://paylog:%s@redis:6379' "$(value redis_password)" | keep redis_url
+
+# All three or none: they belong together.
+[ -e "$directory/eventstore_key" ] || makeCertificate
+where='eventstore:2113?tls=true&tlsCAFile=/run/secrets/eventstore_ca'
+printf 'esdb://paylog:%s@%s' "$(value eventstore_password)" "$where" | keep eventstore_url
+printf 'esdb://admin:%s@%s' "$(value eventstore_admin_password)" "$where" | keep eventstore_admin_url

@@ -1,5 +1,7 @@
 // The compose files, as processes of this machine: what they say is what is started, and it does what the README says.
 import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -45,6 +47,17 @@ function settle(deployment: Deployment, intent: string) {
   const signature = signSandboxEvent(deployment.sandboxSecret, body, created)
   const headers = { 'content-type': 'application/json', 'sandbox-signature': signature }
   return ask(deployment, '/webhooks/sandbox', { method: 'POST', headers, body })
+}
+
+/** What a provider gets whose notification stops on its way. */
+async function halfSettle({ url }: Deployment): Promise<string> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const signature = `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}`
+  socket.write(
+    `POST /webhooks/sandbox HTTP/1.1\r\nHost: ${host}\r\nsandbox-signature: ${signature}\r\nContent-Length: 100\r\n\r\n{`,
+  )
+  return await text(socket)
 }
 
 async function deploy(t: Test) {
@@ -141,7 +154,7 @@ async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () =>
   await start(apps)
 }
 
-const missing = await missingProgram('docker-compose', 'caddy', 'redis-server', 'redis-cli', 'wget')
+const missing = await missingProgram('docker-compose', 'caddy', 'openssl', 'redis-server', 'redis-cli', 'wget')
 t.test(
   'what the compose files start takes a payment from the edge to a signed webhook, and loses nothing',
   { skip: missing !== undefined && `NOT TESTED: ${missing}, so the compose files are not played through` },
@@ -152,6 +165,7 @@ t.test(
     await routes(t, deployment, id)
     await restarts(t, deployment, () => pay(deployment, 'meanwhile'))
     await pays(t, deployed)
+    t.match(await halfSettle(deployment), /^HTTP\/1.1 408 /, 'a notification that stops half way is not answered 200')
     const { body } = await ask(deployment, '/payments?limit=10', { headers: guest })
     t.equal(body.meta.total, 3, 'all payments are there')
     t.match(await ask(deployment, `/payments/${id}`, { headers: guest }), { body: { data: { status: 'succeeded' } } })

@@ -24,7 +24,8 @@ function install() {
   if (!isInstalled()) {
     say('Installing packages (the first start, or the lock file changed) ...')
     const startedAt = Date.now()
-    npm(['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+    // No package runs a program of its own: npm 10 knows nothing of allowScripts. The one that is needed comes below.
+    npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
     say(`Installed packages in ${Math.round((Date.now() - startedAt) / 1000)} s.`)
   }
   if (!hasPinnedNode()) {

@@ -46,8 +46,9 @@ export async function startServers(say: (line: string) => void): Promise<TestSer
         log,
       })
       stops.push(postgres.stop)
-      env.TEST_DATABASE_URL = postgres.databaseUrl
-      env.TEST_DATABASE_TEMPLATE = await createTemplate(postgres.databaseUrl)
+      // Tests make databases and roles of their own.
+      env.TEST_DATABASE_URL = postgres.superuserUrl
+      env.TEST_DATABASE_TEMPLATE = await createTemplate(postgres.superuserUrl)
     }
     const redisProgram = await findRedis(process.env.PATH)
     const skipped =

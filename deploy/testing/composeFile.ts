@@ -15,6 +15,14 @@ export type ComposeService = {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly healthcheck?: { readonly test: readonly string[] }
   readonly secrets?: readonly { readonly source: string }[]
+  readonly volumes?: readonly string[]
+  readonly user?: string
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly cap_add?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly mem_limit?: string
+  readonly pids_limit?: number
   readonly networks?: Readonly<Record<string, unknown>>
   readonly ports?: readonly unknown[]
   readonly profiles?: readonly string[]

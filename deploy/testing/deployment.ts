@@ -1,5 +1,6 @@
 // Everything of the compose files without Docker: the same commands and variables, with other addresses. EventStoreDB, which
-// is not to be had everywhere, is replaced by the node that speaks its protocol; Postgres is that of the tests.
+// is not to be had everywhere, is replaced by the node that speaks its protocol and has the user of the apps; Postgres is that
+// of the tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,32 +41,37 @@ export async function startDeployment(t: Test, variables: Readonly<Record<string
 async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   const directory = await mkdtemp(join(tmpdir(), 'paylog-deployment-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
-  const [roles, log] = await Promise.all([createRoles(t), startEventStore(t)])
   const secrets = join(directory, 'secrets')
   await run('deploy/makeSecrets.sh', [secrets], { cwd: root })
-  await writeFile(join(secrets, 'database_url'), roles.ownerUrl)
-  await writeFile(join(secrets, 'query_database_url'), roles.loginUrl)
+  const secret = (name: string) => readFile(join(secrets, name), 'utf8')
+  const credentials = `paylog:${await secret('eventstore_password')}`
+  const [roles, log] = await Promise.all([createRoles(t), startEventStore(t, { EVENTSTORE_CREDENTIALS: credentials })])
   const ports = new Map<string, number>()
   for (const name of Object.keys(services)) ports.set(name, await freePort())
   ports.set('eventstore', Number(new URL(log.connectionString).port))
+  await writeFile(join(secrets, 'database_url'), roles.ownerUrl)
+  await writeFile(join(secrets, 'query_database_url'), roles.loginUrl)
+  await writeFile(join(secrets, 'eventstore_url'), log.connectionString.replace('//', `//${credentials}@`))
+  await writeFile(
+    join(secrets, 'redis_url'),
+    (await secret('redis_url')).replace('redis:6379', `127.0.0.1:${ports.get('redis')}`),
+  )
   return { directory, ports, edgePort: await freePort(), reader: roles.reader }
 }
 
 /** Starts each service when those that it depends on are as far as it says. */
 async function startContainers(t: Test, { services }: Compose, host: Host): Promise<Record<string, Container>> {
   const containers: Record<string, Container> = {}
-  const starting = new Map<string, Promise<void>>([
-    ['eventstore', Promise.resolve()],
-    ['postgres', Promise.resolve()],
-  ])
+  const there = ['eventstore', 'postgres', 'grant']
+  const starting = new Map(there.map((name) => [name, Promise.resolve()]))
 
   async function bringUp(name: string): Promise<void> {
     const service = services[name]
     if (service === undefined) throw new Error(`there is no service ${name}`)
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
       await up(needed)
-      if (condition === 'service_completed_successfully' && (await containers[needed]?.ended()) !== 0)
-        throw new Error(`${needed} failed: ${containers[needed]?.output()}`)
+      const ended = condition === 'service_completed_successfully' && (await containers[needed]?.ended())
+      if (ended) throw new Error(`${needed} failed: ${containers[needed]?.output()}`)
     }
     const env = name === 'edge' ? edgeEnvironment(host) : environmentOf(host, name, service)
     const command = { words: wordsOf(host, name, service), env }

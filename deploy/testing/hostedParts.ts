@@ -63,7 +63,16 @@ export function healthCheckOf(
 
 export function wordsOf(host: Host, name: string, { command = [] }: ComposeService): readonly string[] {
   const port = String(portOf(host, name))
-  if (name === 'redis') return [...command, '--port', port, '--bind', '127.0.0.1', '--dir', host.directory]
+  if (name === 'redis')
+    return [
+      ...command.map((word) => onHost(host, word)),
+      '--port',
+      port,
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      host.directory,
+    ]
   if (name === 'edge') return ['caddy', 'run', '--config', 'deploy/Caddyfile', '--adapter', 'caddyfile']
   return [process.execPath, ...command]
 }

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Writes into .env which images the containers are made from, by digest, so that every machine and every restart has the same
+# ones. Docker looks the digests up. Run it once; to raise an image, run it again with the new version:
+#
+#   deploy/pinImages.sh                          the versions in .env, otherwise those in docker-compose.yml
+#   deploy/pinImages.sh POSTGRES_IMAGE=postgres:17.11
+set -eu
+umask 077
+root=$(dirname "$0")/..
+file=${PAYLOG_ENV_FILE:-"$root/.env"}
+compose="$root/docker-compose.yml $root/docker-compose.cluster.yml"
+touch "$file"
+
+# NAME: the image that is asked for, in .env, or the default; without its digest.
+wanted() {
+  for argument in $arguments; do
+    case $argument in "$1="*) found=${argument#*=} && echo "${found%@*}" && return ;; esac
+  done
+  found=$(sed -n "s/^$1=//p" "$file" | tail -n 1)
+  [ -n "$found" ] || found=$(sed -n "s/.*\${$1:-\([^}]*\)}.*/\1/p" $compose | head -n 1)
+  echo "${found%@*}"
+}
+
+arguments=$*
+names=$(sed -n 's/.*\${\([A-Z]*_IMAGE\):-.*/\1/p' $compose | sort -u | grep -v '^PAYLOG_IMAGE$')
+for argument in $arguments; do
+  echo "$names" | grep -qx "${argument%%=*}" || { echo "$argument: name one of" $names >&2 && exit 2; }
+done
+for name in $names; do
+  image=$(wanted "$name")
+  docker pull --quiet "$image" >/dev/null
+  digest=$(docker image inspect --format '{{range .RepoDigests}}{{println .}}{{end}}' "$image" |
+    sed -n "s|^${image%:*}@||p" | head -n 1)
+  case $digest in sha256:*) ;; *) echo "$image has no digest" >&2 && exit 1 ;; esac
+  others=$(grep -v "^$name=" "$file" || true)
+  printf '%s\n' ${others:+"$others"} "$name=$image@$digest" >"$file"
+  echo "$name=$image@$digest"
+done

@@ -1,0 +1,70 @@
+// The digests of images, as an operator's Docker would say them: the one here is a stand-in.
+import { execFile } from 'node:child_process'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { root } from './testing/composeFile.ts'
+
+const run = promisify(execFile)
+
+/** Its digest of an image is made of the image's name and version. */
+const docker = `#!/bin/sh
+case "$*" in
+  'pull --quiet absent'*) echo 'no such image' >&2 && exit 1 ;;
+  'pull --quiet '*) exit 0 ;;
+esac
+for image; do :; done
+echo "mirror.example.com/other@sha256:ffff"
+echo "\${image%:*}@sha256:$(printf %s "$image" | od -An -tx1 | tr -d ' \\n')"
+`
+
+function pinning(t: Test, env = '') {
+  const directory = t.testdir({ docker, env })
+  chmodSync(join(directory, 'docker'), 0o755)
+  const file = join(directory, 'env')
+  writeFileSync(file, env)
+  const options = { cwd: root, env: { PATH: `${directory}:${process.env.PATH}`, PAYLOG_ENV_FILE: file } }
+  return {
+    pin: (...args: string[]) => run('deploy/pinImages.sh', args, options),
+    lines: () => readFileSync(file, 'utf8').trimEnd().split('\n'),
+  }
+}
+
+const pinned = (image: string) => `${image}@sha256:${Buffer.from(image).toString('hex')}`
+const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+const ofCompose = (name: string) => new RegExp(`\\$\\{${name}:-([^}]+)\\}`).exec(compose)?.[1] ?? ''
+
+t.test('every image is written into .env by its digest, and all else there stays', async (t) => {
+  const { pin, lines } = pinning(t, 'AUTH_URL=https://a.example.com/?b c\n#REDIS_IMAGE=x\n')
+  await pin()
+  t.same(lines().slice(0, 2), ['AUTH_URL=https://a.example.com/?b c', '#REDIS_IMAGE=x'])
+  const names = ['CADDY', 'EVENTSTORE', 'GENCERT', 'NODE', 'POSTGRES', 'REDIS'].map((name) => `${name}_IMAGE`)
+  t.same(
+    lines()
+      .slice(2)
+      .map((line) => line.split('=')[0]),
+    names,
+  )
+  t.ok(lines().includes(`POSTGRES_IMAGE=${pinned(ofCompose('POSTGRES_IMAGE'))}`))
+})
+
+t.test('an image is raised by its new version, and stays raised', async (t) => {
+  const { pin, lines } = pinning(t)
+  await pin()
+  await pin('POSTGRES_IMAGE=postgres:17.99', 'REDIS_IMAGE=redis:7.4.99@sha256:0000')
+  await pin()
+  t.ok(lines().includes(`POSTGRES_IMAGE=${pinned('postgres:17.99')}`))
+  t.ok(lines().includes(`REDIS_IMAGE=${pinned('redis:7.4.99')}`))
+  t.equal(lines().length, 6, 'each is there once')
+})
+
+t.test('an unknown image, and one that Docker cannot pull, leave .env as it is', async (t) => {
+  const { pin, lines } = pinning(t, 'A=b\n')
+  await t.rejects(pin('MYSQL_IMAGE=mysql:1.1'), {
+    code: 2,
+    stderr: /^MYSQL_IMAGE=mysql:1\.1: name one of CADDY_IMAGE /,
+  })
+  await t.rejects(pin('CADDY_IMAGE=absent:1.0'), { code: 1, stderr: /no such image/ })
+  t.same(lines(), ['A=b'])
+})
