@@ -2,14 +2,16 @@ import { execFile } from 'node:child_process'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { commandVariables } from '@paylog/command-api/config'
-import { queryVariables } from '@paylog/query-api/config'
+import { commandVariables } from '@paylog/command-routes/config'
+import { deliveryVariables } from '@paylog/deliveries/variables'
+import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
 import { tracingVariables } from '@paylog/runtime/telemetry/tracing'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
-import { workerVariables } from '@paylog/worker/config'
+import { providerVariables } from '@paylog/workflows/enabledProviders'
+import { reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import t from 'tap'
 import { type ComposeService, missingProgram, readCompose, root } from './testing/composeFile.ts'
 import { createContainer } from './testing/container.ts'
@@ -23,7 +25,11 @@ const variables: Readonly<Record<string, readonly string[]>> = {
   'query-api': [...everywhere, ...Object.keys({ ...apiVariables, ...queryVariables })],
   docs: [...everywhere, ...Object.keys(apiVariables)],
   projector: [...everywhere, ...logged],
-  worker: [...everywhere, ...Object.keys(workerVariables)],
+  worker: [
+    ...everywhere,
+    ...logged,
+    ...Object.keys({ ...deliveryVariables, ...reconcileVariables, ...providerVariables }),
+  ],
 }
 
 const missing = await missingProgram('docker-compose')

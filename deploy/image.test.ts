@@ -76,7 +76,10 @@ function imageIn(t: Test) {
 
 t.test('the image has what production runs, and each part says what it misses', async (t) => {
   const { directory, files, packages } = imageIn(t)
-  t.ok(files.includes('apps/local/src/identity.ts') && files.includes('apps/worker/src/migrations/001_deliveries.sql'))
+  t.ok(
+    files.includes('apps/local/src/identity.ts') &&
+      files.includes('packages/deliveries/src/migrations/001_deliveries.sql'),
+  )
   t.same(
     files.filter((file) =>
       /\.test\.ts$|\/(testing|bench|fixtures|golden)\/|^packages\/(testing|embedded)|^deploy/.test(file),
@@ -95,7 +98,7 @@ t.test('the image has what production runs, and each part says what it misses', 
     Object.values(parse(readFileSync(join(root, file), 'utf8'), { merge: true }).services),
   )
   const named = composed.flatMap(({ command }) => (command?.[0]?.startsWith('apps/') ? [command] : []))
-  const commands = [...named, ['apps/event-store-node/src/main.ts'], ['apps/gateway/src/main.ts']]
+  const commands = [...named, ['apps/embedded-event-store/src/main.ts'], ['apps/api/src/main.ts']]
   t.ok(commands.length >= 8, `${commands.length} parts`)
   await Promise.all(
     commands.map(async (command) => {

@@ -13,9 +13,9 @@ t.test('sources are measured, and neither tests nor what is there for them', (t)
     t.equal(isMeasured(path), true, path)
   for (const path of [
     'apps/worker/src/main.test.ts',
-    'apps/worker/src/testing/rig.ts',
+    'packages/deliveries/src/testing/rig.ts',
     'apps/worker/src/bench/a.ts',
-    'apps/gateway/src/testing/access/world.ts',
+    'apps/api/src/testing/access/world.ts',
     'projections/src/fixtures/a.ts',
     'packages/testing/src/system.ts',
     'node_modules/pg/lib/index.js',

@@ -1,12 +1,13 @@
 // The write side as a process of its own.
 // biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
+
+import { commandVariables, loadWithNodes } from '@paylog/command-routes/config'
+import { wireCommandApi } from '@paylog/command-routes/wiring'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
-import { commandVariables, loadWithNodes } from './config.ts'
-import { wireCommandApi } from './wiring.ts'
 
 const Config = Type.Object({ ...apiVariables, ...commandVariables })
 

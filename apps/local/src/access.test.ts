@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { readRuntime } from '@paylog/ops/runtimeFile'
 import { createPool } from '@paylog/runtime/postgres/postgres'
+import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
@@ -26,7 +26,7 @@ const connect = (connectionString: string) => {
 }
 
 t.test('without the credentials of the running system nobody reads or writes its log', async (t) => {
-  const port = parts.find(({ name }) => name === 'event-store-node')?.address.split(':')[1]
+  const port = parts.find(({ name }) => name === 'embedded-event-store')?.address.split(':')[1]
   for (const credentials of ['', 'admin:changeit@', 'paylog:paylog@']) {
     const stranger = connect(`esdb://${credentials}127.0.0.1:${port}?tls=false`)
     await t.rejects(stranger.head(), { code: 'event_store_unavailable' }, `reads as ${credentials}`)

@@ -1,7 +1,7 @@
 // What `npm start` tells a newcomer once everything runs.
 import { demoGuestTokens, demoSessions } from '@paylog/identity/demoCredentials'
-import type { Runtime } from '@paylog/ops/runtimeFile'
-import { table } from '@paylog/ops/table'
+import type { Runtime } from '@paylog/runtime/process/runtimeFile'
+import { table } from '@paylog/runtime/process/table'
 import { isLoopback } from './demoAccess.ts'
 
 export type Started = {

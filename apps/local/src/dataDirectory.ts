@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { replaceFile } from '@paylog/ops/runtimeFile'
+import { replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { StartError } from './startError.ts'
 
 /**

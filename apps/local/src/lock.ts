@@ -1,7 +1,7 @@
 // One running system per data directory.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { readRuntime } from '@paylog/ops/runtimeFile'
+import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { StartError } from './startError.ts'
 
 const sqliteBusy = 5

@@ -16,7 +16,7 @@ export type PlannedPart = {
   readonly once?: boolean
 }
 
-export const internalPorts = ['postgres', 'event-store-node', 'identity', 'projector', 'worker'] as const
+export const internalPorts = ['postgres', 'embedded-event-store', 'identity', 'projector', 'worker'] as const
 export type InternalPort = (typeof internalPorts)[number]
 
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -59,11 +59,11 @@ export function planParts(options: {
   })
   if (external.EVENTSTORE_URL === undefined) {
     plan.push({
-      name: 'event-store-node',
-      command: [script('event-store-node/src/main.ts')],
+      name: 'embedded-event-store',
+      command: [script('embedded-event-store/src/main.ts')],
       after: ['postgres'],
-      address: `127.0.0.1:${ports['event-store-node']}`,
-      environment: { ...inside('event-store-node'), EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
+      address: `127.0.0.1:${ports['embedded-event-store']}`,
+      environment: { ...inside('embedded-event-store'), EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
     })
   }
   if (external.AUTH_URL === undefined) {
@@ -75,11 +75,11 @@ export function planParts(options: {
       environment: inside('identity'),
     })
   }
-  const backends = ['migrate', 'event-store-node', 'identity']
+  const backends = ['migrate', 'embedded-event-store', 'identity']
   plan.push(
     {
-      name: 'gateway',
-      command: [script('gateway/src/main.ts')],
+      name: 'api',
+      command: [script('api/src/main.ts')],
       after: backends,
       address: `${api.host}:${api.port}`,
       environment: {},

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readRuntime } from '@paylog/ops/runtimeFile'
+import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 
 /**
  * Enough for a stop with nothing under way. With requests under way the API would take 12 s, retrying appends to an event

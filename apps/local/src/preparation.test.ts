@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '@paylog/config/environment'
-import { removeRuntime, writeRuntime } from '@paylog/ops/runtimeFile'
+import { removeRuntime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
 import t from 'tap'
 import { prepare } from './preparation.ts'
 import { loadSettings, withoutSettings } from './settings.ts'

@@ -1,7 +1,7 @@
 // Everything that is settled before the first process starts: directory, ports, secrets, the plan.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { reachableUrl } from '@paylog/ops/reachableUrl'
+import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { eventStoreCredentials, openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
 import { lockDirectory } from './lock.ts'
 import { type Address, type InternalPort, internalPorts, type PlannedPart, planParts } from './plan.ts'
@@ -60,7 +60,7 @@ function sharedEnvironment(
     ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
     EVENTSTORE_URL:
       settings.EVENTSTORE_URL ??
-      `esdb://${eventStoreCredentials(directory).credentials}@127.0.0.1:${ports['event-store-node']}?tls=false`,
+      `esdb://${eventStoreCredentials(directory).credentials}@127.0.0.1:${ports['embedded-event-store']}?tls=false`,
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     AUTH_URL: settings.AUTH_URL ?? `http://127.0.0.1:${ports.identity}`,
     AUTH_SERVICE: settings.AUTH_SERVICE,

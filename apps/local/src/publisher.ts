@@ -1,6 +1,6 @@
 // Writes runtime.json, retries when the disk is full, and reports a full disk on the terminal.
 import { statfsSync } from 'node:fs'
-import { type Runtime, writeRuntime } from '@paylog/ops/runtimeFile'
+import { type Runtime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
 import type { Terminal } from './terminal.ts'
 
 const lookMs = 1_000

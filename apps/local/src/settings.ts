@@ -1,13 +1,15 @@
 // What the person who starts the system may set, beyond what the apps themselves understand.
-import { commandVariables } from '@paylog/command-api/config'
+import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
 import { bool, commaList, port, text, url } from '@paylog/config/kinds'
-import { queryVariables } from '@paylog/query-api/config'
+import { deliveryVariables } from '@paylog/deliveries/variables'
+import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
-import { isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
-import { loadWorkerConfig, workerVariables } from '@paylog/worker/config'
+import { decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
 import { liveProviders, providerVariables } from '@paylog/workflows/enabledProviders'
+import { providerProblems } from '@paylog/workflows/providerProblems'
+import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
 import { demoProblems, isLoopback } from './demoAccess.ts'
 
@@ -19,6 +21,8 @@ const defaultHost = '127.0.0.1'
 const localVariables = {
   HOST: text(defaultHost),
   PORT: port(8080),
+  /** The worker's. */
+  HEALTH_PORT: Type.Optional(port()),
   DATA_DIR: text(defaultDataDirectory),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
   EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
@@ -38,18 +42,11 @@ const AllVariables = Type.Object({
   ...apiVariables,
   ...commandVariables,
   ...queryVariables,
-  ...workerVariables,
+  ...deliveryVariables,
+  ...reconcileVariables,
   ...localVariables,
 })
 export type Settings = Readonly<StaticDecode<typeof AllVariables>>
-
-/** Stand in for what was checked already or what the parts that are started here will say: no app needs to miss it. */
-const supplied = {
-  DATABASE_URL: 'postgres://127.0.0.1',
-  EVENTSTORE_URL: 'esdb://127.0.0.1',
-  REDIS_URL: '',
-  SANDBOX_WEBHOOK_SECRET: 'supplied',
-}
 
 /**
  * Checks the variables of every app before any is started.
@@ -61,7 +58,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   const given = { env: { SANDBOX_PROVIDER: sandboxByDefault(read.env), ...read.env }, problems: read.problems }
   const problems = [
     ...problemsOf(() => loadConfig(AllVariables, given.env, given.problems)),
-    ...problemsOf(() => loadWorkerConfig({ ...given.env, ...supplied })),
+    ...decodeNodes(given.env).problems,
+    ...reconcileProblems(given.env),
+    ...problemsOf(() => providerProblems({ ...given.env, SANDBOX_WEBHOOK_SECRET: 'supplied at start' })),
   ]
   // Several apps read the same variable; the first word of a problem is its name.
   const byVariable = new Map(problems.toReversed().map((problem) => [problem.split(' ', 1)[0] ?? '', problem]))

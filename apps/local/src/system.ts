@@ -1,7 +1,7 @@
 // The system as child processes of this one: each started when what it needs is ready, stopped in reverse.
 import { join } from 'node:path'
 import { withOverrides } from '@paylog/config/environment'
-import { type Runtime, removeRuntime } from '@paylog/ops/runtimeFile'
+import { type Runtime, removeRuntime } from '@paylog/runtime/process/runtimeFile'
 import { type ChildLog, createChildLog } from './childLog.ts'
 import { type Part, runOnce, startPart } from './part.ts'
 import type { PlannedPart } from './plan.ts'

@@ -1,10 +1,10 @@
 // `migrate`: brings the tables of the read models and of the webhooks to this version.
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { migrate } from '@paylog/runtime/postgres/postgres'
 import { grantReading, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
-import { migrateWebhooks } from '@paylog/worker/migrate'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from './command.ts'
 import { opsPool } from './opsPool.ts'

@@ -1,12 +1,12 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
+import { readRuntime, removeRuntime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
+import { table } from '@paylog/runtime/process/table'
 import t from 'tap'
 import { readArguments, readCount, UsageError } from './command.ts'
-import { reachableUrl } from './reachableUrl.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
-import { readRuntime, removeRuntime, writeRuntime } from './runtimeFile.ts'
 import { streamsRead } from './streams/read.ts'
-import { table } from './table.ts'
 import { contextOf, runOps } from './testing/runOps.ts'
 
 const runtime = {

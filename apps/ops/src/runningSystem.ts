@@ -1,8 +1,8 @@
 // Finds the local system that runs beside, if one does.
 import { resolve } from 'node:path'
 import { withOverrides } from '@paylog/config/environment'
-import { isAlive } from './isAlive.ts'
-import { type Runtime, readRuntime } from './runtimeFile.ts'
+import { isAlive } from '@paylog/runtime/process/isAlive'
+import { type Runtime, readRuntime } from '@paylog/runtime/process/runtimeFile'
 
 /** The data directory that the environment names, and the system that runs on it. */
 export function findRunningSystem(own: NodeJS.ProcessEnv): { directory: string; runtime: Runtime | undefined } {

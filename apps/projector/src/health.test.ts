@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { lagOf, projectionFigures } from '@paylog/projections/lag'
+import { startHouse } from '@paylog/projections/testing/house'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { readiness } from './health.ts'
-import { startHouse } from './testing/house.ts'
 
 type Checks = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 

@@ -1,6 +1,7 @@
 // The projector's health page: whether the read models keep up with the log, for orchestrators and for Prometheus.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { type ProjectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
+import type { RunnerState } from '@paylog/projections/run/runnerState'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -8,7 +9,6 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
 import type { MeasuredRunner } from './lag.ts'
-import type { RunnerState } from './runnerState.ts'
 
 /** A projection that is further behind is not ready: who rolls out a new version waits for it. */
 const readyLagSeconds = 60

@@ -1,14 +1,14 @@
 // Projectors that are killed in the middle of their work, again and again.
 import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
+import { tableStates, waitForAgreement, wrongCheckpoints } from '@paylog/projections/testing/agreement'
+import { createChance } from '@paylog/projections/testing/chance'
+import { startHouse } from '@paylog/projections/testing/house'
+import { startTraffic } from '@paylog/projections/testing/traffic'
+import { verifyAll } from '@paylog/projections/testing/verifying'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import type { TestProcess } from '@paylog/testing/processes'
 import t from 'tap'
-import { tableStates, waitForAgreement, wrongCheckpoints } from './testing/agreement.ts'
-import { createChance } from './testing/chance.ts'
-import { startHouse } from './testing/house.ts'
-import { startTraffic } from './testing/traffic.ts'
-import { verifyAll } from './testing/verifying.ts'
 
 const kills = cyclesAsked(2)
 

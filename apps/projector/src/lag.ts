@@ -4,9 +4,9 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { lagOf, tellLag } from '@paylog/projections/lag'
 import type { Projection } from '@paylog/projections/projection'
+import type { RunnerState } from '@paylog/projections/run/runnerState'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
-import type { RunnerState } from './runnerState.ts'
 
 const shortestPauseMs = 2_000
 /** What was told longer ago is soon taken for nothing: a database that was silent for long must not make a long pause. */

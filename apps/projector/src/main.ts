@@ -3,6 +3,8 @@ import { loadConfig } from '@paylog/config/environment'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { awaitedReads } from '@paylog/projections/awaitedReads'
 import { projections } from '@paylog/projections/registry'
+import { startingState } from '@paylog/projections/run/runnerState'
+import { runProjection } from '@paylog/projections/run/runProjection'
 import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { runApp } from '@paylog/runtime/process/lifecycle'
@@ -10,8 +12,6 @@ import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { ProjectorConfig } from './config.ts'
 import { startHealthPage } from './health.ts'
 import { watchLags } from './lag.ts'
-import { startingState } from './runnerState.ts'
-import { runProjection } from './runProjection.ts'
 
 /** For each projection its transaction, and three when it is rebuilt; some for notes, the lag and the health page. */
 const maxConnections = 3 * projections.length + 3

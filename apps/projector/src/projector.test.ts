@@ -1,8 +1,8 @@
+import { startHouse } from '@paylog/projections/testing/house'
 import { startEventStore } from '@paylog/testing/eventStore'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startHouse } from './testing/house.ts'
 
 const node = await startEventStore(t)
 const { pay, projected, startProjector } = await startHouse(t, node)

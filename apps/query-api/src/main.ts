@@ -1,12 +1,12 @@
 // The read side as a process of its own.
 import { loadConfig } from '@paylog/config/environment'
+import { queryVariables } from '@paylog/query-routes/config'
+import { wireQueryApi } from '@paylog/query-routes/wiring'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
-import { queryVariables } from './config.ts'
-import { wireQueryApi } from './wiring.ts'
 
 const Config = Type.Object({ ...apiVariables, ...queryVariables })
 

@@ -1,9 +1,9 @@
+import { createBacklogCheck, readBacklog } from '@paylog/deliveries/backlog'
+import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
+import { batchOf, createRig } from '@paylog/deliveries/testing/rig'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t, { type Test } from 'tap'
-import { createBacklogCheck, readBacklog } from './backlog.ts'
 import { startHeartbeat } from './heartbeat.ts'
-import { concurrencyPerNode } from './queue/workers.ts'
-import { batchOf, createRig } from './testing/rig.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const env = {

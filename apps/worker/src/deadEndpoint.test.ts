@@ -1,12 +1,12 @@
+import { enoughWaiting } from '@paylog/deliveries/queue/queues'
+import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
+import { batchOf, createRig, onQueue, received } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startRedisServer } from '@paylog/testing/redisServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { enoughWaiting } from './queue/queues.ts'
-import { concurrencyPerNode } from './queue/workers.ts'
-import { batchOf, createRig, onQueue, received } from './testing/rig.ts'
 
 const script = new URL('./main.ts', import.meta.url)
 const batch = 1_000

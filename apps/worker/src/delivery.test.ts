@@ -1,10 +1,10 @@
+import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
+import { batchOf, createRig, onQueue, queueKinds, type Rig } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { concurrencyPerNode } from './queue/workers.ts'
-import { batchOf, createRig, onQueue, queueKinds, type Rig } from './testing/rig.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const node = (url: string, more: Readonly<Record<string, string>> = {}) => ({

@@ -1,8 +1,8 @@
+import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import t, { type Test } from 'tap'
 import { measureFollowUps } from './followUpFigures.ts'
-import { workerDatabase } from './testing/workerDatabase.ts'
 
 async function figures(t: Test, providers: readonly string[], rows: readonly string[]) {
   const log = createLog({ app: 'test', level: 'silent' })

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
+import { createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
-import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}

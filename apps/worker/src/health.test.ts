@@ -1,7 +1,7 @@
+import { becomes, createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
 
 t.test('what a worker shows of what it does, and of what waits', async (t) => {
   const [endpoint, held] = [await createEndpoint(t), await createEndpoint(t)]

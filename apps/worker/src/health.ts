@@ -1,5 +1,7 @@
 // The worker's health page: whether webhooks get delivered, for orchestrators and for Prometheus.
 
+import { createBacklogCheck, type NodeBacklog, readBacklog } from '@paylog/deliveries/backlog'
+import type { Queues } from '@paylog/deliveries/queue/queues'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -7,8 +9,6 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
 import type { Pool } from 'pg'
-import { createBacklogCheck, type NodeBacklog, readBacklog } from './backlog.ts'
-import type { Queues } from './queue/queues.ts'
 
 /**
  * Serves `/health/live`, `/health/ready` and `/metrics` until the app stops.

@@ -1,7 +1,8 @@
 // Watches attempts as they end: for the metrics, and to tell a node that works from one that stands still.
+
+import type { Sender } from '@paylog/deliveries/send/sender'
+import type { Deliveries } from '@paylog/deliveries/tables/deliveries'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
-import type { Deliveries } from './deliveries/deliveries.ts'
-import type { Sender } from './send/sender.ts'
 
 export type AttemptWatch = {
   /** The same deliveries, with every recorded attempt counted by its result. */

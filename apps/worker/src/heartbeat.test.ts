@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { createRig, type Rig } from '@paylog/deliveries/testing/rig'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { startHeartbeat } from './heartbeat.ts'
-import { createRig, type Rig } from './testing/rig.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const [first, second] = [randomUUID(), randomUUID()]

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { createFaultRig, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { onQueue, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { listen } from '@paylog/testing/httpServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createFaultRig, rawNode } from './testing/faultRig.ts'
-import { onQueue, redisTestUrl } from './testing/rig.ts'
 
 /** More than the one that BullMQ forgives a job by itself. */
 const deaths = cyclesAsked(3)

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { becomes, createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
 
 const silent = createLog({ app: 'test', level: 'silent' })
 
@@ -57,7 +57,7 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
 })
 
 t.test('and everything that happens to the log', { buffered: true }, async (t) => {
-  const log = await startEventStoreInProcess(t)
+  const log = await startEventStore(t)
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const endpoint = await createEndpoint(t)
   const rig = await createFaultRig(t, rawNode(1, endpoint.url), { log })

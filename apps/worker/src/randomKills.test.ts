@@ -1,7 +1,7 @@
+import { survivesKills } from '@paylog/deliveries/testing/killing'
+import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import t from 'tap'
-import { survivesKills } from './testing/killing.ts'
-import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { becomes, createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
@@ -6,7 +7,6 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { becomes, createFaultRig, everythingArrives, rawNode } from './testing/faultRig.ts'
 
 const rounds = cyclesAsked(2)
 /** Notifications between one fault and the next. */

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
+import { batchOf, createRig, onQueue, queueKinds, type Rig } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { matchList } from '@paylog/testing/matchList'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { batchOf, createRig, onQueue, queueKinds, type Rig } from './testing/rig.ts'
 
 const script = new URL('./main.ts', import.meta.url)
 

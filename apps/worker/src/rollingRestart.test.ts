@@ -1,9 +1,15 @@
+import {
+  createFaultRig,
+  everythingArrives,
+  keepAppending,
+  type RunningWorker,
+  rawNode,
+} from '@paylog/deliveries/testing/faultRig'
+import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createFaultRig, everythingArrives, keepAppending, type RunningWorker, rawNode } from './testing/faultRig.ts'
-import { onQueue, queueKinds, redisTestUrl } from './testing/rig.ts'
 
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}

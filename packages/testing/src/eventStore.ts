@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { createMigratedDatabase } from './migratedDatabase.ts'
 import { freePort, startProcess, type TestProcess } from './processes.ts'
 
-const script = new URL('../../../apps/event-store-node/src/main.ts', import.meta.url)
+const script = new URL('../../../apps/embedded-event-store/src/main.ts', import.meta.url)
 
 export type TestEventStore = {
   /** `esdb://…`, the same after a restart. */

@@ -1,11 +1,12 @@
 // Makes every table that there is: those of the log, of the read models and of the webhooks.
+
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { migrateWebhooks } from '@paylog/worker/migrate'
 import { administer, databaseAt } from './postgres.ts'
 
-const ofEventStore = new URL('../../../apps/event-store-node/src/migrations/', import.meta.url)
+const ofEventStore = new URL('../../../apps/embedded-event-store/src/migrations/', import.meta.url)
 
 /** Makes a database that is copied faster than its tables are made. @returns its name */
 export async function createTemplate(serverUrl: string): Promise<string> {

@@ -17,7 +17,7 @@ export type TestSystem = {
   /** Of everything: the log, the read models, the deliveries. */
   readonly databaseUrl: string
   readonly sandboxSecret: string
-  readonly parts: Readonly<Record<'event-store-node' | 'gateway' | 'projector' | 'worker', Part>>
+  readonly parts: Readonly<Record<'embedded-event-store' | 'api' | 'projector' | 'worker', Part>>
 }
 
 /**
@@ -49,12 +49,12 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
       },
     }
   }
-  const [gateway, projector, worker] = await Promise.all([part('gateway'), part('projector'), part('worker')])
+  const [api, projector, worker] = await Promise.all([part('api'), part('projector'), part('worker')])
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     eventStoreUrl: log.connectionString,
     databaseUrl: log.databaseUrl,
     sandboxSecret,
-    parts: { 'event-store-node': log, gateway, projector, worker },
+    parts: { 'embedded-event-store': log, api, projector, worker },
   }
 }

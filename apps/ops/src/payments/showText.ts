@@ -1,7 +1,7 @@
 // A payment and its timeline for people, on a terminal.
 import type { HistoryEntry } from '@paylog/domain/payments/history'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
-import { table } from '../table.ts'
+import { table } from '@paylog/runtime/process/table'
 
 /** Aligned: when, what, what the payment was after it, and who. */
 export function timelineText(history: readonly HistoryEntry[]): string {

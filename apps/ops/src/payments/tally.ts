@@ -1,5 +1,5 @@
 // Counts what a reconciliation has found, and says what to do about it.
-import { table } from '../table.ts'
+import { table } from '@paylog/runtime/process/table'
 import type { Answer } from './asking.ts'
 
 type Finding = Answer['finding']

@@ -1,7 +1,7 @@
 // Several projections, one after another: what became of each.
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { Projection } from '@paylog/projections/projection'
-import { OtherDefinitionError } from '@paylog/projector/rebuild/verify'
+import { OtherDefinitionError } from '@paylog/projections/rebuild/verify'
 import { OpsError } from '../command.ts'
 import { messageOf } from '../messageOf.ts'
 

@@ -1,5 +1,5 @@
 // The list of projections for a terminal.
-import { table } from '../table.ts'
+import { table } from '@paylog/runtime/process/table'
 import type { ListedProjection } from './list.ts'
 import { sizeInWords } from './sizes.ts'
 

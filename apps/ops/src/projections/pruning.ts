@@ -1,10 +1,10 @@
 // Drops what no query sees and nobody fills.
 
 import type { Projection } from '@paylog/projections/projection'
+import { rebuildLock } from '@paylog/projections/rebuild/rebuild'
+import { verifyLock } from '@paylog/projections/rebuild/verify'
 import { listStoredTables, type StoredTable } from '@paylog/projections/tables/inventory'
 import { dropTable, listTables } from '@paylog/projections/tables/tables'
-import { rebuildLock } from '@paylog/projector/rebuild/rebuild'
-import { verifyLock } from '@paylog/projector/rebuild/verify'
 import { holdLock } from '@paylog/runtime/postgres/postgres'
 import type { Pool } from '../opsPool.ts'
 import { heldLocks, type ReadModels, unlessBusy } from './readModels.ts'

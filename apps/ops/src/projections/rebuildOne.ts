@@ -1,9 +1,9 @@
 // One rebuild of one projection, and what is said of it.
 
 import type { Projection } from '@paylog/projections/projection'
+import { type Rebuilt, rebuild, rebuildLock } from '@paylog/projections/rebuild/rebuild'
 import type { RowDifference } from '@paylog/projections/tables/comparison'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
-import { type Rebuilt, rebuild, rebuildLock } from '@paylog/projector/rebuild/rebuild'
 import { OpsError } from '../command.ts'
 import type { Pool } from '../opsPool.ts'
 import type { Failed } from './inTurn.ts'

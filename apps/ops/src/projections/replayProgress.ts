@@ -1,6 +1,6 @@
 // How far a rebuild or a verification is, in words.
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { RebuildPhase } from '@paylog/projector/rebuild/rebuild'
+import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
 import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 

@@ -1,9 +1,9 @@
 // One verification of one projection, and what is said of it.
 
 import type { Projection } from '@paylog/projections/projection'
+import { type Verified, verify } from '@paylog/projections/rebuild/verify'
 import type { RowDifference } from '@paylog/projections/tables/comparison'
 import { tableName } from '@paylog/projections/tables/tables'
-import { type Verified, verify } from '@paylog/projector/rebuild/verify'
 import { OpsError } from '../command.ts'
 import type { Print } from '../printTo.ts'
 import { unlessBusy } from './readModels.ts'

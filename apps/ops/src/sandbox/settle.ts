@@ -2,10 +2,10 @@
 import { loadConfig } from '@paylog/config/environment'
 import { commaList, port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
+import { SettlementError, settlements, settlePayment } from '@paylog/workflows/payments/settlement'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
-import { reachableUrl } from '../reachableUrl.ts'
-import { settlements, settlePayment } from './settlement.ts'
 
 const Config = Type.Object({
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
@@ -27,7 +27,10 @@ export const sandboxSettle: Command = {
     try {
       const baseUrl = reachableUrl(config.HOST, config.PORT)
       const secret = config.SANDBOX_WEBHOOK_SECRET[0] ?? ''
-      const { event_id, payment } = await settlePayment({ store, baseUrl, secret, paymentId, outcome })
+      const settled = settlePayment({ store, baseUrl, secret, paymentId, outcome })
+      const { event_id, payment } = await settled.catch((cause: unknown) => {
+        throw cause instanceof SettlementError ? new OpsError(cause.message, { cause }) : cause
+      })
       const { status } = payment
       if (values.json) await print(JSON.stringify({ payment_id: paymentId, status, event_id }))
       else await print(`Payment ${paymentId} is ${status}.`)

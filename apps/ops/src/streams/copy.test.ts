@@ -3,7 +3,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -17,7 +17,7 @@ const copy = (args: readonly string[]) => runOps(['streams', 'copy', ...args])
 const mostMeanwhile = 5_000
 
 async function startStores(t: Test) {
-  const [source, target] = await Promise.all([startEventStoreInProcess(t), startEventStoreInProcess(t)])
+  const [source, target] = await Promise.all([startEventStore(t), startEventStore(t)])
   return { source: { ...connected(t, source), databaseUrl: source.databaseUrl }, target: connected(t, target) }
 }
 
@@ -198,9 +198,9 @@ t.test('projector and worker go on in the new log where they were in the old one
   await Promise.all([system.parts.projector.kill(), system.parts.worker.kill()])
   const told = endpoint.received.length
   for (let count = 0; count < 2; count += 1) await pay()
-  await system.parts.gateway.kill()
+  await system.parts.api.kill()
 
-  const target = connected(t, await startEventStoreInProcess(t))
+  const target = connected(t, await startEventStore(t))
   // Other positions than in the old log.
   for (let count = 0; count < 7; count += 1) await target.client.appendToStream('$own', numbered(count))
   const args = ['--from', system.eventStoreUrl, '--to', target.url, '--checkpoints', databaseUrl, '--json']

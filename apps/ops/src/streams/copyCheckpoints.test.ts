@@ -1,9 +1,10 @@
 // Checkpoints move together or not at all, and once.
+
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
-import { migrateWebhooks } from '@paylog/worker/migrate'
 import t, { type Test } from 'tap'
 import { openCheckpoints } from './copyCheckpoints.ts'
 

@@ -6,7 +6,7 @@ import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log
 import { createRawClient } from '@paylog/event-store/raw/rawClient'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import type { Test } from 'tap'
 import { OpsError } from '../command.ts'
 import { streamsExport } from '../streams/export.ts'
@@ -45,7 +45,7 @@ export type Verification = {
 }
 
 export async function startExportRig(t: Test) {
-  const store = await startEventStoreInProcess(t)
+  const store = await startEventStore(t)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 10_000 })
   const pool = createPool({
     databaseUrl: store.databaseUrl,

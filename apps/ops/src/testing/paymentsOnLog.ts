@@ -7,7 +7,7 @@ import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
@@ -22,7 +22,7 @@ const asked = {
 }
 
 export async function startPaymentsOnLog(t: Test) {
-  const log = await startEventStoreInProcess(t)
+  const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
 

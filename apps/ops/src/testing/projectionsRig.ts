@@ -11,7 +11,7 @@ import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections
 import { changeOffer, keepAddress, offer, saveMethod } from '@paylog/projections/testing/testResources'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -33,7 +33,7 @@ export const changedColumns = {
 export type ProjectionName = keyof typeof changedColumns
 
 export async function startProjectionsRig(t: Test) {
-  const { connectionString, databaseUrl } = await startEventStoreInProcess(t)
+  const { connectionString, databaseUrl } = await startEventStore(t)
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
   const store = createEventStore({ connectionString })

@@ -1,9 +1,9 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
+import { type Backfilled, backfill } from '@paylog/deliveries/operations/backfill'
+import { deliveryVariables } from '@paylog/deliveries/variables'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { decodeNodes, isWebhookVariable, type WebhookNode, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
-import { workerVariables } from '@paylog/worker/config'
-import { type Backfilled, backfill } from '@paylog/worker/operations/backfill'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments, readCount, UsageError } from '../command.ts'
 import { reportBeside } from '../progress.ts'
@@ -11,7 +11,7 @@ import { withInterrupt } from '../withInterrupt.ts'
 import { createBackfillProgress } from './backfillProgress.ts'
 import { deliveries, withDatabase } from './database.ts'
 
-const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = workerVariables
+const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
 const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION })
 
 export const webhooksBackfill: Command = {

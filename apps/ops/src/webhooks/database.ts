@@ -1,6 +1,6 @@
 // The database in which deliveries stand.
 import type { Writable } from 'node:stream'
-import { listNodes } from '@paylog/worker/operations/deliveryList'
+import { listNodes } from '@paylog/deliveries/operations/deliveryList'
 import { opsPool, type Pool } from '../opsPool.ts'
 
 /** Does work on it. @throws what the work throws, and the database's errors */

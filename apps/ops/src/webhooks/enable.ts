@@ -1,8 +1,8 @@
 // `webhooks enable`: lets a node get messages again that answered that it is gone.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { listNodes } from '@paylog/worker/operations/deliveryList'
-import { type Enabled, enableNode } from '@paylog/worker/operations/enabling'
+import { listNodes } from '@paylog/deliveries/operations/deliveryList'
+import { type Enabled, enableNode } from '@paylog/deliveries/operations/enabling'
 import { Type } from 'typebox'
 import { type Command, OpsError, readArguments } from '../command.ts'
 import { deliveries, unknownNode, withDatabase } from './database.ts'

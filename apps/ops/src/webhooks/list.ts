@@ -9,10 +9,10 @@ import {
   listedStatuses,
   listNodes,
   mostCounted,
-} from '@paylog/worker/operations/deliveryList'
+} from '@paylog/deliveries/operations/deliveryList'
+import { table } from '@paylog/runtime/process/table'
 import { Type } from 'typebox'
 import { type Command, readArguments, readCount, UsageError } from '../command.ts'
-import { table } from '../table.ts'
 import { withDatabase } from './database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })

@@ -7,7 +7,7 @@ import {
   type Redelivered,
   redeliver,
   redeliverFailed,
-} from '@paylog/worker/operations/redelivery'
+} from '@paylog/deliveries/operations/redelivery'
 import { OpsError } from '../command.ts'
 import type { Report } from '../progress.ts'
 import { deliveries, unknownNode } from './database.ts'

@@ -1,6 +1,7 @@
 // From the log to the worker's list: plans each batch and records it with its position.
+
+import type { LogReader } from '@paylog/deliveries/subscriptions/soleSubscription'
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { LogReader } from '../subscriptions/soleSubscription.ts'
 import type { FollowUps } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
 

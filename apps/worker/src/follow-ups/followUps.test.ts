@@ -1,7 +1,7 @@
+import { samples } from '@paylog/deliveries/testing/paymentEvents'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { at, event, none, openFollowUpList, stream, tie } from '../testing/followUpList.ts'
-import { samples } from '../testing/paymentEvents.ts'
 import type { FollowUp, FollowUps } from './followUps.ts'
 
 /** Behind every time that is planned here. */

@@ -1,6 +1,7 @@
 // The worker's list of what to look after, as those see it who work it off.
+
+import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
 import type { Pool } from 'pg'
-import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import type { Times } from './plan.ts'
 import { recordPlans } from './recordPlans.ts'
 

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { samples } from '@paylog/deliveries/testing/paymentEvents'
+import { createTills, fails, passes } from '@paylog/deliveries/testing/tills'
 import { notificationFold } from '@paylog/domain/provider-events/events'
 import { newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
@@ -6,8 +8,6 @@ import type { Provider } from '@paylog/providers/provider'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createFollowUpRig } from '../testing/followUpRig.ts'
-import { samples } from '../testing/paymentEvents.ts'
-import { createTills, fails, passes } from '../testing/tills.ts'
 
 const second = 1_000
 const minute = 60 * second

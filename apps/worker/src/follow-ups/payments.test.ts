@@ -1,13 +1,13 @@
+import { createTills, fails, passes } from '@paylog/deliveries/testing/tills'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
-import { createTills, fails, passes } from '../testing/tills.ts'
 
 const second = 1_000
-const { connectionString, databaseUrl } = await startEventStoreInProcess(t)
+const { connectionString, databaseUrl } = await startEventStore(t)
 const way = await startTcpProxy(t, Number(new URL(connectionString).port))
 const rig = await createFollowUpRig(t, { connectionString: `esdb://127.0.0.1:${way.port}?tls=false`, databaseUrl })
 

@@ -1,6 +1,6 @@
+import { recordedEvent, samples } from '@paylog/deliveries/testing/paymentEvents'
 import type { Notice } from '@paylog/domain/payments/notices'
 import t from 'tap'
-import { recordedEvent, samples } from '../testing/paymentEvents.ts'
 import { type FollowedEvent, type Plan, planOf } from './plan.ts'
 
 const at = new Date('2026-05-06T07:08:09.000Z')

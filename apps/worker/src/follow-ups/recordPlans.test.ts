@@ -1,7 +1,7 @@
+import { StaleCheckpointError } from '@paylog/deliveries/subscriptions/checkpoint'
+import { recordedEvent, samples } from '@paylog/deliveries/testing/paymentEvents'
 import t from 'tap'
-import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
 import { event, hour, none, openFollowUpList, stream, tie } from '../testing/followUpList.ts'
-import { recordedEvent, samples } from '../testing/paymentEvents.ts'
 
 const { payment_id } = samples.PaymentInitiated
 const { pool, emptyList } = await openFollowUpList(t)

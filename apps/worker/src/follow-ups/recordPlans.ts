@@ -1,13 +1,14 @@
 // A batch of events taken into the worker's list: rows and checkpoint together.
-import type { Recorded } from '@paylog/event-store/codec/codec'
-import type { Pool } from 'pg'
-import { storable } from '../deliveries/storable.ts'
+
 import {
   type CheckpointMove,
   moveCheckpointSql,
   moveParameters,
   StaleCheckpointError,
-} from '../subscriptions/checkpoint.ts'
+} from '@paylog/deliveries/subscriptions/checkpoint'
+import { storable } from '@paylog/deliveries/tables/storable'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import type { Pool } from 'pg'
 import type { Plan } from './plan.ts'
 
 /** What an event of a payment or of a notification means for it. */

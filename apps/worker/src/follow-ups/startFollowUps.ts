@@ -1,11 +1,12 @@
 // Wires the follow-ups: one of all workers keeps the list, and every worker works it off.
+
+import { createReaderCheck, type ReaderState } from '@paylog/deliveries/subscriptions/readerState'
+import { runSoleSubscription } from '@paylog/deliveries/subscriptions/soleSubscription'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
-import { createReaderCheck, type ReaderState } from '../subscriptions/readerState.ts'
-import { runSoleSubscription } from '../subscriptions/soleSubscription.ts'
 import { createFollowUpReader, followUpSubscription } from './followUpReader.ts'
 import { createFollowUps } from './followUps.ts'
 import { createFollowUpWork } from './followUpWork.ts'

@@ -1,12 +1,13 @@
 // The worker's list on a database of its own, fed with events by hand.
+
+import { recordedEvent } from '@paylog/deliveries/testing/paymentEvents'
+import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/matchList'
 import type { Test } from 'tap'
 import { createFollowUpReader } from '../follow-ups/followUpReader.ts'
 import { createFollowUps } from '../follow-ups/followUps.ts'
-import { recordedEvent } from './paymentEvents.ts'
-import { workerDatabase } from './workerDatabase.ts'
 
 const reconcileAfterMs = 3_600_000
 export const hour = reconcileAfterMs / 1_000

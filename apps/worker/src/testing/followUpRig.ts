@@ -1,17 +1,18 @@
 // The follow-ups on a real log and a real database, with a clock that a test can put forward.
+
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
+import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
+import { createStoredPayments } from '@paylog/deliveries/testing/storedPayments'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { followUpSubscription } from '../follow-ups/followUpReader.ts'
 import { startFollowUps } from '../follow-ups/startFollowUps.ts'
-import { migrateWebhooks } from '../migrate.ts'
-import { readCheckpoint } from '../subscriptions/checkpoint.ts'
-import { createStoredPayments } from './storedPayments.ts'
 
 export const reconcileAfterMs = 3_600_000
 const stopPatienceMs = 2_000
@@ -21,7 +22,7 @@ export async function createFollowUpRig(
   t: Test,
   log?: { readonly connectionString: string; readonly databaseUrl: string },
 ) {
-  const { connectionString, databaseUrl } = log ?? (await startEventStoreInProcess(t))
+  const { connectionString, databaseUrl } = log ?? (await startEventStore(t))
   const store = createEventStore({ connectionString })
   const lines: string[] = []
   const logger = createLog({ app: 'test', level: 'info' }, { write: (line) => void lines.push(line) })

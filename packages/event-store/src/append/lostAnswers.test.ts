@@ -1,12 +1,12 @@
 // Appends whose answer is lost: made again, they are found again, whatever happened to the stream meanwhile.
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import t, { type Test } from 'tap'
 import { type EventStore, newStream } from '../eventStore.ts'
 import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
 import { append, countFold, guestTokenSeen, metadata } from '../testing/guestTokens.ts'
 
-const node = await startEventStoreInProcess(t)
+const node = await startEventStore(t)
 const direct = connectTo(t, node)
 let streams = 0
 

@@ -4,7 +4,7 @@ import { jsonEvent } from '@eventstore/db-client'
 import { former } from '@paylog/domain/formerEvents'
 import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
@@ -24,7 +24,7 @@ const newer = createCodec({
   },
 })
 
-const { connectionString } = await startEventStoreInProcess(t)
+const { connectionString } = await startEventStore(t)
 const [before, after] = [older, newer].map((codec) => {
   const store = createEventStore({ connectionString, codec })
   t.teardown(() => store.close())

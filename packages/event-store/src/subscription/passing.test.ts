@@ -1,6 +1,6 @@
 // What is not for a subscription is passed over when somebody asks, and what is for it never.
 import type { LogPosition } from '@paylog/domain/logPosition'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createEventStore } from '../eventStore.ts'
@@ -19,7 +19,7 @@ const others = (from: number, count: number) =>
 const at = (number: number): LogPosition => ({ commit: BigInt(number), prepare: BigInt(number) })
 
 t.test('at the real node, the end of the log is reached as soon as somebody waits, and not before', async (t) => {
-  const node = await startEventStoreInProcess(t)
+  const node = await startEventStore(t)
   const store = createEventStore({ connectionString: node.connectionString })
   t.teardown(() => store.close())
   await append(store, 'guestToken-mine', 3)

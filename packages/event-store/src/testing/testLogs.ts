@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { type CopyProgress, copyLog } from '../copy-log/copyLog.ts'
@@ -21,7 +20,7 @@ function connectLog<Given extends Store>(t: Test, store: Given): Log & { readonl
 }
 
 export async function startLogs(t: Test): Promise<{ readonly source: Log; readonly target: Log }> {
-  const [source, target] = await Promise.all([startEventStoreInProcess(t), startEventStoreInProcess(t)])
+  const [source, target] = await Promise.all([startEventStore(t), startEventStore(t)])
   return { source: connectLog(t, source), target: connectLog(t, target) }
 }
 

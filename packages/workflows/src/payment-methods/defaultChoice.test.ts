@@ -3,12 +3,12 @@ import { type AddressState, addressFold, changeAddress, clearDefault, kept } fro
 import { type AddressEvent, nothingSaid } from '@paylog/domain/addresses/events'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import type { Workflow } from '../context.ts'
 import { chooseItem, clearFormer } from './defaultChoice.ts'
 
-const log = await startEventStoreInProcess(t)
+const log = await startEventStore(t)
 const store = createEventStore({ connectionString: log.connectionString })
 t.teardown(() => store.close())
 const workflow: Workflow = { store, providers: new Map(), now: () => new Date() }

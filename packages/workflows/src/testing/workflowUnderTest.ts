@@ -6,7 +6,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { startEventStoreInProcess } from '@paylog/testing/eventStoreInProcess'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { plainOrder } from '@paylog/testing/plainOrder'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
@@ -16,7 +16,7 @@ import type { StagedIntent } from './stagedProvider.ts'
 export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 
 export async function workflowUnderTest(t: Test, provider: Provider) {
-  const log = await startEventStoreInProcess(t)
+  const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const time = { now: () => new Date() }

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { compileCache } from '@paylog/testing/compileCache'
+import { listen } from '@paylog/testing/httpServer'
+import t, { type Test } from 'tap'
+
+/** Runs an app that will not start. */
+async function refusal(t: Test, app: string, env: Readonly<Record<string, string>>) {
+  const script = new URL(`../../${app}/src/main.ts`, import.meta.url).pathname
+  const child = spawn(process.execPath, [script], {
+    env: { ...compileCache, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { code, stdout, stderr }
+}
+
+const hidden = 'hidden-value'
+const api = {
+  PORT: hidden,
+  TRUST_PROXY: hidden,
+  CORS_ORIGINS: hidden,
+  MAX_CONNECTIONS: hidden,
+  MAX_CONNECTIONS_PER_ADDRESS: hidden,
+  REDIS_URL: hidden,
+  RATE_LIMIT_PER_MINUTE: hidden,
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: hidden,
+  RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: hidden,
+  SHED_EVENT_LOOP_DELAY: hidden,
+}
+const command = {
+  EVENTSTORE_URL: hidden,
+  GUEST_TOKEN_HISTORY_FALLBACK: hidden,
+  GUEST_TOKEN_HISTORY_MAX_AGE: hidden,
+  STRIPE_API_BASE: hidden,
+  PROVIDER_TIMEOUT_MS: hidden,
+  WEBHOOK_1_ENABLED: hidden,
+  PAYPAL_CLIENT_SECRET_FILE: `/nowhere/${hidden}`,
+}
+/** What each app is given, and beyond that the names of what it misses. */
+const apps: Record<string, { readonly bad: Readonly<Record<string, string>>; readonly missing: readonly string[] }> = {
+  'command-api': { bad: { ...api, ...command }, missing: ['AUTH_URL'] },
+  'query-api': { bad: { ...api, DATABASE_URL: hidden }, missing: ['AUTH_URL'] },
+  api: { bad: { ...api, ...command, AUTH_URL: hidden }, missing: ['DATABASE_URL'] },
+  projector: { bad: { HEALTH_PORT: hidden, EVENTSTORE_URL: hidden }, missing: ['DATABASE_URL'] },
+  worker: {
+    bad: {
+      HEALTH_PORT: hidden,
+      REDIS_URL: hidden,
+      WEBHOOK_SUCCESS_STATUS: hidden,
+      WEBHOOK_ALLOWED_PRIVATE_CIDRS: hidden,
+      WEBHOOK_LOG_RETENTION: hidden,
+      PAYMENT_RECONCILE_AFTER: hidden,
+      SANDBOX_PROVIDER: hidden,
+      WEBHOOK_2_ENABLED: hidden,
+      DATABASE_URL_FILE: `/nowhere/${hidden}`,
+    },
+    missing: ['EVENTSTORE_URL'],
+  },
+  'embedded-event-store': {
+    bad: { PORT: hidden, MAX_APPEND_BYTES: hidden, INSECURE: hidden },
+    missing: ['DATABASE_URL'],
+  },
+}
+
+for (const [app, { bad, missing }] of Object.entries(apps)) {
+  t.test(
+    `${app} does not start with bad variables, and names all of them in one line without their values`,
+    async (t) => {
+      const { code, stdout, stderr } = await refusal(t, app, bad)
+      t.equal(code, 1)
+      t.equal(stdout.split('\n').filter((line) => line.includes('"ready"')).length, 0)
+      const [line = '', ...rest] = stderr.split('\n')
+      t.same(rest, [''], 'one line')
+      t.ok(line.startsWith(`${app}: Bad configuration: `), line)
+      const named = line.slice(`${app}: Bad configuration: `.length).split('; ')
+      const names = named.map((sentence) => sentence.split(' ', 1)[0])
+      t.same(names.toSorted(), [...Object.keys(bad), ...missing].toSorted())
+      t.notMatch(stdout + stderr, hidden)
+    },
+  )
+}
+
+t.test('a port that is in use is told by the variable that names it', async (t) => {
+  const port = Number(new URL(await listen(t, createServer())).port)
+  const env = {
+    HEALTH_PORT: String(port),
+    DATABASE_URL: 'postgres://127.0.0.1:1/x',
+    EVENTSTORE_URL: 'esdb://127.0.0.1:1',
+  }
+  const { code, stderr } = await refusal(t, 'projector', env)
+  t.same([code, stderr], [1, `projector: port ${port} on 127.0.0.1 is in use; set HEALTH_PORT to another one\n`])
+})
+
+t.test('LOG_LEVEL and STOP_TIMEOUT are read before everything else', async (t) => {
+  const { code, stderr } = await refusal(t, 'projector', { LOG_LEVEL: hidden, STOP_TIMEOUT: hidden })
+  t.equal(code, 1)
+  t.match(stderr, /^projector: Bad configuration: LOG_LEVEL must be [^;]*; STOP_TIMEOUT must be [^;]*\n$/)
+  t.notMatch(stderr, hidden)
+})

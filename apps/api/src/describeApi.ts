@@ -1,0 +1,36 @@
+// Makes the document of both sides out of their routes, on a server that nobody can reach.
+import { commandApi } from '@paylog/command-routes/commandApi'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { queryApi } from '@paylog/query-routes/queryApi'
+import { createCallers } from '@paylog/runtime/http/callers'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createHealth } from '@paylog/runtime/process/health'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { collectRoutes } from './openApi.ts'
+
+/** Neither is connected to before it is first used, and that never happens: the server does not listen. */
+const nowhere = { databaseUrl: 'postgres://127.0.0.1:1/none', connectionString: 'esdb://127.0.0.1:1?tls=false' }
+
+/** @returns the document as the api answers it */
+export async function describeApi(log: Logger): Promise<object> {
+  const http = createHttp({ log })
+  const store = createEventStore(nowhere)
+  const db = createPool({ ...nowhere, applicationName: 'docs', max: 1, answerTimeoutMs: 1, log })
+  const actorOf = async () => ({ kind: 'anonymous' as const })
+  try {
+    await collectRoutes(http)
+    await http.register(createMetrics().plugin)
+    await http.register(createHealth().plugin)
+    const workflow = { store, providers: new Map(), now: () => new Date() }
+    await http.register(commandApi({ workflow, callers: createCallers(actorOf), nodes: [], testsBy: 'session' }))
+    await http.register(queryApi({ db, actorOf }))
+    await http.ready()
+    return http.swagger()
+  } finally {
+    await http.close()
+    await db.end()
+    await store.close()
+  }
+}

@@ -1,0 +1,232 @@
+// Every example of the OpenAPI document is sent to a running system; no answer has anything that is not described.
+import { randomUUID } from 'node:crypto'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { startSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { admin, guest, nobody, refusals } from './testing/describedRefusals.ts'
+import { type Document, isAsDescribed, type Route, routesOf, shown } from './testing/describedRoutes.ts'
+import {
+  bodiesOf,
+  type Caller,
+  idOf,
+  isFor,
+  queriesOf,
+  repeatable,
+  type Sent,
+  sender,
+} from './testing/describedStory.ts'
+import { nodes } from './testing/roundTrip.ts'
+
+const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
+  startFakeStripe(t),
+  startFakePaypal(t),
+  startFakeAuthorizeNet(t),
+  createEndpoint(t),
+])
+const anonymousLimit = 30
+const system = await startSystem(t, {
+  ...stripe.env,
+  ...paypal.env,
+  ...authorizeNet.env,
+  ...nodes(endpoint.url, endpoint.url),
+  RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: String(anonymousLimit),
+})
+const document: Document = JSON.parse(await (await fetch(`${system.baseUrl}/openapi.json`)).text())
+const routes = routesOf(document)
+const send = sender(system.baseUrl)
+
+/** In this order, so that everything is there when it is needed, and removed at last. */
+const story = [
+  ...['getLiveness', 'getReadiness', 'getMetrics'],
+  ...['createProduct', 'updateProduct', 'getProduct', 'listProducts', 'syncProducts'],
+  ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
+  ...['createSetupIntent', 'createPaymentMethod', 'updatePaymentMethod', 'getPaymentMethod', 'listPaymentMethods'],
+  ...['createPaymentIntent', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
+  ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
+  ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
+  ...['deletePaymentMethod', 'deleteAddress'],
+]
+
+const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })
+
+/** What the path of a route names one of. */
+const thing = ({ path }: Route) => path.replace('/admin/payments', '/payments').replace(/\/(intents$|\{id\}.*)/, '')
+
+function route(operationId: string): Route {
+  const found = routes.find((each) => each.operationId === operationId)
+  if (!found) throw new Error(`No ${operationId}`)
+  return found
+}
+
+/** The request of a receiver, as its provider signs it; of other routes, as it is. */
+function signed({ path }: Route, body: string | undefined): Sent {
+  if (body === undefined) return {}
+  switch (path) {
+    case '/webhooks/stripe':
+      return stripe.signed(JSON.parse(body))
+    case '/webhooks/paypal':
+      return paypal.signed({ body })
+    case '/webhooks/authorize-net':
+      return authorizeNet.signed({ body })
+    case '/webhooks/sandbox': {
+      const time = Math.floor(Date.now() / 1000)
+      return { body, headers: { 'sandbox-signature': signSandboxEvent(system.sandboxSecret, body, time) } }
+    }
+    default:
+      return { body }
+  }
+}
+
+async function play(t: Test, caller: Caller): Promise<void> {
+  const made = new Map<string, string>()
+  for (const each of story.map(route).filter((each) => isFor(each, caller))) {
+    const id = made.get(thing(each))
+    for (const example of bodiesOf(each)) {
+      const request = signed(each, example)
+      const sent = { ...request, headers: { ...repeatable(each), ...request.headers } }
+      const answer = await send(each, caller, id, sent)
+      t.ok(answer.status < 300, `${each.name} by ${caller.name}: ${answer.status} ${shown(answer.body)}`)
+      isAsDescribed(t, each, answer)
+      const itself = idOf(answer)
+      if (each.method === 'POST' && itself !== undefined) made.set(thing(each), itself)
+      if (!('idempotency-key' in sent.headers)) continue
+      const again = await send(each, caller, id, sent)
+      t.same([again.status, again.body], [answer.status, answer.body], `${each.name}, repeated`)
+      isAsDescribed(t, each, again)
+    }
+    for (const query of queriesOf(each)) isAsDescribed(t, each, await send(each, caller, id, { query }))
+    if (each.operationId === 'simulateWebhook') made.set('/webhooks/logs', await logged())
+  }
+}
+
+/** @returns the id of a log entry, once there is one */
+const logged = () =>
+  waitFor(
+    async () => {
+      const { body } = await send(route('listWebhookLogs'), admin, undefined)
+      return Array.isArray(body) && typeof body[0]?.id === 'string' && body[0].id
+    },
+    { what: 'a log entry' },
+  )
+
+t.test('the story tells of every route', async (t) => {
+  t.same(routes.map(({ operationId }) => operationId).sort(), story.toSorted())
+})
+
+for (const caller of [admin, guest, nobody])
+  t.test(`every example works for ${caller.name} as it stands, and is answered as described`, (t) => play(t, caller))
+
+t.test('a product that is really there is synchronised as described', async (t) => {
+  const product = await send(route('createProduct'), admin, undefined, { body: bodiesOf(route('createProduct'))[0] })
+  const body = (provider_id: string) => JSON.stringify({ product_ids: [idOf(product)], provider_id })
+  for (const provider of ['sandbox', 'stripe', 'authorize-net']) {
+    const answer = await send(route('syncProducts'), admin, undefined, { body: body(provider) })
+    t.match(answer.body, { data: { successful: 1 } })
+    isAsDescribed(t, route('syncProducts'), answer)
+  }
+})
+
+for (const { status, code, caller, of, sent } of refusals)
+  t.test(`what ${caller.name} may not, or not in this way, is refused as described: ${status} ${code}`, async (t) => {
+    const concerned = routes.filter(of)
+    t.ok(concerned.length > 0)
+    for (const each of concerned) {
+      const answer = await send(each, caller, undefined, sent(each))
+      t.match(answer, { status, body: { success: false, error: { code } } }, each.name)
+      isAsDescribed(t, each, answer)
+    }
+  })
+
+t.test('a change of what was changed since is refused as described', async (t) => {
+  for (const [create, ...changes] of [
+    ['createAddress', 'updateAddress', 'deleteAddress'],
+    ['createPaymentMethod', 'updatePaymentMethod', 'deletePaymentMethod'],
+    ['createProduct', 'updateProduct'],
+  ] as const) {
+    const id = idOf(await send(route(create), admin, undefined, { body: bodiesOf(route(create))[0] }))
+    for (const each of changes.map(route)) {
+      const answer = await send(each, admin, id, { body: bodiesOf(each)[0], headers: { 'if-match': '"99"' } })
+      t.match(answer, { status: 412, body: { error: { code: 'precondition_failed' } } }, each.name)
+      isAsDescribed(t, each, answer)
+    }
+  }
+})
+
+t.test('what a body asks for and cannot be had is refused as described', async (t) => {
+  const intent = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox' }
+  const method = { payment_method_token: 'pm_card_declined', provider_id: 'sandbox' }
+  const product = { name: 'Example', product_type: 'digital', currency: 'EUR', total_cents: 1 }
+  const nowhere = { provider_id: 'nowhere' }
+  for (const [operationId, status, code, body] of [
+    ['createPaymentIntent', 402, 'payment_declined', { ...intent, payment_method_id: 'pm_card_declined' }],
+    ['createPaymentIntent', 422, 'amount_inconsistent', { ...intent, subtotal_cents: 1 }],
+    ['createPaymentIntent', 422, 'provider_not_enabled', { ...intent, ...nowhere }],
+    ['createPaymentIntent', 422, 'reference_not_found', { ...intent, payment_method_id: randomUUID() }],
+    ['createPaymentIntent', 422, 'currency_not_supported', { ...intent, currency: 'BHD', provider_id: 'paypal' }],
+    ['createPaymentMethod', 402, 'payment_declined', method],
+    ['createPaymentMethod', 422, 'reference_not_found', { ...method, billing_address_id: randomUUID() }],
+    ['createPaymentMethod', 422, 'provider_not_enabled', { ...method, ...nowhere }],
+    ['createSetupIntent', 422, 'provider_not_enabled', nowhere],
+    ['createProduct', 422, 'amount_inconsistent', { ...product, subtotal_cents: 2 }],
+    ['syncProducts', 422, 'provider_not_enabled', { product_ids: ['x'], ...nowhere }],
+    ['simulateWebhook', 422, 'provider_not_enabled', { event: 'payment.succeeded', provider: 'nowhere' }],
+  ] as const) {
+    const each = route(operationId)
+    const headers = { 'idempotency-key': randomUUID() }
+    for (const round of ['once', 'again']) {
+      const answer = await send(each, admin, undefined, { headers, body: JSON.stringify(body) })
+      t.match(answer, { status, body: { error: { code } } }, `${operationId}, ${code}, ${round}`)
+      isAsDescribed(t, each, answer)
+    }
+  }
+})
+
+t.test('a key that comes with another request is refused as described', async (t) => {
+  for (const each of routes.filter(({ parameters = [] }) =>
+    parameters.some(({ name }) => name === 'idempotency-key'),
+  )) {
+    const headers = { 'idempotency-key': randomUUID() }
+    // Of setup intents there is but one example, which says as much as none.
+    const other =
+      bodiesOf(each)[1] ?? (each.operationId === 'createSetupIntent' ? '{"provider_id":"stripe"}' : otherIntent)
+    await send(each, admin, undefined, { headers, body: bodiesOf(each)[0] })
+    const answer = await send(each, admin, undefined, { headers, body: other })
+    t.match(answer, { status: 422, body: { error: { code: 'idempotency_key_reused' } } }, each.name)
+    isAsDescribed(t, each, answer)
+  }
+})
+
+t.test('who asks too often is refused as described', async (t) => {
+  const each = route('createPaymentIntent')
+  const answers = await Promise.all(
+    Array.from({ length: anonymousLimit }, () => send(each, nobody, undefined, { body: '{}' })),
+  )
+  for (const answer of answers) isAsDescribed(t, each, answer)
+  const refused = await send(each, nobody, undefined, { body: '{}' })
+  t.match(refused, { status: 429, body: { error: { code: 'rate_limited' } } })
+  t.ok(refused.headers.has('retry-after'))
+  isAsDescribed(t, each, refused)
+})
+
+t.test('without the log, what needs it is refused as described', async (t) => {
+  await system.parts['embedded-event-store'].kill()
+  const asked = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
+  const answers = await Promise.all(
+    asked.map((each) => send(each, each.security ? admin : nobody, randomUUID(), signed(each, bodiesOf(each)[0]))),
+  )
+  for (const [index, each] of asked.entries()) {
+    const answer = answers[index]
+    t.match(answer, { status: 503, body: { error: { code: 'event_store_unavailable' } } }, each.name)
+    if (answer) isAsDescribed(t, each, answer)
+  }
+  const readiness = await send(route('getReadiness'), nobody, undefined)
+  t.equal(readiness.status, 503)
+  isAsDescribed(t, route('getReadiness'), readiness)
+})

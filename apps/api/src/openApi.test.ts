@@ -1,0 +1,189 @@
+import { startProcess } from '@paylog/testing/processes'
+import t from 'tap'
+import { type Document, examplesOf, misfits, routesOf } from './testing/describedRoutes.ts'
+
+// Nothing behind the api is asked for its documentation.
+const env = {
+  PORT: '0',
+  DATABASE_URL: 'postgres://127.0.0.1:1/paylog',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+  AUTH_URL: 'http://127.0.0.1:1',
+}
+const [api, docs] = await Promise.all([
+  startProcess(t, { script: new URL('./main.ts', import.meta.url), env }),
+  startProcess(t, { script: new URL('./docs.ts', import.meta.url), env: { PORT: '0' } }),
+])
+const text = await (await fetch(`${api.detail.url}/openapi.json`)).text()
+const document: Document = JSON.parse(text)
+const routes = routesOf(document)
+const isOperational = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('operations')
+const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('provider webhooks')
+const writes = routes.filter((each) => each.method !== 'GET' && !isReceiver(each))
+
+t.test('every example is what its schema asks for, and has no other field', (t) => {
+  for (const { name, requestBody = {}, responses } of routes) {
+    for (const [where, { content = {} }] of Object.entries({ body: requestBody, ...responses })) {
+      for (const each of Object.values(content)) {
+        const examples = examplesOf(each)
+        t.ok(examples.length > 0, `${name}, ${where} has an example`)
+        for (const example of examples)
+          t.same(misfits(each.schema, example), [], `${name}, ${where}: ${JSON.stringify(example)}`)
+      }
+    }
+  }
+  t.end()
+})
+
+t.test('a field that is not described is noticed, in whatever depth', (t) => {
+  const content = routes.find(({ operationId }) => operationId === 'listPayments')?.responses[200]?.content
+  const described = content?.['application/json']
+  const text = JSON.stringify(described && examplesOf(described)[0])
+  for (const place of ['{"success"', '"data":[{', '"user_context":{']) {
+    const more = JSON.parse(text.replace(place, place.endsWith('{') ? `${place}"more":1,` : `{"more":1,"success"`))
+    t.equal(described && misfits(described.schema, more).length > 0, true, place)
+  }
+  t.end()
+})
+
+t.test('every route says what it is, how it is called in figures, and what each parameter and answer means', (t) => {
+  for (const { name, responses, parameters = [], ...route } of routes) {
+    t.match(route, { operationId: /^[a-z]+[A-Z][A-Za-z]+$/, summary: /./, description: /./, tags: [/./] }, name)
+    for (const { name: parameter, description } of parameters) t.ok(description, `${name}: ${parameter}`)
+    for (const [status, { description, headers = {} }] of Object.entries(responses)) {
+      t.match(status, /^[2-5]\d\d$/, `${name}: a status of its own`)
+      t.not(description, 'Default Response', `${name}: ${status}`)
+      t.ok('X-Request-Id' in headers, `${name}: ${status}`)
+    }
+  }
+  const names = routes.map(({ operationId }) => operationId)
+  t.equal(new Set(names).size, names.length)
+  t.match(
+    document.tags.map(({ description }) => description),
+    document.tags.map(() => /./),
+  )
+  t.same(document.servers, [{ url: '/', description: 'Where this document comes from' }])
+  t.end()
+})
+
+t.test('every route is described with the errors that it can answer', (t) => {
+  const statuses = (name: string) => Object.keys(routes.find((route) => route.operationId === name)?.responses ?? {})
+  t.same(statuses('getLiveness'), ['200', '400', '500'])
+  t.same(statuses('receiveStripeWebhook'), ['200', '400', '404', '409', '413', '500', '502', '503'])
+  t.same(statuses('listPayments'), ['200', '400', '401', '403', '429', '500', '503'])
+  t.same(statuses('getAddress'), ['200', '400', '401', '404', '429', '500', '503'])
+  t.same(statuses('updateAddress'), [
+    '200',
+    '400',
+    '401',
+    '404',
+    '409',
+    '412',
+    '413',
+    '415',
+    '422',
+    '429',
+    '500',
+    '503',
+  ])
+  t.same(statuses('createPaymentIntent'), [
+    '201',
+    '400',
+    '401',
+    '402',
+    '403',
+    '409',
+    '413',
+    '415',
+    '422',
+    '429',
+    '500',
+    '502',
+    '503',
+    '504',
+  ])
+  for (const { name, responses } of routes) {
+    t.equal('Retry-After' in (responses[429]?.headers ?? {}), '429' in responses, name)
+    for (const [status, { content = {} }] of Object.entries(responses))
+      if (Number(status) >= 400 && !name.endsWith('/ready'))
+        t.match(content['application/json']?.schema, {
+          properties: { error: { properties: { code: { enum: [/./] } } } },
+        })
+  }
+  t.end()
+})
+
+t.test('every credential that a route asks for is described', (t) => {
+  for (const route of routes) {
+    t.equal(route.security === undefined, isOperational(route) || isReceiver(route), route.name)
+    for (const scheme of (route.security ?? []).flatMap(Object.keys))
+      t.ok(Object.hasOwn(document.components.securitySchemes, scheme), route.name)
+  }
+  t.end()
+})
+
+t.test('every write has an example of its body, and says how it is repeated, guarded and waited for', (t) => {
+  t.ok(writes.length > 5)
+  for (const { name, method, parameters = [], requestBody, responses } of writes) {
+    const [header] = parameters.flatMap(({ in: where, name }) => (where === 'header' ? [name] : []))
+    t.equal(header, method === 'POST' ? 'idempotency-key' : 'if-match', name)
+    const examples = Object.values(requestBody?.content ?? {}).flatMap(examplesOf)
+    t.equal(examples.length > 0, method !== 'DELETE', name)
+    t.equal(requestBody?.required, method === 'DELETE' ? undefined : !name.endsWith('/setup-intent'), name)
+    for (const [status, { headers = {} }] of Object.entries(responses))
+      if (status.startsWith('2')) t.ok('X-Event-Position' in headers, `${name}: ${status}`)
+  }
+  t.end()
+})
+
+t.test('what can be left out of a query is not asked for, and what may be one of several is told as such', (t) => {
+  const parameters = routes.flatMap(({ name, parameters = [] }) => parameters.map((each) => ({ route: name, ...each })))
+  const inQueries = parameters.filter((parameter) => parameter.in === 'query')
+  t.same(
+    inQueries.filter(({ required }) => required).map(({ route, name }) => `${route} ${name}`),
+    [],
+  )
+  const enums = inQueries.flatMap(({ route, name, schema }) => (schema.enum ? [[route, name, schema.enum]] : []))
+  t.same(enums, [
+    ['GET /addresses', 'address_type', ['billing', 'shipping']],
+    ['GET /admin/products', 'product_type', ['physical', 'digital', 'service', 'subscription']],
+    ['GET /admin/products', 'is_recurring', ['true', 'false']],
+    ['GET /admin/products', 'is_active', ['true', 'false']],
+    ['GET /admin/products', 'orderBy', ['name', 'subtotal_cents', 'created_at', 'updated_at']],
+    ['GET /admin/products', 'orderDir', ['asc', 'desc']],
+    ['GET /payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
+    ['GET /payments', 'orderBy', ['created_at', 'amount_cents', 'status', 'updated_at']],
+    ['GET /payments', 'orderDir', ['asc', 'desc']],
+    ['GET /webhooks/logs', 'status', ['success', 'failed']],
+  ])
+  const waiting = parameters.filter(({ name }) => name === 'x-read-after').map(({ route }) => route)
+  const resources = ['/payments', '/payment-methods', '/addresses', '/admin/products']
+  t.same(waiting.sort(), resources.flatMap((path) => [`GET ${path}`, `GET ${path}/{id}`]).sort(), 'reads that wait')
+  const schemas = text.match(/\{[^{}]*"enum":\[[^\]]*\][^{}]*\}/g) ?? []
+  t.ok(schemas.length > 0)
+  for (const schema of schemas) t.match(schema, /"type":"/, 'what is one of several has a type')
+  t.end()
+})
+
+t.test('the app of the documentation answers the same document, without anything to connect to', async (t) => {
+  const { url } = docs.detail
+  t.equal(await (await fetch(`${url}/openapi.json`)).text(), text)
+  t.equal((await fetch(`${url}/health/ready`)).status, 200)
+  for (const { method, path } of routes.filter((route) => !isOperational(route)))
+    t.equal((await fetch(`${url}${path}`, { method })).status, 404, `${method} ${path} cannot be called there`)
+})
+
+t.test('the page comes with a policy under which it can show itself, and nothing else has that', async (t) => {
+  for (const { detail } of [api, docs]) {
+    const policyOf = async (path: string) =>
+      (await fetch(`${detail.url}${path}`)).headers.get('content-security-policy') ?? ''
+    const page = await (await fetch(`${detail.url}/docs`)).text()
+    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(
+      ([, file]) => new URL(file ?? '', `${detail.url}/docs`),
+    )
+    t.ok(files.length >= 5)
+    for (const file of files) t.equal((await fetch(file)).status, 200, file.pathname)
+    t.notMatch(page, /<script>|onload=/, 'no script in the page itself')
+    t.match(await policyOf('/docs'), /^default-src 'self'; .*frame-ancestors 'none';$/)
+    t.match(await policyOf('/openapi.json'), /^default-src 'none'/)
+  }
+})

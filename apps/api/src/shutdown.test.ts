@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { complaintsIn, paymentsOnLog, startReplica, startSurroundings } from './testing/replicas.ts'
+
+const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
+/** For an endpoint or a provider that does not answer. */
+const shortStop = { STOP_TIMEOUT: '2s' }
+
+type Told = {
+  readonly level: string
+  readonly msg: string
+  readonly left?: unknown
+  readonly err?: { message: string }
+}
+
+const endpoint = await createEndpoint(t, (response) => {
+  if (isEndpointStuck) return
+  response.end('ok')
+})
+let isEndpointStuck = false
+const around = await startSurroundings(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+const { stripe, store, log } = around
+
+function pay(baseUrl: string, key?: string): Promise<Response> {
+  return fetch(`${baseUrl}/payments/intents`, {
+    method: 'POST',
+    headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
+    body: JSON.stringify({ total_cents: 1200, currency: 'EUR', provider_id: 'stripe' }),
+  })
+}
+const idOf = async (response: Response) => ((await response.json()) as { data: { id: string } }).data.id
+const made: string[] = []
+
+/** Clients of one process that ask until it does not take their connection any more. @returns the answers that were bad */
+async function askUntilGone(act: () => Promise<Response>, answered: (response: Response) => Promise<boolean>) {
+  const bad: string[] = []
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (;;) {
+        const response = await act().catch(() => undefined)
+        if (response === undefined) return
+        if (!(await answered(response))) bad.push(`${response.status}`)
+      }
+    }),
+  )
+  return bad
+}
+
+t.test('a api that stops under load answers all that it took, and nothing is lost or doubled', async (t) => {
+  stripe.faults.always({ kind: 'slow', ms: 100 })
+  const api = await startReplica(t, around, 'api')
+  const paying = askUntilGone(
+    () => pay(api.baseUrl),
+    async (response) => {
+      if (response.status !== 201) return false
+      made.push(await idOf(response))
+      return true
+    },
+  )
+  const reading = askUntilGone(
+    () => fetch(`${api.baseUrl}/payments?limit=5`, { headers }),
+    async (response) => response.status === 200 && (await response.text()).includes('"success":true'),
+  )
+  await waitFor(() => made.length > 20, { what: 'load', timeoutMs: 20_000 })
+  await api.process().stop()
+  t.strictSame(await api.process().exited, { code: 0, signal: null })
+  t.strictSame(complaintsIn(api.process().output()), [])
+  t.strictSame(await paying, [], 'no payment got another answer than that it is made')
+  t.strictSame(await reading, [])
+  const payments = await paymentsOnLog(store)
+  t.strictSame([...payments.keys()].sort(), made.toSorted(), 'what was answered is in the log, and nothing else')
+  for (const types of new Set([...payments.values()].map(String)))
+    t.equal(types, 'PaymentInitiated,ProviderIntentCreated')
+  const intents = stripe.intents().map(({ metadata }) => metadata.payment_id)
+  t.strictSame(intents.toSorted(), made.toSorted(), 'each has one intent')
+})
+
+t.test('a provider that does not answer keeps no command-api from ending, which names what is left', async (t) => {
+  const api = await startReplica(t, around, 'command-api', shortStop)
+  stripe.faults.always({ kind: 'hang', commits: true })
+  const before = stripe.calls.length
+  const key = randomUUID()
+  const asked = pay(api.baseUrl, key).then(
+    ({ status }) => `answered ${status}`,
+    () => 'cut off',
+  )
+  await waitFor(() => stripe.calls.length > before, { what: 'the call' })
+  await api.process().stop()
+  t.strictSame(await api.process().exited, { code: 1, signal: null })
+  t.equal(await asked, 'cut off')
+  const told = toldIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
+  t.match(told, { level: 'error', left: [{ name: 'http', under_way: 1, such_as: [/^POST \/payments\/intents /] }] })
+  stripe.faults.always(undefined)
+})
+
+t.test('a worker tells of everything, and an endpoint that does not answer does not keep it', async (t) => {
+  const paid = async () => [...(await paymentsOnLog(store)).values()].filter((types) => types.length > 1).length
+  const before = await paid()
+  const first = await startReplica(t, around, 'worker')
+  await waitFor(() => endpoint.received.length >= before, { what: 'the webhooks', timeoutMs: 20_000 })
+  await first.process().stop()
+  t.strictSame(await first.process().exited, { code: 0, signal: null })
+  t.strictSame(complaintsIn(first.process().output()), [])
+  t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'once')
+
+  isEndpointStuck = true
+  const told = endpoint.received.length
+  const api = await startReplica(t, around, 'command-api')
+  const paidLast = await idOf(await pay(api.baseUrl))
+  made.push(paidLast)
+  const stuck = await startReplica(t, around, 'worker', shortStop)
+  // The payment that got no answer above may be told of meanwhile.
+  const tellingLast = () => endpoint.received.slice(told).filter(({ body }) => body.includes(paidLast))
+  const { id } = await waitFor(() => tellingLast()[0], { what: 'the webhook that is not answered' })
+  await stuck.process().stop()
+  t.strictSame(await stuck.process().exited, { code: 1, signal: null })
+  const complaint = toldIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
+  t.match(complaint, { level: 'error', part: 'workers', err: { message: new RegExp(`node 1, delivery ${id}`) } })
+
+  isEndpointStuck = false
+  await startReplica(t, around, 'worker')
+  await waitFor(() => tellingLast().length > 1, { what: 'the webhook, again', timeoutMs: 20_000 })
+  t.equal(tellingLast().at(-1)?.id, id, 'under the same id')
+})
+
+t.test('a projector that stops ends its transaction, and who stands by takes over', async (t) => {
+  const api = await startReplica(t, around, 'api')
+  const first = await startReplica(t, around, 'projector')
+  const second = await startReplica(t, around, 'projector')
+  type Ready = { checks: Readonly<Record<string, { role?: string }>> }
+  const roleOf = async ({ baseUrl }: typeof second) =>
+    ((await (await fetch(`${baseUrl}/health/ready`)).json()) as Ready).checks['projection payments']?.role
+  await waitFor(async () => (await roleOf(second)) === 'standing by', { what: 'the standby' })
+  const some = await Promise.all(Array.from({ length: 10 }, async () => await idOf(await pay(api.baseUrl))))
+  const since = performance.now()
+  const stopped = first.process().stop()
+  const more = Promise.all(Array.from({ length: 10 }, async () => await idOf(await pay(api.baseUrl))))
+  await waitFor(async () => (await roleOf(second)) === 'running', { what: 'the takeover' })
+  const tookMs = performance.now() - since
+  t.comment(`taken over ${Math.round(tookMs)} ms after the signal`)
+  t.ok(tookMs < 12_000, 'not only when a session has timed out')
+  await stopped
+  t.strictSame(await first.process().exited, { code: 0, signal: null })
+  t.strictSame(complaintsIn(first.process().output()), [])
+  const all = [...some, ...(await more)]
+  await waitFor(
+    async () => {
+      const list = await fetch(`${api.baseUrl}/payments?limit=50`, { headers })
+      const { data } = (await list.json()) as { data: { id: string }[] }
+      return all.every((id) => data.some((payment) => payment.id === id))
+    },
+    { what: 'all payments in the read model' },
+  )
+})
+
+t.test('an event store that stops under load has all that it acknowledged, once', async (t) => {
+  const api = await startReplica(t, around, 'api')
+  const answered: string[] = []
+  let isOver = false
+  const paying = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const response = await pay(api.baseUrl)
+        if (response.status === 201) answered.push(await idOf(response))
+        else await response.text()
+      }
+    }),
+  )
+  t.teardown(() => {
+    isOver = true
+  })
+  await waitFor(() => answered.length > 10, { what: 'load', timeoutMs: 20_000 })
+  const node = log.process()
+  await node.stop()
+  t.strictSame(await node.exited, { code: 0, signal: null })
+  await log.start()
+  const sofar = answered.length
+  await waitFor(() => answered.length > sofar + 10, { what: 'more load', timeoutMs: 20_000 })
+  isOver = true
+  await paying
+  const payments = await paymentsOnLog(store)
+  for (const id of answered) t.strictSame(payments.get(id), ['PaymentInitiated', 'ProviderIntentCreated'], id)
+})
+
+function toldIn(output: string): Told[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Told)
+}

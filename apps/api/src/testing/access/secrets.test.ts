@@ -1,0 +1,141 @@
+// What operators and providers keep secret is in no log either, whatever goes wrong.
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { listen } from '@paylog/testing/httpServer'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { type AccessSystem, startAccessSystem } from './accessSystem.ts'
+import { type Client, createClient } from './client.ts'
+import { leaksIn, leaksInLogs } from './leaks.ts'
+import { ada, anonymous, emailOf, g1 } from './people.ts'
+import { addressBody, paymentBody } from './world.ts'
+
+const cardNumber = '4242 4242 4242 4242'
+
+/** Answers with an error that quotes everything that it was sent; each is another kind of error than the one before. */
+async function startQuotingServer(t: Test) {
+  const calls: { path: string; told: string }[] = []
+  const statuses = [500, 400, 401, 402, 404, 429, 503]
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => {
+        const { url: path = '', headers } = request
+        const told = `${path} ${JSON.stringify(headers)} ${body}`
+        const status = statuses[calls.length % statuses.length] ?? 500
+        calls.push({ path, told })
+        const error = { type: 'api_error', code: 'broken', message: `You have sent ${told}` }
+        const messages = { resultCode: 'Error', message: [{ code: 'E00001', text: error.message }] }
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ error, name: 'BROKEN', message: error.message, details: [error], messages }))
+      },
+      () => response.destroy(),
+    )
+  })
+  return { origin: await listen(t, server), calls }
+}
+
+const atProviders = (origin: string) => ({
+  STRIPE_SECRET_KEY: 'cred.stripe.key',
+  STRIPE_WEBHOOK_SECRET: 'cred.stripe.webhook',
+  STRIPE_API_BASE: origin,
+  PAYPAL_CLIENT_ID: 'cred.paypal.id',
+  PAYPAL_CLIENT_SECRET: 'cred.paypal.secret',
+  PAYPAL_WEBHOOK_ID: 'cred.paypal.webhook',
+  PAYPAL_API_BASE: origin,
+  AUTHORIZE_NET_API_LOGIN_ID: 'cred.net.login',
+  AUTHORIZE_NET_TRANSACTION_KEY: 'cred.net.key',
+  AUTHORIZE_NET_SIGNATURE_KEY: Buffer.alloc(64, 'cred.net.signature').toString('hex'),
+  AUTHORIZE_NET_API_BASE: origin,
+  PROVIDER_TIMEOUT_MS: '2000',
+})
+
+t.test('a running system writes no secret of its operator, of its providers or of their answers', async (t) => {
+  const { origin, calls } = await startQuotingServer(t)
+  const system = await startAccessSystem(t, {
+    ...atProviders(origin),
+    OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=cred.collector.key',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  })
+  const client = createClient(t, system.baseUrl)
+  await askProviders(client)
+  for (const secret of ['cred.stripe.key', 'cred.net.key', 'cred.collector.key'])
+    t.ok(
+      calls.some(({ told }) => told.includes(secret)),
+      `${secret} was quoted`,
+    )
+  t.ok(
+    calls.some(({ path }) => path.includes('oauth2')),
+    'PayPal was asked for a token',
+  )
+  await sendNonsense(client)
+  await breakIdentity(system, client)
+  await system.kill('embedded-event-store')
+  const lost = await client.ask(ada, 'POST', '/addresses', { body: addressBody('ada') })
+  t.equal(lost.status, 503)
+  await system.start('embedded-event-store')
+  const has = (app: 'api' | 'worker', said: string) => system.written().get(app)?.includes(said)
+  await waitFor(() => has('worker', 'traces are not sent'), { what: 'a line about the collector' })
+  await waitFor(() => has('worker', 'webhook attempt failed'), { what: 'a line about a webhook', timeoutMs: 20_000 })
+  for (const said of ['request failed', 'request refused', 'traces are not sent', '"requestId"'])
+    t.ok(has('api', said), `the api says "${said}"`)
+  t.same(leaksInLogs(system), [])
+  for (const [app, written] of system.written()) t.notMatch(written, /4242[ -]?4242/, `${app} writes no card number`)
+  t.same(client.answers.flatMap(leaksIn), [])
+})
+
+async function askProviders({ ask }: Client): Promise<void> {
+  for (const provider_id of ['stripe', 'paypal', 'authorize-net', 'sandbox'])
+    for (let n = 0; n < 3; n++) {
+      const headers = { 'idempotency-key': `cred.idempotency.${provider_id}.${n}` }
+      const body = { ...paymentBody('ada', emailOf.ada), provider_id }
+      await ask(ada, 'POST', '/payments/intents', { headers, body })
+    }
+  await ask(ada, 'POST', '/payment-methods/setup-intent', { body: { provider_id: 'stripe' } })
+  const method = { provider_id: 'stripe', payment_method_token: 'cred.method.token', type: 'card' }
+  await ask(ada, 'POST', '/payment-methods', { body: method })
+}
+
+async function sendNonsense({ ask }: Client): Promise<void> {
+  const json = { 'content-type': 'application/json' }
+  await ask(g1, 'POST', '/payments/intents', { headers: json, body: `{"guest_data": "cred.broken.json, ${cardNumber}` })
+  await ask(ada, 'POST', '/payments/intents', { body: { ...paymentBody('ada', emailOf.ada), concept: cardNumber } })
+  await ask(ada, 'POST', '/addresses', {
+    body: { ...addressBody('ada'), country: 'cred.country', email: ['cred.email'] },
+  })
+  await ask(anonymous, 'GET', '/cred.path/%zz?token=cred.query.token&session_id=cred.query.session')
+  await ask(anonymous, 'GET', '/payments?token=cred.query.token&session_id=cred.query.session&limit=cred.limit')
+  await ask(ada, 'GET', '/payments?limit=cred.limit&status=cred.status', {
+    headers: { 'x-read-after': 'cred.position' },
+  })
+  await ask(ada, 'GET', `/payments/cred.id`, { headers: { traceparent: 'cred.trace', cookie: 'sid=cred.cookie' } })
+  await ask(anonymous, 'GET', '/payments', { headers: { authorization: 'Bearer cred.bearer' } })
+  await ask(anonymous, 'GET', '/payments', {
+    headers: { authorization: 'Basic cred.basic', 'x-long': 'cred.'.repeat(9_000) },
+  })
+  for (const provider of ['stripe', 'paypal', 'authorize-net', 'sandbox']) {
+    const signatures = {
+      'stripe-signature': 't=1,v1=cred.signature',
+      'sandbox-signature': 't=1,v1=cred.signature',
+      'x-anet-signature': 'sha512=cred.signature',
+      'paypal-transmission-sig': 'cred.signature',
+    }
+    await ask(anonymous, 'POST', `/webhooks/${provider}?key=cred.receiver.key`, {
+      headers: { ...json, ...signatures },
+      body: '{"id": "cred.notification", "client_secret": "cred.client.secret"}',
+    })
+  }
+}
+
+async function breakIdentity({ identity }: AccessSystem, { ask }: Client): Promise<void> {
+  for (const fault of [
+    'drop',
+    { status: 500, body: 'cred.identity.answer' },
+    { status: 200, body: '{cred.identity' },
+  ] as const) {
+    identity.breakWith(fault)
+    await ask(ada, 'GET', '/payments')
+    await ask(g1, 'GET', '/payments')
+  }
+  identity.breakWith(undefined)
+}

@@ -1,0 +1,144 @@
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { createEndpoint } from '@paylog/testing/endpoint'
+import { startSystem } from '@paylog/testing/system'
+import { type CollectedSpan, startTraceCollector, type TraceCollector } from '@paylog/testing/traceCollector'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { client } from './testing/roundTrip.ts'
+
+const secret = 'hush-hush'
+const attemptNumber = 'paylog.delivery.attempt'
+const clientsTrace = '0af7651916cd43dd8448eb211c80319c'
+
+/** Answers 500 to the first attempt. */
+const failingOnce = (t: Test) =>
+  createEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end('ok'))
+
+const tracing = ({ endpoint }: TraceCollector) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_HEADERS: `x-key=${secret}`,
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+})
+
+const nodeAt = (url: string) => ({
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: `${url}?key=${secret}`,
+  WEBHOOK_1_RETRY_SCHEDULE: '2s',
+})
+
+/** Each span with its parents, the first one first. */
+function paths(spans: readonly CollectedSpan[]): string[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]))
+  const path = ({ parentSpanId, service, name }: CollectedSpan): string => {
+    const parent = parentSpanId === undefined ? undefined : byId.get(parentSpanId)
+    const before = parent ? `${path(parent)} > ` : parentSpanId === undefined ? '' : 'unknown > '
+    return `${before}${service.replace('paylog-', '')}: ${name}`
+  }
+  return spans.map(path).sort()
+}
+
+t.test('a payment is one trace, from the request to the webhook that arrived at the second attempt', async (t) => {
+  const [collector, endpoint] = await Promise.all([startTraceCollector(t), failingOnce(t)])
+  const system = await startSystem(t, { ...tracing(collector), ...nodeAt(endpoint.url) })
+  const response = await fetch(`${system.baseUrl}/payments/intents?session_id=${secret}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-session-id': 'demo-session',
+      traceparent: `00-${clientsTrace}-b7ad6b7169203331-01`,
+    },
+    body: JSON.stringify({ total_cents: 2599, currency: 'EUR' }),
+  })
+  t.equal(response.status, 201)
+  const { data } = (await response.json()) as { data: { id: string; provider_intent_id: string } }
+  const ofPayment = () => {
+    const request = collector.spans.find(({ name }) => name === 'POST /payments/intents')
+    return collector.spans.filter(({ traceId }) => traceId === request?.traceId)
+  }
+  const attempt = (number: number) => ofPayment().find(({ attributes }) => attributes[attemptNumber] === number)
+  await waitFor(() => attempt(1), { what: 'the span of the first attempt', timeoutMs: 20_000 })
+  // What a delivery belongs to is in its row: another process goes on with it.
+  await system.parts.worker.kill()
+  await system.parts.worker.start()
+  await waitFor(() => attempt(2), { what: 'the span of the second attempt', timeoutMs: 20_000 })
+  const spans = ofPayment()
+  const request = 'api: POST /payments/intents'
+  const dispatch = `${request} > api: append payment > worker: dispatch ProviderIntentCreated`
+  t.same(paths(spans), [
+    request,
+    `${request} > api: append payment`,
+    `${request} > api: append payment`,
+    dispatch,
+    `${dispatch} > worker: deliver to 1`,
+    `${dispatch} > worker: deliver to 1`,
+    `${request} > api: append providerIntent`,
+    `${request} > api: sandbox createIntent`,
+  ])
+  t.match(
+    spans.find(({ name }) => name === 'POST /payments/intents'),
+    {
+      kind: 2,
+      parentSpanId: undefined,
+      isFailed: false,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/payments/intents',
+        'http.response.status_code': 201,
+        'paylog.correlation_id': response.headers.get('x-request-id'),
+      },
+    },
+  )
+  const delivery = { 'paylog.delivery.id': endpoint.received[0]?.id }
+  const [failed, status] = ['error.type', 'http.response.status_code']
+  t.match(attempt(1), {
+    kind: 3,
+    isFailed: true,
+    attributes: { ...delivery, [failed]: 'unexpected_status', [status]: 500 },
+  })
+  t.match(attempt(2), { kind: 3, isFailed: false, attributes: { ...delivery, [status]: 200 } })
+  t.notOk(
+    collector.spans.some(({ traceId }) => traceId === clientsTrace),
+    'a client does not choose the trace',
+  )
+  const told = collector.requests.map(({ body }) => body).join('\n')
+  t.notMatch(told, secret, 'no credential, no URL')
+  t.ok(
+    collector.requests.every(({ url, headers }) => url === '/v1/traces' && headers['x-key'] === secret),
+    'the collector gets its key',
+  )
+
+  const store = createEventStore({ connectionString: system.eventStoreUrl })
+  t.teardown(() => store.close())
+  const [first, second] = await store.readStream(paymentStream(data.id))
+  const appends = spans.filter(({ name }) => name === 'append payment').map(({ spanId }) => spanId)
+  for (const event of [first, second]) {
+    const [, traceId, spanId = ''] = event?.metadata.traceparent?.split('-') ?? []
+    t.equal(traceId, spans[0]?.traceId)
+    t.ok(appends.includes(spanId), 'an event tells of the append that recorded it')
+  }
+
+  await client(system).settle(data.provider_intent_id)
+  const settled =
+    'api: POST /webhooks/sandbox > api: append payment > worker: dispatch PaymentSucceeded > worker: deliver to 1'
+  await waitFor(() => paths(collector.spans).includes(settled), {
+    what: 'the notification of the provider in a trace of its own',
+    timeoutMs: 20_000,
+  })
+})
+
+t.test('switched off, nothing is sent, and no event tells of a trace', async (t) => {
+  const [collector, endpoint] = await Promise.all([startTraceCollector(t), createEndpoint(t)])
+  const system = await startSystem(t, { ...tracing(collector), ...nodeAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
+  const { id, provider_intent_id } = await client(system).open()
+  await waitFor(() => endpoint.received.length === 1, { what: 'the webhook' })
+  const store = createEventStore({ connectionString: system.eventStoreUrl })
+  t.teardown(() => store.close())
+  const events = await store.readStream(paymentStream(id))
+  t.equal(events.length, 2)
+  for (const { metadata } of events) t.notOk('traceparent' in metadata)
+  // Until then an exporter would have sent what it has of the payment.
+  await client(system).settle(provider_intent_id)
+  await waitFor(() => endpoint.received.length === 2, { what: 'the second webhook' })
+  t.equal(collector.requests.length, 0)
+})

@@ -1,0 +1,85 @@
+// Puts storage, writer and server together.
+
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { createWriter } from './append/writer.ts'
+import { createLog } from './read/log.ts'
+import { startServer } from './server.ts'
+import { lockWriter, type WriterSession } from './storage/writerSession.ts'
+import { createTail } from './subscriptions/tail.ts'
+
+/** EventStoreDB's own. */
+export const defaultMaxAppendBytes = 1 << 20
+const maxReaders = 8
+/** A killed node's lock lives until Postgres has seen it go, which takes no time on one machine. */
+const startPatienceMs = 3_000
+/** After an outage our own lost session may hold the lock until Postgres gives it up. */
+const recoveryPatienceMs = 30_000
+
+export type EmbeddedEventStore = {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/**
+ * Becomes the writer of the log in the schema `event_store`, which is created if missing, and serves it.
+ * @param options port 0 takes a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `credentials` are
+ *   `user:password`, and without any everybody is let in; `fail` is called when this node can never be right again
+ * @throws WriterLockedError when another node runs on this database; the database's or the port's error
+ */
+export async function startNode(options: {
+  readonly host: string
+  readonly port: number
+  readonly databaseUrl: string
+  readonly maxAppendBytes?: number
+  readonly credentials?: readonly string[]
+  readonly log: Logger
+  readonly fail: (error: unknown) => void
+}): Promise<EmbeddedEventStore> {
+  const { databaseUrl, maxAppendBytes = defaultMaxAppendBytes, credentials = [], log } = options
+  const stopping = new AbortController()
+  const pool = createPool({ databaseUrl, applicationName: 'embedded-event-store', max: maxReaders, log })
+  const openSession = async (patienceMs: number, ownEpoch?: bigint): Promise<WriterSession> => {
+    const locked = await lockWriter({ databaseUrl, patienceMs, ownEpoch, signal: stopping.signal, log })
+    try {
+      // Under the lock, so that a second node changes nothing before it is refused.
+      await migrate(pool, { schema: 'event_store', directory: new URL('./migrations/', import.meta.url) })
+      return await locked.beWriter()
+    } catch (error) {
+      await locked.close()
+      throw error
+    }
+  }
+  try {
+    const session = await openSession(startPatienceMs)
+    const tail = createTail(session.lastPosition)
+    const writer = createWriter({
+      session,
+      openSession: (lost) => openSession(recoveryPatienceMs, lost.epoch),
+      tail,
+      log,
+      fail: options.fail,
+    })
+    const events = createLog({ db: pool, knownHead: writer.knownHead })
+    const server = await startServer({ ...options, maxAppendBytes, credentials, writer, events, tail }).catch(
+      async (error) => {
+        await writer.stop()
+        throw error
+      },
+    )
+    log.info({ port: server.port, position: String(session.lastPosition) }, 'serving the log')
+    return {
+      port: server.port,
+      async stop() {
+        stopping.abort()
+        // What is already waiting is still written and answered; then everything open is failed.
+        await writer.stop()
+        await server.stop()
+        await pool.end()
+      },
+    }
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+}

@@ -1,0 +1,70 @@
+// What a client may do to the server without anyone else noticing.
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import { credentials } from '@grpc/grpc-js'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import t from 'tap'
+import { startNode } from './node.ts'
+import { numbered, startNodeUnderTest } from './testing/nodeUnderTest.ts'
+import { batchRequest, connectRaw } from './testing/rawStreams.ts'
+
+const { node } = await startNodeUnderTest(t)
+const log = createLog({ app: 'embedded-event-store', level: 'silent' })
+
+/** More than Node's own limit: a thousand at once, and 33 more every second. */
+const cancelledCalls = 1_500
+
+t.test('more than a thousand cancelled calls do not end a connection', async (t) => {
+  const raw = connectRaw(t, node.port)
+  for (let count = 0; count < cancelledCalls; count += 1) {
+    await new Promise<void>((resolve, reject) => {
+      const call = raw.batchAppend()
+      let answered = false
+      call.on('error', (error) => answered || reject(error))
+      call.on('data', () => {
+        answered = true
+        call.cancel()
+        resolve()
+      })
+      call.write(batchRequest({ stream: 'nothing', expected: 'stream_exists', events: [{}] }))
+    })
+  }
+  t.pass('every call was answered')
+})
+
+t.test('the methods of Streams are advertised, and no persistent subscriptions', async (t) => {
+  const client = new serverFeaturesGrpc.ServerFeaturesClient(`127.0.0.1:${node.port}`, credentials.createInsecure())
+  t.teardown(() => client.close())
+  const methods = await new Promise<SupportedMethods>((resolve, reject) => {
+    client.getSupportedMethods(new shared.Empty(), (error, answer) => (error ? reject(error) : resolve(answer)))
+  })
+  const names = methods.getMethodsList().map((method) => `${method.getServiceName()}/${method.getMethodName()}`)
+  t.ok(names.includes('event_store.client.streams.streams/batchappend'))
+  t.notOk(names.some((name) => name.includes('persistent')))
+})
+
+t.test('a client is told how many calls a connection takes', async (t) => {
+  const session = connectHttp2(`http://127.0.0.1:${node.port}`)
+  t.teardown(() => session.destroy())
+  const [settings] = await once(session, 'remoteSettings')
+  t.equal(settings.maxConcurrentStreams, 1_000)
+})
+
+t.test('a client with several addresses finds the node by gossip', async (t) => {
+  const address = `127.0.0.1:${node.port}`
+  const client = EventStoreDBClient.connectionString(`esdb://${address},${address}?tls=false`)
+  t.teardown(() => client.dispose())
+  t.ok((await client.appendToStream('found', numbered(0, 1))).success)
+})
+
+t.test('an address that is not of this machine is refused by its name', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  // Of the addresses for documentation, so no machine's own.
+  const start = startNode({ host: '192.0.2.1', port: 0, databaseUrl, log, fail: (error) => t.fail(String(error)) })
+  await t.rejects(start, { message: /^cannot listen on 192\.0\.2\.1:0: listen EADDRNOTAVAIL[^[\]\n]*$/ })
+})

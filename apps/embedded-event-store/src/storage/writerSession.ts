@@ -1,0 +1,190 @@
+// The one connection that may write. It holds the writer lock itself, so losing the
+// connection and losing the lock are the same event, and every commit also proves the writer's epoch.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import pg from 'pg'
+import { bigintArray, boolArray, byteaArray, textArray, uuidArray } from './binaryArray.ts'
+import type { Queryable } from './logReader.ts'
+import type { StoredEvent } from './storedEvent.ts'
+
+const connectTimeoutMs = 5_000
+const statementTimeoutMs = 10_000
+/** The server cancels a statement first; a client that has to give up itself must treat the outcome as unknown. */
+const answerTimeoutMs = statementTimeoutMs + 5_000
+const lockRetryMs = 100
+
+/** Another process holds the writer lock. */
+export class WriterLockedError extends Error {
+  override readonly name = 'WriterLockedError'
+}
+
+const replaced = 'Another embedded-event-store has become the writer'
+
+/** Another process became the writer: this one may not write any more. */
+export class WriterReplacedError extends Error {
+  override readonly name = 'WriterReplacedError'
+}
+
+export type WriterSession = {
+  readonly db: Queryable
+  /** Every writer has a higher one than those before it. */
+  readonly epoch: bigint
+  /** The last position that any commit of this log ever used. */
+  readonly lastPosition: bigint
+  /** Aborts when the connection is gone. */
+  readonly lost: AbortSignal
+  /**
+   * Writes events and the last position in one statement, which is one durable transaction.
+   * @param commit `absent` are streams that were taken for empty when the events were decided
+   * @returns whether they are; when one of them is not, nothing was written
+   * @throws WriterReplacedError nothing was written; anything else: whether it was written is unknown
+   */
+  commit(commit: Commit): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type Commit = {
+  readonly events: readonly StoredEvent[]
+  readonly lastPosition: bigint
+  readonly absent: readonly string[]
+}
+
+const insertEvents = `with fence as (
+    update event_store.writer set last_position = $2 where epoch = $1 and not exists (
+      select from unnest($12::text[]) absent(stream)
+      cross join lateral (select from event_store.events where stream = absent.stream limit 1) found
+    )
+    returning epoch
+  ), inserted as (
+    insert into event_store.events
+      (position, stream, revision, event_id, type, is_json, created_ticks, metadata, data)
+    select proposed.* from fence, unnest($3::bigint[], $4::text[], $5::bigint[], $6::uuid[], $7::text[], $8::boolean[],
+      $9::bigint[], $10::bytea[], $11::bytea[]) proposed
+  )
+  select (select count(*) from fence), (select count(*) from event_store.writer where epoch = $1)`
+
+const columnTypes = new pg.TypeOverrides()
+columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
+
+/** A connection that holds the writer lock; `beWriter` makes a session of it once the schema is there. */
+export type LockedConnection = { beWriter(): Promise<WriterSession>; close(): Promise<void> }
+
+/**
+ * Connects and takes the writer lock, trying for `patienceMs`: a killed predecessor's lock lives until Postgres has seen it go.
+ * @param options `ownEpoch` is that of the session that was lost, if any
+ * @throws WriterLockedError when another process keeps the lock, WriterReplacedError when it has it as a later writer, or
+ *   the connection's error
+ */
+export async function lockWriter(options: {
+  readonly databaseUrl: string
+  readonly patienceMs: number
+  readonly ownEpoch: bigint | undefined
+  readonly signal: AbortSignal
+  readonly log: Logger
+}): Promise<LockedConnection> {
+  const client = new pg.Client({
+    connectionString: options.databaseUrl,
+    application_name: 'embedded-event-store writer',
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
+    types: columnTypes,
+  })
+  const lost = new AbortController()
+  client.on('error', (error) => {
+    options.log.warn({ err: error }, 'the writer lost its database connection')
+    lost.abort(error)
+  })
+  client.on('end', () => lost.abort(new Error('The database connection ended')))
+  const close = async () => {
+    await client.end().catch((error: unknown) => options.log.debug({ err: error }, 'closing the writer connection'))
+  }
+  try {
+    await client.connect()
+    await demandDurability(client, options.log)
+    // A plan made while the log was short is kept while it grows: none may ever read the whole table.
+    await client.query('set enable_seqscan = off')
+    await takeLock(client, options)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { beWriter: () => becomeWriter(client, lost.signal, close), close }
+}
+
+async function demandDurability(client: pg.Client, log: Logger): Promise<void> {
+  await client.query('set synchronous_commit = on')
+  const { rows } = await client.query<{ fsync: string }>('show fsync')
+  if (rows[0]?.fsync !== 'on') {
+    log.warn('Postgres runs with fsync off: what it has acknowledged may be lost when the machine stops')
+  }
+}
+
+type LockOptions = {
+  readonly patienceMs: number
+  readonly ownEpoch: bigint | undefined
+  readonly signal: AbortSignal
+}
+
+async function takeLock(client: pg.Client, { patienceMs, ownEpoch, signal }: LockOptions): Promise<void> {
+  const until = Date.now() + patienceMs
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `select pg_try_advisory_lock(hashtextextended('event_store writer', 0)) as locked`,
+    )
+    if (rows[0]?.locked) return
+    if (ownEpoch !== undefined) await refuseReplaced(client, ownEpoch)
+    if (Date.now() >= until) {
+      throw new WriterLockedError('Another embedded-event-store is already running on this database')
+    }
+    await sleep(lockRetryMs, undefined, { signal })
+  }
+}
+
+/** Whoever has the lock may be our own lost session, which Postgres will give up, or a node that has taken over. */
+async function refuseReplaced(client: pg.Client, ownEpoch: bigint): Promise<void> {
+  const { rows } = await client.query<{ epoch: bigint }>('select epoch from event_store.writer')
+  if (rows[0]?.epoch !== ownEpoch) throw new WriterReplacedError(replaced)
+}
+
+async function becomeWriter(client: pg.Client, lost: AbortSignal, close: () => Promise<void>): Promise<WriterSession> {
+  // Waits for a commit of a predecessor that is still under way; whatever it sends later fails on its old epoch.
+  const { rows } = await client.query<{ epoch: bigint; last_position: bigint }>(
+    'update event_store.writer set epoch = epoch + 1 returning epoch, last_position',
+  )
+  const state = rows[0]
+  if (state === undefined) throw new Error('The writer row is missing from the schema event_store')
+  return {
+    db: client,
+    epoch: state.epoch,
+    lastPosition: state.last_position,
+    lost,
+    async commit({ events, lastPosition, absent }) {
+      const { rows } = await client.query<[bigint, bigint]>({
+        name: 'insert_events',
+        text: insertEvents,
+        values: [state.epoch, lastPosition, ...columnsOf(events), textArray(absent)],
+        rowMode: 'array',
+      })
+      const [written, isWriter] = rows[0] ?? []
+      if (isWriter !== 1n) throw new WriterReplacedError(replaced)
+      return written === 1n
+    },
+    close,
+  }
+}
+
+function columnsOf(events: readonly StoredEvent[]): Buffer[] {
+  return [
+    bigintArray(events.map((event) => event.position)),
+    textArray(events.map((event) => event.stream)),
+    bigintArray(events.map((event) => event.revision)),
+    uuidArray(events.map((event) => event.eventId)),
+    textArray(events.map((event) => event.type)),
+    boolArray(events.map((event) => event.isJson)),
+    bigintArray(events.map((event) => event.createdTicks)),
+    byteaArray(events.map((event) => event.metadata)),
+    byteaArray(events.map((event) => event.data)),
+  ]
+}

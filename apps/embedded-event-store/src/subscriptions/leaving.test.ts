@@ -1,0 +1,37 @@
+// Subscribers that leave while the database cannot be reached. Nobody waits for what was read for them.
+import { once } from 'node:events'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { startNode } from '../node.ts'
+import { connect, numbered } from '../testing/nodeUnderTest.ts'
+
+// A rejection that nobody handles ends a process; in a test it is a failure.
+t.test('a subscriber that leaves during an outage leaves nothing behind', async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const proxied = new URL(databaseUrl)
+  const proxy = await startTcpProxy(t, Number(proxied.port))
+  proxied.port = String(proxy.port)
+  const node = await startNode({
+    host: '127.0.0.1',
+    port: 0,
+    databaseUrl: proxied.href,
+    log: createLog({ app: 'embedded-event-store', level: 'silent' }),
+    fail: (error) => t.fail('the node gave up', { error }),
+  })
+  t.teardown(() => node.stop())
+  const client = connect(t, node.port)
+  await client.appendToStream('before', numbered(0, 3))
+  const subscriptions = Array.from({ length: 4 }, () => client.subscribeToAll())
+  for (const subscription of subscriptions) subscription.on('data', () => undefined)
+  await Promise.all(subscriptions.map((subscription) => once(subscription, 'caughtUp')))
+  await proxy.refuse()
+  await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()))
+  await proxy.accept()
+  const appended = await waitFor(() => client.appendToStream('after', numbered(0, 1)).catch(() => undefined), {
+    what: 'the node to have a database again',
+  })
+  t.ok(appended.success)
+})

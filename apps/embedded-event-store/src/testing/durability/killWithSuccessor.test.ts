@@ -1,0 +1,37 @@
+// kill -9 while the next node already waits for its turn: it takes over a log whose last commit may be under way.
+
+import { cyclesAsked } from '@paylog/testing/cycles'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
+import t from 'tap'
+import { runKillCycles, soon } from './killCycles.ts'
+import { seed } from './seed.ts'
+
+const cycles = cyclesAsked(2)
+/** A successor gives up after three seconds. */
+const longestWaitMs = 250
+const startTimeoutMs = 20_000
+const writers = `select pid from pg_stat_activity
+  where datname = current_database() and application_name = 'embedded-event-store writer'`
+
+t.test(`${cycles} kills with a successor at the door, and nothing is lost or doubled in between`, async (t) => {
+  const { databaseUrl } = await createTestDatabase(t)
+  const database = new pg.Client({ connectionString: databaseUrl })
+  await database.connect()
+  t.teardown(() => database.end())
+  await runKillCycles(t, {
+    seed,
+    cycles,
+    // Few, because they go on at full speed while the successor starts.
+    crew: { owners: 5, sharers: 1, racers: 2 },
+    databaseUrl,
+    nodeDatabaseUrl: databaseUrl,
+    async strike({ kill, random }) {
+      const isWaiting = async () => (await database.query(writers)).rowCount === 2
+      await waitFor(isWaiting, { what: 'a successor at the door', timeoutMs: startTimeoutMs })
+      soon(random, longestWaitMs, kill)
+    },
+    successorWaits: true,
+  })
+})

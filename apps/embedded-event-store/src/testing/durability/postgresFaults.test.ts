@@ -1,0 +1,107 @@
+// The database cut off, killed and restarted under load: the node goes on by itself, and the log is right.
+import { randomInt } from 'node:crypto'
+import { cyclesAsked } from '@paylog/testing/cycles'
+import { createTestDatabase } from '@paylog/testing/postgres'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { batchRequest, connectRaw } from '../rawStreams.ts'
+import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
+import { type LoadedNode, startLoadedNode } from './loadedNode.ts'
+import { startPrivatePostgres } from './privatePostgres.ts'
+import { queryOnce } from './queryOnce.ts'
+import { seed } from './seed.ts'
+
+const stages: readonly CommitStage[] = ['held', 'sent', 'done']
+const crew = { owners: 12, sharers: 3, racers: 3 }
+const recoveryTimeoutMs = 30_000
+const unavailable = 14
+
+/** A batch stream on which one append was answered, and what it failed with. */
+async function openBatchStream(
+  t: Test,
+  port: number,
+): Promise<{ readonly failure: () => number | string | undefined }> {
+  const call = connectRaw(t, port).batchAppend()
+  const answered = Promise.withResolvers<void>()
+  let failure: number | string | undefined
+  call.on('data', () => answered.resolve())
+  call.on('end', () => {
+    failure ??= 'ended in good order'
+  })
+  call.on('error', ({ code }: { readonly code?: number }) => {
+    failure = code
+    answered.resolve()
+  })
+  call.write(batchRequest({ stream: `$idle-${randomInt(2 ** 31)}`, events: [] }))
+  await answered.promise
+  return { failure: () => failure }
+}
+
+/** The same process has to serve again, without help. */
+async function assertRecovers(
+  t: Test,
+  { node, journal, check }: LoadedNode,
+  fault: () => Promise<void>,
+): Promise<void> {
+  const { pid } = node.process()
+  const stream = await openBatchStream(t, node.port)
+  await fault()
+  const status = await waitFor(stream.failure, { what: 'an open batch stream to fail' })
+  t.equal(status, unavailable, 'an open batch stream fails with UNAVAILABLE')
+  const before = journal.acknowledged
+  await waitFor(() => journal.acknowledged > before + 20, {
+    what: 'appends after the fault',
+    timeoutMs: recoveryTimeoutMs,
+  })
+  t.equal(node.process().pid, pid)
+  t.same(await check(), [], `the log is right after the fault (seed ${seed})`)
+}
+
+t.test(
+  'the writer cut off from its database around commits writes again, and nothing is lost or doubled',
+  async (t) => {
+    const { databaseUrl } = await createTestDatabase(t)
+    const proxy = await startDatabaseProxy(t, databaseUrl)
+    const loaded = await startLoadedNode(t, { seed, crew, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
+    for (let round = 0; round < cyclesAsked(stages.length); round += 1) {
+      const stage = stages[round % stages.length] ?? 'done'
+      // The session of the writer alone, or those of the readers too.
+      const victims = round % 2 === 0 ? 'embedded-event-store writer' : 'embedded-event-store%'
+      await assertRecovers(t, loaded, async () => {
+        const struck = Promise.withResolvers<void>()
+        const later = loaded.random.between(1, 60)
+        loaded.journal.afterAcknowledged(later, () => proxy.atNextCommit(stage, struck.resolve))
+        await struck.promise
+        const text = `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name like $1`
+        await queryOnce(databaseUrl, text, [victims])
+      })
+    }
+    await loaded.finish()
+  },
+)
+
+t.test('Postgres crashes under load and comes back, and nothing acknowledged is lost or doubled', async (t) => {
+  const postgres = await startPrivatePostgres(t)
+  const { databaseUrl } = postgres
+  const loaded = await startLoadedNode(t, { seed, crew, databaseUrl, nodeDatabaseUrl: databaseUrl })
+  const writerBackend = `select pid from pg_stat_activity where application_name = 'embedded-event-store writer'`
+  for (let round = 0; round < cyclesAsked(2); round += 1) {
+    await assertRecovers(t, loaded, async () => {
+      const struck = Promise.withResolvers<void>()
+      loaded.journal.afterAcknowledged(loaded.random.between(1, 100), struck.resolve)
+      if (round % 2 === 0) {
+        // Kept open, to strike without the time that a connection takes.
+        const [writer] = await queryOnce(databaseUrl, writerBackend)
+        await struck.promise
+        // One killed backend makes Postgres end all others and recover from its log.
+        process.kill(Number(writer?.pid), 'SIGKILL')
+      } else {
+        await struck.promise
+        await postgres.crash()
+        await postgres.restart()
+      }
+    })
+  }
+  await loaded.finish()
+})

@@ -1,0 +1,158 @@
+// What owners keep here (methods, addresses) and what leaves by a webhook of it: nothing but the provider's own words.
+import { randomUUID } from 'node:crypto'
+import { createRig } from '@paylog/deliveries/testing/rig'
+import { addAddress, addressFold } from '@paylog/domain/addresses/address'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { addressStream } from '@paylog/event-store/streamName'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
+import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
+import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
+import t from 'tap'
+import { createFollowUpRig } from './testing/followUpRig.ts'
+
+const { store, now, open } = await createFollowUpRig(t)
+const sandbox = createSandbox({ webhookSecrets: ['secret'] })
+const workflow = { store, providers: new Map([[sandbox.id, sandbox]]), now }
+const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'session:user-1' }
+const canary = (what: string) => `canary-${what}`
+const place = { line1: canary('line'), line2: null, city: canary('city'), state: null, postal_code: canary('code') }
+
+/** A user's method with everything that can be said of one; it is the default. */
+async function save(payment_method_token: string) {
+  const outcome = await savePaymentMethod(workflow, {
+    request_id: randomUUID(),
+    request_fingerprint: 'fingerprint',
+    caller: {
+      kind: 'session',
+      user_id: 'user-1',
+      user_type: 'customer',
+      user_email: 'ann@example.com',
+      is_administrator: false,
+    },
+    providerId: () => sandbox.id,
+    token: payment_method_token,
+    wishes: {
+      type: canary('type'),
+      wallet_type: canary('wallet'),
+      organization_id: canary('organization'),
+      alias: canary('alias'),
+      billing_address_id: null,
+      billing_details: {
+        name: canary('name'),
+        email: 'canary@example.com',
+        phone: canary('phone'),
+        address: { ...place, country: 'NL' },
+      },
+      is_default: true,
+    },
+    metadata,
+  })
+  if (outcome.kind !== 'saved') throw new Error('The sandbox declines no such token')
+  return outcome.method
+}
+
+async function keepAddress(): Promise<void> {
+  const address_id = randomUUID()
+  const command = {
+    address_id,
+    occurred_at: now().toISOString(),
+    user_id: 'user-1',
+    guest_email: 'canary@example.com',
+    address_type: 'billing' as const,
+    organization_id: null,
+    name: canary('name'),
+    ...place,
+    country: 'NL',
+    is_partial: false,
+    is_business: true,
+    business_name: canary('business'),
+    tax_id: canary('tax'),
+    tax_id_type: null,
+    phone: canary('phone'),
+    email: 'canary@example.com',
+    alias: canary('alias'),
+    guest_name: canary('guest'),
+    default_choice: null,
+    request_fingerprint: null,
+  }
+  await store.handle({
+    stream: addressStream(address_id),
+    fold: addressFold,
+    decide: (state) => addAddress(command, state),
+    metadata,
+  })
+}
+
+/** The provider tells that a method was detached. @returns its own text */
+async function tellDetached(provider_method_id: string): Promise<string> {
+  const created = Math.floor(now().getTime() / 1_000)
+  const object = { id: provider_method_id, note: 'of the provider' }
+  const body = JSON.stringify({ id: 'evt_detached', type: 'payment_method.detached', created, data: { object } })
+  const headers = { 'sandbox-signature': signSandboxEvent('secret', body, created) }
+  await receiveNotification(workflow, { provider: sandbox, body: Buffer.from(body), headers, requestId: 'request-2' })
+  return body
+}
+
+const everything = ['payment', 'address', 'defaultChoice', 'provider', 'setupIntent', 'guestToken']
+
+t.test('of methods and addresses no node is told but what the provider itself has said', async (t) => {
+  const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
+  const { payment_method_id } = first
+  const change = { payment_method_id, owner: 'user:user-1', permit: () => undefined, metadata }
+  await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
+  await keepAddress()
+  const { provider_method_id, provider_customer_id } = first
+  await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
+  const text = await tellDetached(second.provider_method_id)
+
+  const events: Recorded[] = []
+  for await (const event of store.readLog({ prefixes: everything })) events.push(event)
+  const types = new Set<string>(events.map(({ type }) => type))
+  for (const type of [
+    'PaymentMethodAdded',
+    'PaymentMethodAliasChanged',
+    'PaymentMethodMadeDefault',
+    'PaymentMethodDefaultCleared',
+    'PaymentMethodRemoved',
+    'PaymentMethodRequested',
+    'PaymentMethodRequestAnswered',
+    'DefaultChosen',
+    'ProviderCustomerLinked',
+    'ProviderEventAppliedToMethod',
+    'AddressAdded',
+  ])
+    t.ok(types.has(type), `the log has ${type}`)
+
+  const url = 'http://127.0.0.1:9'
+  const rig = await createRig(t, 'postgres', {
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: url,
+    WEBHOOK_2_ENABLED: 'true',
+    WEBHOOK_2_URL: url,
+    WEBHOOK_2_EVENT_MODE: 'raw',
+    WEBHOOK_3_ENABLED: 'true',
+    WEBHOOK_3_URL: url,
+    WEBHOOK_3_EVENT_MODE: 'both',
+  })
+  await rig.dispatcher.start()
+  await rig.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
+  const { rows } = await rig.pool.query<{ node: string; event: string; body: string }>(
+    'select node, event, body from webhooks.deliveries order by node, event',
+  )
+  t.same(
+    rows.map(({ node, event }) => `${node} ${event}`),
+    [
+      '1 payment.created',
+      '2 sandbox:payment_method.detached',
+      '3 payment.created',
+      '3 sandbox:payment_method.detached',
+    ],
+  )
+  for (const { event, body } of rows) {
+    t.notMatch(body, /canary/)
+    if (event.startsWith('sandbox:')) t.same(JSON.parse(body).data, JSON.parse(text))
+    else t.notOk(body.includes(payment_method_id) || body.includes(provider_method_id), 'nor which method it is')
+  }
+})

@@ -1,0 +1,43 @@
+// The write side as it runs in production, and a bare route beside it on the same Postgres.
+import { randomBytes } from 'node:crypto'
+import { freePort } from '@paylog/testing/processes'
+import { type PrivateNode, startPrivateNode } from '../event-store/privateNode.ts'
+import { startProgram } from '../harness/program.ts'
+
+export type Side = {
+  readonly port: number
+  readonly path: string
+  /** Whose CPU time a request takes beside Postgres', each with its process id. */
+  readonly processes: Readonly<Record<string, number>>
+}
+
+export type CommandSystem = { readonly node: PrivateNode; readonly api: Side; readonly bare: Side }
+
+/** Starts event store node, identity backend, command-api with the sandbox provider, and the bare route: each a process. */
+export async function startCommandSystem(stack: AsyncDisposableStack): Promise<CommandSystem> {
+  const node = await startPrivateNode(stack)
+  const [apiPort, barePort, identityPort] = [await freePort(), await freePort(), await freePort()]
+  const start = (script: string, env: Readonly<Record<string, string>>) =>
+    startProgram(new URL(script, import.meta.url), { env, stack })
+  const identity = await start('../../../apps/local/src/identity.ts', { PORT: String(identityPort) })
+  const api = await start('../../../apps/command-api/src/main.ts', {
+    PORT: String(apiPort),
+    EVENTSTORE_URL: node.connectionString,
+    AUTH_URL: `http://127.0.0.1:${identityPort}`,
+    SANDBOX_PROVIDER: 'true',
+    SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),
+  })
+  const bare = await start('./bareRoute.ts', {
+    PORT: String(barePort),
+    DATABASE_URL: node.postgres.databaseUrl,
+  })
+  return {
+    node,
+    api: {
+      port: apiPort,
+      path: '/payments/intents',
+      processes: { 'command-api': api.pid, identity: identity.pid, 'embedded-event-store': node.pid() },
+    },
+    bare: { port: barePort, path: '/orders', processes: { 'bare route': bare.pid } },
+  }
+}

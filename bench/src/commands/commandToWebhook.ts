@@ -1,0 +1,67 @@
+// From the answer of a command to the operator's endpoint, with the whole system as processes at a fifth of its load.
+
+import { unlimited } from '@paylog/testing/processes'
+import { again } from '../harness/again.ts'
+import { type Asked, number, quantile, type Row } from '../harness/benchmark.ts'
+import { arrivals } from '../harness/load.ts'
+import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
+import { openPayment, postBare } from './payments.ts'
+
+const inFlight = 16
+const load = 0.2
+const patienceMs = 60_000
+const targets = { p50: 25, p99: 150 }
+
+/** How long everything takes, in milliseconds. */
+const full = { warmUp: 4_000, full: 6_000, paced: 20_000, bare: 5_000 }
+const quick: typeof full = { warmUp: 1_000, full: 2_000, paced: 3_000, bare: 1_000 }
+
+/**
+ * Starts a private system, finds out how many payments a second it takes, and then opens a fifth as many.
+ * @param servers for the system: `REDIS_URL`
+ */
+export async function measureCommandToWebhook(
+  { isQuick, say }: Asked,
+  servers: Readonly<Record<string, string>>,
+): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack()
+  const times = isQuick ? quick : full
+  const endpoint = await openEndpoint(stack)
+  const settings = { ...unlimited, ...endpoint.settings, ...servers, LOG_LEVEL: 'warn' }
+  const { base_url } = await startPrivateSystem(stack, settings)
+  const arrived = (count: number) => endpoint.received(count, AbortSignal.timeout(patienceMs))
+  const open = (durationMs: number) => again(() => openPayment(base_url), { inFlight, durationMs })
+  const opened = await open(times.warmUp)
+  const fully = await open(times.full)
+  const before = opened.times.length + fully.times.length
+  await arrived(before)
+  const perSecond = fully.perSecond * load
+  const answered = new Map<string, number>()
+  await asTheyCome(perSecond, times.paced, async () => {
+    answered.set(await openPayment(base_url), performance.now())
+  })
+  const told = await arrived(before + answered.size)
+  const waits = told.flatMap(({ paymentId, at }) => {
+    const since = answered.get(paymentId)
+    return since === undefined ? [] : [Math.max(0, at - since)]
+  })
+  const bare: number[] = []
+  await asTheyCome(perSecond, times.bare, async () => void bare.push(await postBare(endpoint)))
+  say(`${number(perSecond)} payments a second, ${waits.length} of them`)
+  const row = (name: 'p50' | 'p99', q: number): Row => ({
+    name: `from the answer of a command to its webhook, at a fifth of the load, ${name}`,
+    figure: quantile(waits, q),
+    unit: 'ms',
+    bound: { name: 'a bare POST to the same endpoint', figure: quantile(bare, q) },
+    target: { of: 'figure', atMost: targets[name] },
+  })
+  const opening = 'payments opened while they are projected and told of, 16 in flight'
+  return [row('p50', 0.5), row('p99', 0.99), { name: opening, figure: fully.perSecond, unit: '/s' }]
+}
+
+/** Does something at moments as those of many independent clients are, and waits until all is done. */
+async function asTheyCome(perSecond: number, durationMs: number, work: () => Promise<void>): Promise<void> {
+  const underWay: Promise<void>[] = []
+  for await (const _ of arrivals(perSecond, performance.now() + durationMs, Math.random)) underWay.push(work())
+  await Promise.all(underWay)
+}

@@ -1,0 +1,89 @@
+// `npm run bench -- latency`: from the answer of a POST to the list, and to the operator's endpoint, at rest.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { unlimited } from '@paylog/testing/processes'
+import { request } from 'undici'
+import { type Asked, type Findings, quantile, type Row, type Target } from '../harness/benchmark.ts'
+import { describePostgres } from '../harness/privatePostgres.ts'
+import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
+import { authorization, openPayment, postBare } from './payments.ts'
+
+const warmUps = 10
+/** Longer than everything that follows a payment takes, so that each one finds the system at rest. */
+const restMs = 60
+const patienceMs = 10_000
+const targets = { start: 20_000, list: 50, webhook: 100 }
+
+type Times = Readonly<Record<'answer' | 'list' | 'bareList' | 'webhook' | 'barePost', number[]>>
+
+/** Starts a private system and times payments one at a time. @throws Error for options, for it has none */
+export async function latency({ args, isQuick, say, stack }: Asked): Promise<Findings> {
+  parseArgs({ args: [...args], options: {} })
+  const rounds = isQuick ? 20 : 100
+  const endpoint = await openEndpoint(stack)
+  const begin = performance.now()
+  const { base_url, environment } = await startPrivateSystem(stack, { ...unlimited, ...endpoint.settings })
+  const startMs = performance.now() - begin
+  const times: Times = { answer: [], list: [], bareList: [], webhook: [], barePost: [] }
+  for (let round = -warmUps; round < rounds; round++) {
+    const sent = performance.now()
+    const id = await openPayment(base_url)
+    const answered = performance.now()
+    const listed = await untilListed(base_url, id)
+    const arrivals = await endpoint.received(2 * (round + warmUps) + 1, AbortSignal.timeout(patienceMs))
+    const told = arrivals.find(({ paymentId }) => paymentId === id)
+    if (told === undefined) throw new Error(`The endpoint was not told of ${id}`)
+    await sleep(restMs)
+    const bareList = await timed(() => list(base_url))
+    const barePost = await postBare(endpoint)
+    if (round < 0) continue
+    times.answer.push(answered - sent)
+    times.list.push(listed - answered)
+    times.webhook.push(Math.max(0, told.at - answered))
+    times.bareList.push(bareList)
+    times.barePost.push(barePost)
+  }
+  say(`${rounds} payments, one at a time: answered in p50 ${quantile(times.answer, 0.5).toFixed(1)} ms`)
+  const start: Target = { of: 'figure', atMost: targets.start }
+  const { description } = await describePostgres(environment.DATABASE_URL ?? '')
+  return {
+    postgres: description,
+    rows: [{ name: 'start with an empty DATA_DIR', figure: startMs, unit: 'ms', target: start }, ...rowsOf(times)],
+  }
+}
+
+function rowsOf(times: Times): Row[] {
+  const row = (what: 'list' | 'webhook', bare: 'bareList' | 'barePost', boundName: string) =>
+    [50, 99].map((percent): Row => {
+      const [figure, bound] = [quantile(times[what], percent / 100), quantile(times[bare], percent / 100)]
+      return {
+        name: `from the answer of a POST to the ${what}, at rest, p${percent}`,
+        figure,
+        unit: 'ms',
+        bound: { name: boundName, figure: bound },
+        target: { of: 'figure', atMost: targets[what] },
+      }
+    })
+  return [
+    ...row('list', 'bareList', 'one GET /payments'),
+    ...row('webhook', 'barePost', 'a bare POST to the same endpoint'),
+  ]
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begin = performance.now()
+  await work()
+  return performance.now() - begin
+}
+
+/** Asks without the api's help, which would make the list wait: when does the read model have it by itself? */
+async function untilListed(baseUrl: string, id: string): Promise<number> {
+  for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; )
+    if ((await list(baseUrl)).includes(id)) return performance.now()
+  throw new Error(`The payment ${id} did not reach the list`)
+}
+
+async function list(baseUrl: string): Promise<string> {
+  const { body } = await request(`${baseUrl}/payments?limit=1`, { headers: { authorization, 'x-read-after': '0' } })
+  return body.text()
+}

@@ -1,0 +1,78 @@
+// `npm run bench -- event-store`: how fast the log takes events and gives them back, client included.
+import { parseArgs } from 'node:util'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { again } from '../harness/again.ts'
+import { type Asked, type Findings, inTurns, ofRounds, quantile, type Row } from '../harness/benchmark.ts'
+import { startPrivatePostgres } from '../harness/privatePostgres.ts'
+import { appendOne } from './appends.ts'
+import { createBareTable } from './bareTable.ts'
+import { startPrivateNode } from './privateNode.ts'
+import { type Measured, memorySamples, startOf, startRow, wholeLog } from './wholeLog.ts'
+
+const depths = [1, 16, 64, 256]
+const wantedAppends = new Map([
+  [1, 900],
+  [64, 4_500],
+])
+const rounds = 4
+
+/**
+ * Measures a private node, or with `--url esdb://…` any server: appends at several depths for `--seconds` (5) each beside bare
+ * inserts, then a log of `--events` events (a million): memory while it grows, reading it, catching up on it, starting on it.
+ * @throws Error for options that make no sense
+ */
+export async function eventStore(asked: Asked): Promise<Findings> {
+  const { url, events, seconds } = optionsOf(asked)
+  const { say, stack } = asked
+  const node = url === undefined ? await startPrivateNode(stack) : undefined
+  const postgres = node?.postgres ?? (await startPrivatePostgres(stack))
+  const bare = await createBareTable(postgres.databaseUrl, stack)
+  const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')
+  stack.defer(() => client.dispose())
+  const measured: Measured = { client, node, bare, say }
+  const startEmptyMs = node && (await startOf(node))
+  const rows = [...(await appends(measured, seconds * 1_000)), ...(await wholeLog(measured, events))]
+  if (node !== undefined && startEmptyMs !== undefined) rows.push(await startRow(node, events, startEmptyMs))
+  return { postgres: postgres.description, rows }
+}
+
+function optionsOf({ args, isQuick }: Asked) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      url: { type: 'string' },
+      events: { type: 'string', default: isQuick ? '20000' : '1000000' },
+      seconds: { type: 'string', default: isQuick ? '1' : '5' },
+    },
+  })
+  const events = Number(values.events)
+  const seconds = Number(values.seconds)
+  if (!Number.isInteger(events) || events < memorySamples) throw new Error(`--events is at least ${memorySamples}`)
+  if (!(seconds > 0)) throw new Error('--seconds is a number above 0')
+  return { url: values.url, events, seconds }
+}
+
+async function appends({ client, bare, say }: Measured, durationMs: number): Promise<Row[]> {
+  const rows: Row[] = []
+  await again(() => appendOne(client), { inFlight: 64, durationMs: durationMs / 2 })
+  for (const inFlight of depths) {
+    const each = { inFlight, durationMs: durationMs / rounds }
+    const measured = await inTurns(
+      rounds,
+      () => again(() => appendOne(client), each),
+      () => again(bare.insertOne, each),
+    )
+    const times = measured.flatMap(({ ours }) => ours.times)
+    const [p50, p99] = [quantile(times, 0.5).toFixed(1), quantile(times, 0.99).toFixed(1)]
+    say(`appends of one event of 400 bytes, each to a new stream, ${inFlight} in flight: p50 ${p50} ms, p99 ${p99} ms`)
+    const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
+    const least = wantedAppends.get(inFlight)
+    rows.push({
+      name: `appends, ${inFlight} in flight`,
+      unit: '/s',
+      ...ofRounds(rates, 'durable INSERTs of one row'),
+      ...(least === undefined ? {} : { target: { of: 'figure', atLeast: least } }),
+    })
+  }
+  return rows
+}

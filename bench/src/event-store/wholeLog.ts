@@ -1,0 +1,77 @@
+// A long log: what the node needs for it, how fast it is read, how soon the node starts on it.
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import { median, number, type Row, type Say } from '../harness/benchmark.ts'
+import { fillLog } from './appends.ts'
+import type { BareTable } from './bareTable.ts'
+import type { PrivateNode } from './privateNode.ts'
+import { catchUp, type ReadRate, readWholeLog } from './reads.ts'
+
+const leastReads = 20_000
+/** The issue says "flat"; this is what it may vary by. */
+const mostGrowthMiB = 64
+/** The issue says "independent of the log's length". */
+const mostStartRatio = 1.25
+export const memorySamples = 10
+const starts = 3
+
+export type Measured = {
+  readonly client: EventStoreDBClient
+  /** Nothing when it is somebody else's server. */
+  readonly node: PrivateNode | undefined
+  readonly bare: BareTable
+  readonly say: Say
+}
+
+/** Adds this many events, then reads them in three ways. */
+export async function wholeLog({ client, node, bare, say }: Measured, events: number): Promise<Row[]> {
+  const memory: number[] = []
+  const sample = () => {
+    if (node !== undefined) memory.push(Math.round(node.memoryMiB()))
+  }
+  for (let part = 0; part < memorySamples; part += 1) {
+    await fillLog(client, Math.ceil(events / memorySamples))
+    sample()
+  }
+  const read = await readWholeLog(client, events)
+  const all = await catchUp(client, events, [''])
+  const filtered = await catchUp(client, events, ['bench-'])
+  sample()
+  const selected = node === undefined ? undefined : await bare.selectLog(events)
+  const rows = [
+    readRow('events read from $all', read, selected),
+    readRow('events of a subscription that catches up', all, selected),
+    readRow('the same, filtered by a prefix', filtered, selected),
+  ]
+  const [first, last] = [memory[0], memory.at(-1)]
+  if (first === undefined || last === undefined) return rows
+  say(`memory of the node in MiB, every tenth of ${number(events)} events written, then read and caught up:`)
+  say(`  ${memory.join(' ')}`)
+  const name = `memory of the node after ${number(events)} events more`
+  const bound = { name: 'after the first tenth of them', figure: first }
+  return [...rows, { name, figure: last, unit: 'MiB', bound, target: { of: 'difference', atMost: mostGrowthMiB } }]
+}
+
+function readRow(name: string, { perSecond }: ReadRate, selected: ReadRate | undefined): Row {
+  const row = { name, figure: perSecond, unit: '/s', target: { of: 'figure', atLeast: leastReads } } as const
+  return selected === undefined
+    ? row
+    : { ...row, bound: { name: 'SELECT of the same rows', figure: selected.perSecond } }
+}
+
+/** The median of some, for they vary. @returns milliseconds */
+export async function startOf(node: PrivateNode): Promise<number> {
+  const times: number[] = []
+  for (let start = 0; start < starts; start += 1) times.push(await node.restart())
+  return median(times)
+}
+
+/** @param emptyMs how long it took on an empty log */
+export async function startRow(node: PrivateNode, events: number, emptyMs: number): Promise<Row> {
+  return {
+    name: `start on ${number(events)} events`,
+    figure: await startOf(node),
+    unit: 'ms',
+    bound: { name: 'on an empty log', figure: emptyMs },
+    target: { of: 'ratio', atMost: mostStartRatio },
+  }
+}

@@ -1,0 +1,84 @@
+// The table of the benchmarks, as Markdown that can be read in a terminal and pasted into docs/performance.md.
+import { cpus, release, totalmem } from 'node:os'
+import { number, type Row, type Target } from './benchmark.ts'
+
+/** What one benchmark found, or why it found nothing. */
+export type Report = {
+  readonly name: string
+  /** Processes that ran or waited to run in the minute before it began, others' included. */
+  readonly loadBefore: number
+} & ({ readonly postgres: string; readonly rows: readonly Row[] } | { readonly failure: string })
+
+const header = ['', 'figure', 'bounded by', 'ratio', 'target', 'met'] as const
+
+/** Where, when and with what was measured, then a row for each figure. */
+export function benchTable(reports: readonly Report[], now: Date): string {
+  const lines = reports.flatMap((report) => {
+    const title = [`**${report.name}**, load before ${report.loadBefore.toFixed(1)}`, '', '', '', '', '']
+    if ('failure' in report) return [title, [report.failure, 'failed', '', '', '', 'NO']]
+    return [title, ...report.rows.map(cells)]
+  })
+  const targets = reports.flatMap((report) => ('rows' in report ? report.rows.map(isMet) : []))
+  const judged = targets.filter((met) => met !== undefined)
+  const met = judged.filter((isReached) => isReached).length
+  return [surroundings(reports, now), '', markdown(header, lines), '', `${met} of ${judged.length} targets met`].join(
+    '\n',
+  )
+}
+
+/** @returns nothing for a row without a target */
+export function isMet(row: Row): boolean | undefined {
+  if (row.target === undefined) return undefined
+  const measured = judgedFigure(row, row.target.of)
+  if (measured === undefined) return false
+  return 'atLeast' in row.target ? measured >= row.target.atLeast : measured <= row.target.atMost
+}
+
+function surroundings(reports: readonly Report[], now: Date): string {
+  const postgres = new Set(reports.flatMap((report) => ('postgres' in report ? [report.postgres] : [])))
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${number(totalmem() / 2 ** 30)} GiB`
+  const system = `${process.platform} ${release()}`
+  return `Measured on ${now.toISOString().slice(0, 10)}: ${[machine, system, `Node ${process.version}`, ...postgres].join(', ')}.`
+}
+
+function cells(row: Row): string[] {
+  const { name, figure, unit, bound, target } = row
+  const ratio = ratioOf(row)
+  const met = isMet(row)
+  return [
+    name,
+    amount(figure, unit),
+    bound === undefined ? '–' : `${bound.name}: ${amount(bound.figure, unit)}`,
+    ratio === undefined ? '–' : ratio.toFixed(2),
+    target === undefined ? '–' : wanted(target, unit),
+    met === undefined ? '–' : met ? 'yes' : 'NO',
+  ]
+}
+
+const ratioOf = ({ figure, bound, ratio }: Row) => ratio ?? (bound && figure / bound.figure)
+
+function judgedFigure(row: Row, of: Target['of']): number | undefined {
+  if (of === 'figure') return row.figure
+  return of === 'ratio' ? ratioOf(row) : row.bound && row.figure - row.bound.figure
+}
+
+function wanted(target: Target, unit: Row['unit']): string {
+  const [sign, limit] = 'atLeast' in target ? ['≥', target.atLeast] : ['≤', target.atMost]
+  if (target.of === 'ratio') return `ratio ${sign} ${limit}`
+  return target.of === 'figure' ? `${sign} ${amount(limit, unit)}` : `${sign} ${amount(limit, unit)} more`
+}
+
+/** With three digits at least: 5,880/s, 12.3 ms. */
+function amount(value: number, unit: Row['unit']): string {
+  const digits = Number.isInteger(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2
+  return `${number(value, digits)}${unit === '/s' ? '' : ' '}${unit}`
+}
+
+function markdown(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = titles.map((title, column) =>
+    Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (texts: readonly string[]) =>
+    `| ${widths.map((width, column) => (texts[column] ?? '').padEnd(width)).join(' | ')} |`
+  return [line(titles), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,80 @@
+// What every benchmark is given, and what it gives back: rows as data, which are printed in one place (bench/src/harness/benchTable.ts).
+
+export type Say = (text: string) => void
+
+export type Asked = {
+  /** Further options, each benchmark's own. */
+  readonly args: readonly string[]
+  /** Only to try it out: little data, short runs, figures that mean nothing. */
+  readonly isQuick: boolean
+  readonly env: NodeJS.ProcessEnv
+  /** For what is worth knowing beside the rows. */
+  readonly say: Say
+  /** Whatever is started is stopped with it, also when the benchmark is interrupted. */
+  readonly stack: AsyncDisposableStack
+}
+
+export type Findings = {
+  /** Version and settings of the Postgres that it ran on. */
+  readonly postgres: string
+  readonly rows: readonly Row[]
+}
+
+export type Benchmark = (asked: Asked) => Promise<Findings>
+
+/** A figure, with what bounds it: something barer that needs the same, measured in the same run. */
+export type Row = {
+  readonly name: string
+  readonly figure: number
+  readonly unit: '/s' | 'ms' | 'µs' | 'MiB' | 'payments'
+  readonly bound?: { readonly name: string; readonly figure: number }
+  /** Where it is not simply the one figure by the other. */
+  readonly ratio?: number
+  readonly target?: Target
+}
+
+/** What is demanded: of the figure, of its ratio to the bound, or of the difference between the two. */
+export type Target = { readonly of: 'figure' | 'ratio' | 'difference' } & (
+  | { readonly atLeast: number }
+  | { readonly atMost: number }
+)
+
+export type Pair = { readonly ours: number; readonly bare: number }
+
+/** Of rounds the medians, and the median of the rounds' own ratios, which noise changes least. */
+export function ofRounds(rounds: readonly Pair[], boundName: string): Pick<Row, 'figure' | 'bound' | 'ratio'> {
+  return {
+    figure: median(rounds.map(({ ours }) => ours)),
+    bound: { name: boundName, figure: median(rounds.map(({ bare }) => bare)) },
+    ratio: median(rounds.map(({ ours, bare }) => ours / bare)),
+  }
+}
+
+/** Measures both, every second round the other way about (A B, B A, …), so that what else the machine does meets both. */
+export async function inTurns<Ours, Bare>(
+  rounds: number,
+  ours: () => Promise<Ours>,
+  bare: () => Promise<Bare>,
+): Promise<{ readonly ours: Ours; readonly bare: Bare }[]> {
+  const measured: { ours: Ours; bare: Bare }[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 2 === 0) measured.push({ ours: await ours(), bare: await bare() })
+    else measured.push({ bare: await bare(), ours: await ours() })
+  }
+  return measured
+}
+
+/** @param q from 0 to 1 */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
+}
+
+/** For texts: with thousands separated. */
+export function number(value: number, digits = 0): string {
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}

@@ -1,0 +1,101 @@
+// Runs benchmarks: `npm run bench`, or `npm run bench -- NAME`. They print figures, and no figure makes them fail.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { loadavg } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { commands } from './commands/commands.ts'
+import { latency } from './commands/latency.ts'
+import { eventStore } from './event-store/eventStore.ts'
+import type { Benchmark } from './harness/benchmark.ts'
+import { benchTable, type Report } from './harness/benchTable.ts'
+import { rebuild } from './projections/rebuild.ts'
+import { queries } from './queries/queries.ts'
+import { webhooks } from './webhooks/webhooks.ts'
+
+const benchmarks = new Map<string, Benchmark>([
+  ['commands', commands],
+  ['latency', latency],
+  ['event-store', eventStore],
+  ['queries', queries],
+  ['rebuild', rebuild],
+  ['webhooks', webhooks],
+])
+/** The longest, queries, takes half of it. */
+const patienceMs = 45 * 60_000
+
+const usage = `Usage: npm run bench -- [${[...benchmarks.keys()].join(' | ')}] [--quick] [--json] [what the one named takes]
+Without a name all of them run, one after another, for about 40 minutes. --quick: some minutes, for figures that mean nothing.`
+
+const interrupted = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
+
+const [name, options] = nameAndOptions(process.argv.slice(2))
+const args = options.filter((option) => option !== '--quick' && option !== '--json')
+const benchmark = benchmarks.get(name)
+if (name === '' && args.length === 0) {
+  const reports: Report[] = []
+  for (const each of benchmarks.keys()) if (!interrupted.signal.aborted) reports.push(await inOwnProcess(each))
+  print(reports)
+} else if (benchmark === undefined) {
+  process.stderr.write(`${usage}\n`)
+  process.exitCode = 2
+} else {
+  const report = await run(name, benchmark)
+  if (process.send !== undefined) process.send(report)
+  else if ('rows' in report) print([report])
+  else process.exitCode = 1
+}
+
+function nameAndOptions(all: readonly string[]): [string, readonly string[]] {
+  const [first = '', ...others] = all
+  return first.startsWith('-') ? ['', all] : [first, others]
+}
+
+/** So that none inherits the memory of another, and none can hold up those after it. */
+async function inOwnProcess(benchmarkName: string): Promise<Report> {
+  process.stderr.write(`\n${benchmarkName}\n`)
+  const child = fork(fileURLToPath(import.meta.url), [benchmarkName, ...options], { timeout: patienceMs })
+  const interrupt = () => child.kill('SIGTERM')
+  interrupted.signal.addEventListener('abort', interrupt)
+  let report: Report = { name: benchmarkName, loadBefore: load(), failure: 'It ended without a word' }
+  child.on('message', (message: Report) => {
+    report = message
+    child.disconnect()
+  })
+  await once(child, 'exit')
+  interrupted.signal.removeEventListener('abort', interrupt)
+  return report
+}
+
+async function run(benchmarkName: string, measure: Benchmark): Promise<Report> {
+  const loadBefore = load()
+  const stack = new AsyncDisposableStack()
+  const say = (text: string) => {
+    if (!options.includes('--json')) process.stdout.write(`${text}\n`)
+  }
+  const leave = () => void stack.disposeAsync().finally(() => process.exit(1))
+  interrupted.signal.addEventListener('abort', leave)
+  try {
+    const findings = await measure({ args, isQuick: options.includes('--quick'), env: process.env, say, stack })
+    return { name: benchmarkName, loadBefore, ...findings }
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${failure}\n`)
+    return { name: benchmarkName, loadBefore, failure }
+  } finally {
+    interrupted.signal.removeEventListener('abort', leave)
+    await stack.disposeAsync()
+  }
+}
+
+/** Of the last minute, as the system says. */
+function load(): number {
+  return loadavg()[0] ?? Number.NaN
+}
+
+function print(reports: readonly Report[]): void {
+  const now = new Date()
+  const text = options.includes('--json') ? JSON.stringify({ now, reports }, undefined, 2) : benchTable(reports, now)
+  process.stdout.write(`\n${text}\n`)
+  if (reports.some((report) => 'failure' in report)) process.exitCode = 1
+}

@@ -1,0 +1,87 @@
+// From the log to the rows, as operators do it, in a process of its own with the node and Postgres beside.
+
+import type { Pool } from 'pg'
+import type { PrivateNode } from '../event-store/privateNode.ts'
+import { number, type Row, type Say } from '../harness/benchmark.ts'
+import { run, type Task, type TookBeside } from './task.ts'
+
+/** What is there beside the process that is measured. */
+export type Beside = { readonly node: PrivateNode; readonly pool: Pool }
+
+const leastPerSecond = 12_000
+const mostGrowthMiB = 64
+
+export type EndToEnd = {
+  readonly events: number
+  readonly read: TookBeside
+  readonly live: TookBeside
+  /** The rebuild that took the median of the times. */
+  readonly rebuilt: TookBeside
+}
+
+/**
+ * Reads the log by the bare client, has the projector apply it, then rebuilds: every time with a node that has just begun,
+ * for a peak of its own.
+ */
+export async function measureEndToEnd(
+  { node, pool }: Beside,
+  { events, rebuilds }: { readonly events: number; readonly rebuilds: number },
+  say: Say,
+): Promise<EndToEnd> {
+  say(`end to end, ${number(events)} events`)
+  const measure = async (task: Task, name: string) => {
+    await node.restart()
+    await pool.query('checkpoint')
+    const took = await run(task, events, node)
+    if (took.events !== events) throw new Error(`The ${name} met ${took.events} events`)
+    say(tookLine(name, took))
+    return took
+  }
+  const read = await measure('read', 'client alone')
+  const live = await measure('live', 'projector')
+  const rebuilt: TookBeside[] = []
+  for (let round = 0; round < rebuilds; round += 1) rebuilt.push(await measure('rebuild', 'rebuild'))
+  const middle = rebuilt.toSorted((a, b) => a.ms - b.ms)[Math.floor(rebuilt.length / 2)]
+  if (middle === undefined) throw new Error('Nothing was rebuilt')
+  return { events, read, live, rebuilt: middle }
+}
+
+/** @param copyMsPerEvent what a COPY of the rows takes that an event becomes on average */
+export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEvent: number): Row[] {
+  const least = read.ms + copyMsPerEvent * events
+  const bound = { name: 'the client alone, then COPY of the rows', figure: perSecond({ events, ms: least }) }
+  const target = { of: 'figure', atLeast: leastPerSecond } as const
+  return [
+    { name: `events of a rebuild of ${number(events)}`, figure: perSecond(rebuilt), unit: '/s', bound, target },
+    { name: `events of a projector that catches up on ${number(events)}`, figure: perSecond(live), unit: '/s', bound },
+  ]
+}
+
+/** How much more is needed for the largest log than for the smallest. */
+export function memoryRows(measured: readonly EndToEnd[]): Row[] {
+  const [first, last] = [measured[0], measured.at(-1)]
+  if (first === undefined || last === undefined || first === last) return []
+  const row = (whose: string, peakMiB: (of: EndToEnd) => number): Row => ({
+    name: `peak of ${whose} for ${number(last.events)} events`,
+    figure: peakMiB(last),
+    unit: 'MiB',
+    bound: { name: `for ${number(first.events)}`, figure: peakMiB(first) },
+    target: { of: 'difference', atMost: mostGrowthMiB },
+  })
+  return [row('a rebuild', ({ rebuilt }) => rebuilt.peakMiB), row('its node', ({ rebuilt }) => rebuilt.node.peakMiB)]
+}
+
+const perSecond = ({ events, ms }: Pick<TookBeside, 'events' | 'ms'>) => (events * 1_000) / ms
+
+/** The speed, the CPU time that an event took of each process, and their memory. */
+function tookLine(name: string, took: TookBeside): string {
+  const { events, node, postgres, phases } = took
+  const micros = [took.cpuMicros, node.cpuMicros, postgres.cpuMicros].map((spent) => (spent / events).toFixed(1))
+  const each = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1_000).toFixed(2)} s`)
+  return [
+    `  ${name.padEnd(18)}${number(perSecond(took)).padStart(8)} events/s in ${(took.ms / 1_000).toFixed(1)} s`,
+    `CPU µs/event: itself ${micros[0]}, node ${micros[1]}, Postgres ${micros[2]}`,
+    `peak MiB: itself ${number(took.peakMiB)}, node ${number(node.peakMiB)}`,
+    ...(each.length > 0 ? [each.join(', ')] : []),
+  ].join('; ')
+}

@@ -1,0 +1,79 @@
+// What is measured in a process of its own: it does one thing, tells what that took, and ends.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAfter } from '@paylog/domain/logPosition'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { liveCheckpoint } from '@paylog/projections/apply/checkpoints'
+import { payments } from '@paylog/projections/payments/projection'
+import { rebuild } from '@paylog/projections/rebuild/rebuild'
+import { runProjection } from '@paylog/projections/run/runProjection'
+import { dropTable, liveTable, tableName } from '@paylog/projections/tables/tables'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { catchUp } from '../event-store/reads.ts'
+import type { Task, Took } from './task.ts'
+
+const lookMs = 20
+const patienceMs = 600_000
+
+const { DATABASE_URL: databaseUrl = '', EVENTSTORE_URL: connectionString = '', TASK, EVENTS } = process.env
+const log = createLog({ app: 'bench', level: 'error' })
+const pool = createPool({ databaseUrl, applicationName: 'projector', max: 4, log })
+const store = createEventStore({ connectionString })
+const stop = new AbortController()
+const common = { databaseUrl, pool, store, projection: payments, signal: stop.signal, log }
+const phases: Record<string, number> = {}
+
+/** The client by itself, with the same filter. */
+async function read(): Promise<number> {
+  return (await catchUp(store.client, Number(EVENTS), payments.streamPrefixes)).events
+}
+
+/** The projector, from the start of the log to its end. */
+async function live(): Promise<number> {
+  const version = (await liveTable(pool, payments))?.version ?? 1
+  await pool.query(`truncate read_models.${tableName(payments, version)}`)
+  await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
+  const end = await store.head()
+  const running = runProjection({ ...common, awaited: new EventTarget() })
+  const giveUpAt = performance.now() + patienceMs
+  for (;;) {
+    const position = (await liveCheckpoint(pool, payments.name))?.position
+    if (position !== undefined && (end === undefined || !isAfter(end, position))) break
+    if (performance.now() > giveUpAt) throw new Error(`The projector has come to ${position?.commit} only`)
+    await sleep(lookMs)
+  }
+  stop.abort()
+  await running
+  return Number(EVENTS)
+}
+
+/** Every phase is timed, and the table that was replaced is dropped. */
+async function rebuildOnce(): Promise<number> {
+  let entered = { phase: '', at: performance.now() }
+  const enter = (phase: string) => {
+    const at = performance.now()
+    if (entered.phase !== '') phases[entered.phase] = (phases[entered.phase] ?? 0) + at - entered.at
+    entered = { phase, at }
+  }
+  const { events, replaced } = await rebuild({
+    ...common,
+    onProgress: ({ phase }) => {
+      if (phase !== entered.phase) enter(phase)
+    },
+  })
+  enter('')
+  if (replaced !== undefined) await dropTable(pool, payments, replaced.version)
+  return events
+}
+
+const tasks: Readonly<Record<Task, () => Promise<number>>> = { read, live, rebuild: rebuildOnce }
+const task = tasks[TASK as Task]
+const before = process.cpuUsage()
+const begin = performance.now()
+const events = await task()
+const ms = performance.now() - begin
+const { user, system } = process.cpuUsage(before)
+const took: Took = { events, ms, cpuMicros: user + system, peakMiB: process.resourceUsage().maxRSS / 1_024, phases }
+await store.close()
+await pool.end()
+process.send?.(took, () => process.disconnect())

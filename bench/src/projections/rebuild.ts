@@ -1,0 +1,80 @@
+// `npm run bench -- rebuild`: how fast payments are made again from the log, with the log and Postgres beside.
+import { parseArgs } from 'node:util'
+import { readModelMigrations } from '@paylog/projections/migrate'
+import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startPrivateNode } from '../event-store/privateNode.ts'
+import { type Asked, type Findings, number, type Row } from '../harness/benchmark.ts'
+import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
+import { fillLog, paymentEvents, withStore } from './fillLog.ts'
+import { paymentLog } from './paymentLog.ts'
+import { measureProjectionPart, type ProjectionPart } from './projectionPart.ts'
+
+/** Events of the projection alone; they are in memory together. */
+const mostInMemory = 100_000
+
+/**
+ * Starts a private node and fills it with payments, `--events` (100000 and 1000000) of theirs and `--mixed` (0.25) times as
+ * many of other streams. Each size is read by the bare client, applied by the projector, and rebuilt `--rebuilds` (3) times;
+ * the projection alone is measured in `--rounds` (10) beside COPY. `--only projection` leaves out everything else.
+ * @throws Error for options that make no sense
+ */
+export async function rebuild(asked: Asked): Promise<Findings> {
+  const options = optionsOf(asked)
+  const { say } = asked
+  const beside = await startBeside(asked.stack)
+  const { node, pool } = beside
+  const made = paymentLog(options)
+  const rows: Row[] = []
+  const measured: EndToEnd[] = []
+  let part: ProjectionPart | undefined
+  let events = 0
+  for (const size of options.sizes) {
+    const begin = performance.now()
+    const { payments, others } = await withStore(node, (store) => fillLog(store, made, size - events))
+    const seconds = (performance.now() - begin) / 1_000
+    say(`${number(payments)} events of payments and ${number(others)} others are written, in ${seconds.toFixed(0)} s`)
+    events += payments
+    if (part === undefined) {
+      const inMemory = await withStore(node, (store) => paymentEvents(store, mostInMemory))
+      part = await measureProjectionPart(pool, inMemory, { ...options, say })
+      rows.push(part.row)
+    }
+    if (options.only === 'projection') continue
+    const took = await measureEndToEnd(beside, { ...options, events }, say)
+    measured.push(took)
+    rows.push(...speedRows(took, part.copyMsPerEvent))
+  }
+  return { postgres: node.postgres.description, rows: [...rows, ...memoryRows(measured)] }
+}
+
+async function startBeside(stack: AsyncDisposableStack): Promise<Beside> {
+  const node = await startPrivateNode(stack)
+  const log = createLog({ app: 'bench', level: 'error' })
+  const { databaseUrl } = node.postgres
+  const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
+  stack.defer(() => pool.end())
+  await pool.query('set statement_timeout = 0')
+  await migrate(pool, readModelMigrations)
+  return { node, pool }
+}
+
+function optionsOf({ args, isQuick }: Asked) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      events: { type: 'string', multiple: true, default: isQuick ? ['10000', '20000'] : ['100000', '1000000'] },
+      mixed: { type: 'string', default: '0.25' },
+      rebuilds: { type: 'string', default: isQuick ? '1' : '3' },
+      rounds: { type: 'string', default: isQuick ? '2' : '10' },
+      only: { type: 'string', default: '' },
+    },
+  })
+  const sizes = values.events.map(Number).toSorted((a, b) => a - b)
+  const [mixed, rebuilds, rounds] = [Number(values.mixed), Number(values.rebuilds), Number(values.rounds)]
+  if (!sizes.every((size) => Number.isInteger(size) && size > 0)) throw new Error('--events is a whole number above 0')
+  if (!(mixed >= 0)) throw new Error('--mixed is a number from 0')
+  if (!(rebuilds > 0 && rounds > 0)) throw new Error('--rebuilds and --rounds are numbers above 0')
+  if (!['', 'projection'].includes(values.only)) throw new Error('--only can be: projection')
+  return { sizes, mixed, rebuilds, rounds, only: values.only }
+}

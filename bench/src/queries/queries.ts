@@ -1,0 +1,95 @@
+// `npm run bench -- queries`: how much the service adds to its SQL, with a million rows in every table.
+import { parseArgs } from 'node:util'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import type { Asked, Findings, Row } from '../harness/benchmark.ts'
+import { fill } from './fill.ts'
+import { connections, measureQuestion, measureStep, withoutSql } from './measure.ts'
+import { rowsPerOwner, type Spread, spread } from './owners.ts'
+import { findPgbench } from './pgbench.ts'
+import { isAboutProducts, type Question, questions } from './questions.ts'
+import { heading, line, type Measured, rowsOf } from './report.ts'
+import { type Script, sameSql } from './sameSql.ts'
+import { startSystem } from './system.ts'
+
+/** Of those asked in a quick run there is one for so many of the others. */
+const quickStep = 6
+/** What arrives nearly as often as Postgres alone can answer it waits in a queue, and its times tell the length of that. */
+const headroom = 1.5
+
+/**
+ * Starts the read side on a Postgres of its own with `--rows` (a million) rows a table, and a tenth of that of products.
+ * Asks every question (`--only`: those whose name contains this, such as `products`) for `--seconds` (10) through the API and
+ * then, by pgbench, of Postgres alone: first as fast as the answers come, then `--rate` (200) times a second, unless Postgres
+ * alone hardly does it so often.
+ * @throws Error for options that make no sense, and when there is no pgbench
+ */
+export async function queries({ args, isQuick, env, say, stack }: Asked): Promise<Findings> {
+  const options = optionsOf(args, isQuick)
+  const asked = questions(options.spread)
+    .filter(({ name }) => name.includes(options.only))
+    .filter((_, index) => !isQuick || index % quickStep === 0)
+  if (asked.length === 0) throw new Error(`No question has a name with "${options.only}" in it`)
+  const { version, pgbench } = await findPgbench(env.PATH)
+  const { system, scripts } = await prepare(stack, asked, options.spread)
+  const { rows: filled, products } = options.spread
+  say(
+    `${filled} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms, ${version}`,
+  )
+  const rows: Row[] = []
+  const sqlPerSecond = new Map<Question, number>()
+  for (const rate of [undefined, options.rate]) {
+    say(heading(rate))
+    const add = (measured: Measured) => {
+      rows.push(...rowsOf(measured, rate))
+      say(line(measured))
+    }
+    const run = { ...options, system, pgbench, rate }
+    for (const step of withoutSql) add(await measureStep(step, run))
+    for (const [question, script] of scripts) {
+      if (rate !== undefined && (sqlPerSecond.get(question) ?? 0) < rate * headroom) continue
+      const measured = await measureQuestion(question, script, run)
+      sqlPerSecond.set(question, measured.sql?.perSecond ?? 0)
+      add(measured)
+    }
+  }
+  return { postgres: system.postgres.description, rows }
+}
+
+async function prepare(stack: AsyncDisposableStack, asked: readonly Question[], spread: Spread) {
+  const log = createLog({ app: 'bench', level: 'error' })
+  const scripts: [Question, Script][] = []
+  const system = await startSystem(stack, {
+    owners: spread.administrator,
+    log,
+    async prepare(databaseUrl) {
+      const db = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })
+      try {
+        await db.query('set statement_timeout = 0')
+        const isCatalog = asked.map((question) => isAboutProducts(question, spread))
+        await fill(db, spread, { owned: isCatalog.includes(false), catalog: isCatalog.includes(true) })
+        for (const question of asked) scripts.push([question, await sameSql(question, { db, spread, log })])
+      } finally {
+        await db.end()
+      }
+    },
+  })
+  return { system, scripts }
+}
+
+function optionsOf(args: readonly string[], isQuick: boolean) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rows: { type: 'string', default: isQuick ? '20000' : '1000000' },
+      seconds: { type: 'string', default: isQuick ? '2' : '10' },
+      rate: { type: 'string', default: '200' },
+      only: { type: 'string', default: '' },
+    },
+  })
+  const [rows, seconds, rate] = [Number(values.rows), Number(values.seconds), Number(values.rate)]
+  if (!Number.isInteger(rows / rowsPerOwner) || rows < 1) throw new Error(`--rows is a multiple of ${rowsPerOwner}`)
+  if (!Number.isInteger(seconds) || seconds < 2) throw new Error('--seconds is a whole number above 1')
+  if (!(rate > 0)) throw new Error('--rate is a number above 0')
+  return { spread: spread(rows), seconds, rate, only: values.only }
+}

@@ -1,0 +1,72 @@
+// The statements that the service sends for a question, as a script for pgbench.
+import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import { queryApi } from '@paylog/query-routes/queryApi'
+import { createHttp } from '@paylog/runtime/http/http'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { idOf, idSql, owner as ownerName, ownerOfRowSql, ownerSql, type Spread, userId } from './owners.ts'
+import { askedAbout, isAboutProducts, type Question, rowsOf } from './questions.ts'
+
+export type Script = {
+  readonly text: string
+  /** What the caller's parameters are, beside those that are drawn. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Whether the service has its statements prepared under a name, or planned each time. */
+  readonly protocol: 'prepared' | 'extended'
+}
+
+type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
+
+const probedRow = 1
+
+/**
+ * Asks the routes themselves, listening to what they ask the database, so that nothing is copied by hand.
+ * @throws Error when the question is not answered with 200
+ */
+export async function sameSql(
+  question: Question,
+  { db, spread, log }: { readonly db: Queryable; readonly spread: Spread; readonly log: Logger },
+): Promise<Script> {
+  const statements: Statement[] = []
+  const asked = askedAbout(probedRow, question, spread)
+  const query = new Proxy(db.query, {
+    apply: (target, _, [statement]) => {
+      statements.push(statement)
+      return Reflect.apply(target, db, [statement])
+    },
+  })
+  const http = createHttp({ log })
+  const is_administrator = isAboutProducts(question, spread)
+  const user = { user_id: userId(asked.owner), user_email: 'x@example.com', user_type: 'user', is_administrator }
+  await http.register(queryApi({ db: { query }, actorOf: async () => ({ kind: 'session', ...user }) }))
+  const { statusCode, body } = await http.inject(asked.path)
+  await http.close()
+  if (statusCode !== 200) throw new Error(`${question.name} was answered ${statusCode}: ${body}`)
+  return scriptOf(statements, question, spread, ownerName(asked.owner))
+}
+
+function scriptOf(statements: readonly Statement[], question: Question, spread: Spread, owner: string): Script {
+  const { thing } = question
+  const id = thing && idOf(thing, probedRow)
+  const variables: Record<string, string> = {}
+  const parameter = (value: unknown): string => {
+    if (value === owner) return ownerSql(':owner')
+    if (thing !== undefined && value === id) return idSql(thing, ':row')
+    const name = `constant_${Object.keys(variables).length}`
+    variables[name] = textOf(value)
+    return `:${name}`
+  }
+  const lines = statements.map(
+    ({ text, values = [] }) =>
+      `${text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d+)/g, (_, index) => parameter(values[Number(index) - 1]))};`,
+  )
+  const drawn = `\\set row random(1, ${rowsOf(question, spread)})`
+  const its = `\\set owner ${question.owner ?? ownerOfRowSql(':row', spread)}`
+  const protocol = statements.every(({ name }) => name !== undefined) ? 'prepared' : 'extended'
+  return { text: [drawn, its, ...lines, ''].join('\n'), variables, protocol }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value instanceof Date) return value.toISOString()
+  throw new Error(`pgbench cannot be given ${value === null ? 'null' : typeof value} as a parameter`)
+}

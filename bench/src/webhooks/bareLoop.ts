@@ -1,0 +1,39 @@
+// The measure of all things: a loop that signs and sends, and keeps nothing.
+import { randomUUID } from 'node:crypto'
+import { webhookHeaders } from '@paylog/webhooks/signing'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { Agent, request } from 'undici'
+import { answering } from '../harness/program.ts'
+import { bodyOf, machineMicros, settledPayment } from './messages.ts'
+
+const Question = Type.Object({
+  url: Type.String(),
+  secret: Type.String(),
+  concurrency: Type.Integer(),
+  seconds: Type.Number(),
+})
+
+const dispatcher = new Agent({ pipelining: 1 })
+
+async function reply(given: unknown): Promise<object> {
+  const { url, secret, concurrency, seconds } = Value.Parse(Question, given)
+  const begin = performance.now()
+  const until = begin + seconds * 1_000
+  let delivered = 0
+  const sender = async () => {
+    for (let at = performance.now(); at < until; at = performance.now()) {
+      const text = bodyOf(settledPayment(1n, machineMicros()))
+      const signed = webhookHeaders({ id: randomUUID(), at: new Date(), body: text, secrets: [secret] })
+      const headers = { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...signed }
+      const { statusCode, body } = await request(url, { method: 'POST', dispatcher, headers, body: text })
+      await body.text()
+      if (statusCode !== 200) throw new Error(`The endpoint answered ${statusCode}`)
+      delivered += 1
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, sender))
+  return { perSecond: (delivered * 1_000) / (performance.now() - begin) }
+}
+
+answering(reply, () => dispatcher.destroy())

@@ -1,0 +1,130 @@
+// How fast deliveries go out, beside a loop that only signs and sends; and what a hanging endpoint does to another one.
+import { randomBytes } from 'node:crypto'
+import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
+import { Type } from 'typebox'
+import { inTurns, median, number, ofRounds, quantile, type Row, type Say } from '../harness/benchmark.ts'
+import { type Program, startProgram } from '../harness/program.ts'
+
+const leastShare = 0.4
+/** Of the rate at which deliveries go out at most, shared by two endpoints. */
+const load = 0.2
+const mostChange = 1.1
+/** Deliveries whose p99 is taken together, about a second of them. */
+const windowSize = 500
+
+/** How long everything takes, in seconds. */
+const full = {
+  warmUp: 3,
+  rounds: 3,
+  bare: 3,
+  delivering: 6,
+  calm: 16,
+  // A little longer than the endpoint hangs, so that its answers come in, too.
+  hanging: 32,
+}
+const quick: typeof full = { warmUp: 1, rounds: 1, bare: 1, delivering: 2, calm: 2, hanging: 4 }
+
+const Rate = Type.Object({ perSecond: Type.Number() })
+const Port = Type.Object({ port: Type.Integer() })
+const Arrived = Type.Object({ first: Type.Integer(), second: Type.Integer(), ages: Type.Array(Type.Number()) })
+
+type Parts = {
+  readonly sink: Program
+  readonly url: (path: 'first' | 'second') => string
+  readonly secret: string
+  readonly servers: Readonly<Record<string, string>>
+  readonly times: typeof full
+  readonly say: Say
+}
+
+/** @param servers `DATABASE_URL` and, for queues on Redis, `REDIS_URL` */
+export async function measureDelivering(
+  servers: Readonly<Record<string, string>>,
+  { isQuick, say }: { readonly isQuick: boolean; readonly say: Say },
+): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack()
+  const sink = await startProgram(import.meta.resolve('./sink.ts'), { env: {}, stack })
+  const { port } = await sink.ask({ hang: false }, Port)
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const times = isQuick ? quick : full
+  const parts: Parts = { sink, url: (path) => `http://127.0.0.1:${port}/${path}`, secret, servers, times, say }
+  const rate = await throughput(parts)
+  return [rate, ...(await isolation(parts, (rate.figure * load) / 2))]
+}
+
+async function throughput(parts: Parts): Promise<Row> {
+  await using stack = new AsyncDisposableStack()
+  const { times } = parts
+  const bare = await startProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
+  const worker = await startPipeline(stack, { ...parts.servers, ...node(1, parts, 'first') })
+  const loop = { url: parts.url('first'), secret: parts.secret, concurrency: concurrencyPerNode }
+  await bare.ask({ ...loop, seconds: times.warmUp }, Rate)
+  await worker.ask({ seconds: times.warmUp }, Rate)
+  const measured = await inTurns(
+    times.rounds,
+    () => worker.ask({ seconds: times.delivering }, Rate),
+    () => bare.ask({ ...loop, seconds: times.bare }, Rate),
+  )
+  const rates = measured.map(({ ours, bare }) => ({ ours: ours.perSecond, bare: bare.perSecond }))
+  parts.say(`ratios of the rounds: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
+  return {
+    name: 'deliveries with durable attempts',
+    unit: '/s',
+    ...ofRounds(rates, 'a loop that signs and POSTs'),
+    target: { of: 'ratio', atLeast: leastShare },
+  }
+}
+
+/** The second endpoint gets the same messages all the time; in between it hangs. */
+async function isolation(parts: Parts, perSecond: number): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack()
+  const { sink, times } = parts
+  const nodes = { ...node(1, parts, 'first'), ...node(2, parts, 'second'), WEBHOOK_2_TIMEOUT: '40s' }
+  const worker = await startPipeline(stack, { ...parts.servers, ...nodes })
+  const agesOf = async (hang: boolean, seconds: number) => {
+    await sink.ask({ hang }, Port)
+    await sink.ask({ take: true }, Arrived)
+    await worker.ask({ seconds, perSecond }, Type.Object({}))
+    const { ages } = await sink.ask({ take: true }, Arrived)
+    return ages
+  }
+  await agesOf(false, times.warmUp)
+  const before = await agesOf(false, times.calm)
+  const hanging = await agesOf(true, times.hanging)
+  await agesOf(false, times.warmUp)
+  const calm = [...before, ...(await agesOf(false, times.calm))]
+  parts.say(
+    `${number(perSecond)} a second at each of two endpoints, ${calm.length} calm, ${hanging.length} while one hangs`,
+  )
+  const name = "age of an endpoint's messages on arrival while another one hangs"
+  const boundName = 'while none hangs'
+  const row = (q: string, ours: number, bare: number): Row => ({
+    name: `${name}, ${q}`,
+    figure: ours,
+    unit: 'ms',
+    bound: { name: boundName, figure: bare },
+  })
+  return [
+    row('p50', quantile(hanging, 0.5), quantile(calm, 0.5)),
+    { ...row('p99', usualP99(hanging), usualP99(calm)), target: { of: 'ratio', atMost: mostChange } },
+  ]
+}
+
+/** In the order of arrival. The median of the p99 of every so many: a hiccup of the machine falls into one of them. */
+function usualP99(ages: readonly number[]): number {
+  const windows = Math.max(1, Math.floor(ages.length / windowSize))
+  return median(
+    Array.from({ length: windows }, (_, index) =>
+      quantile(ages.slice(index * windowSize, (index + 1) * windowSize), 0.99),
+    ),
+  )
+}
+
+function startPipeline(stack: AsyncDisposableStack, env: Readonly<Record<string, string>>): Promise<Program> {
+  return startProgram(import.meta.resolve('./pipeline.ts'), { env, stack })
+}
+
+function node(index: number, { url, secret }: Parts, path: 'first' | 'second'): Record<string, string> {
+  const variable = (name: string) => `WEBHOOK_${index}_${name}`
+  return { [variable('ENABLED')]: 'true', [variable('URL')]: url(path), [variable('SECRET')]: secret }
+}

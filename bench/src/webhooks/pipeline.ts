@@ -1,0 +1,132 @@
+// The worker's own parts in a process of their own, given recorded events instead of a log.
+
+import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
+import { installationId } from '@paylog/deliveries/queue/installation'
+import { openQueueStore } from '@paylog/deliveries/queue/queueStore'
+import { createQueues } from '@paylog/deliveries/queue/queues'
+import { createSweep } from '@paylog/deliveries/queue/sweep'
+import { startWorkers } from '@paylog/deliveries/queue/workers'
+import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
+import { createSender } from '@paylog/deliveries/send/sender'
+import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { answering } from '../harness/program.ts'
+import { machineMicros, settledPayment } from './messages.ts'
+
+/** As many connections and events at a time as the worker has. */
+const maxConnections = 6
+const maxBatch = 100
+/** Enough to keep the workers busy, and less than the dispatcher hands to a queue. */
+const mostUnderWay = 1_000
+const patienceMs = 60_000
+
+const Question = Type.Union([
+  /** As fast as it goes. */
+  Type.Object({ seconds: Type.Number() }),
+  /** Events that come at times of their own, this many a second. */
+  Type.Object({ seconds: Type.Number(), perSecond: Type.Number() }),
+])
+
+const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl, ...env } = process.env
+const log = createLog({ app: 'bench', level: 'error' })
+const now = () => new Date()
+const { nodes } = decodeNodes(env)
+const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, log })
+await migrateWebhooks(pool)
+const installation = await installationId(pool)
+const { store, close } = await openQueueStore({ databaseUrl, redisUrl, installation, workers: nodes.length, log })
+const all = createDeliveries(pool)
+let recorded = 0
+const deliveries: typeof all = {
+  ...all,
+  async finish(result) {
+    const first = await all.finish(result)
+    if (result.status === 'succeeded' && first) recorded += 1
+    return first
+  },
+}
+const queues = createQueues({ store, nodes, log })
+await queues.ready()
+const agent = createEndpointAgent(['127.0.0.0/8'])
+const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
+const workers = await startWorkers({ store, nodes, queues, send, log })
+const stop = new AbortController()
+const sweeping = createSweep({ deliveries, queues, nodes, now, log }).run(stop.signal)
+const dispatcher = createDispatcher({
+  deliveries,
+  queues,
+  nodes,
+  projects: { projectId: 'default', projectIds: [] },
+  now,
+  log,
+})
+let position = (await dispatcher.start())?.commit ?? 0n
+
+async function handle(moments: readonly number[]): Promise<void> {
+  const events = moments.map((at) => {
+    position += 1n
+    return settledPayment(position, at)
+  })
+  await dispatcher.handle({ events, position: { commit: position, prepare: position } })
+}
+
+async function saturate(seconds: number): Promise<object> {
+  const begin = performance.now()
+  const until = begin + seconds * 1_000
+  const before = recorded
+  let handed = 0
+  while (performance.now() < until) {
+    if (handed - (recorded - before) > mostUnderWay - maxBatch) await new Promise((resolve) => setTimeout(resolve, 1))
+    else {
+      await handle(Array.from({ length: maxBatch }, machineMicros))
+      handed += maxBatch
+    }
+  }
+  const perSecond = ((recorded - before) * 1_000) / (performance.now() - begin)
+  const giveUpAt = performance.now() + patienceMs
+  while (recorded - before < handed) {
+    if (performance.now() > giveUpAt) throw new Error(`${handed - (recorded - before)} deliveries were not finished`)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  return { perSecond }
+}
+
+/** What comes while a batch is handled waits for it, as it does in the log. */
+async function pace(seconds: number, perSecond: number): Promise<object> {
+  const until = performance.now() + seconds * 1_000
+  const cpu = process.cpuUsage()
+  let due = performance.now()
+  while (performance.now() < until) {
+    const moments: number[] = []
+    for (
+      ;
+      due <= performance.now() && moments.length < maxBatch;
+      due += (-Math.log(1 - Math.random()) * 1_000) / perSecond
+    )
+      moments.push(machineMicros() - Math.round((performance.now() - due) * 1_000))
+    if (moments.length === 0) await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+    else await handle(moments)
+  }
+  const { user, system } = process.cpuUsage(cpu)
+  return { cpuShare: (user + system) / 1e6 / seconds }
+}
+
+async function reply(given: unknown): Promise<object> {
+  const question = Value.Parse(Question, given)
+  return 'perSecond' in question ? await pace(question.seconds, question.perSecond) : await saturate(question.seconds)
+}
+
+answering(reply, async () => {
+  stop.abort()
+  await sweeping
+  await workers.close()
+  await queues.close()
+  await close()
+  await agent.destroy()
+  await pool.end()
+})

@@ -1,0 +1,55 @@
+// The endpoints of the benchmark: `/first` answers at once, `/second` does as it is told.
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { answering } from '../harness/program.ts'
+import { machineMicros, momentOf } from './messages.ts'
+
+const hangMs = 30_000
+
+const Question = Type.Union([
+  /** From now on the second endpoint answers after 30 s, or at once again; what it holds is then answered. */
+  Type.Object({ hang: Type.Boolean() }),
+  /** What has come since the last time this was asked. */
+  Type.Object({ take: Type.Literal(true) }),
+])
+
+const held = new Map<ServerResponse, NodeJS.Timeout>()
+let isHanging = false
+let arrived = { first: 0, second: 0, ages: [] as number[] }
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const isFirst = request.url === '/first'
+    arrived[isFirst ? 'first' : 'second'] += 1
+    if (isFirst) arrived.ages.push((machineMicros() - momentOf(Buffer.concat(chunks).toString())) / 1_000)
+    if (!isFirst && isHanging) held.set(response, setTimeout(answer, hangMs, response))
+    else answer(response)
+  })
+})
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+
+function answer(response: ServerResponse): void {
+  clearTimeout(held.get(response))
+  held.delete(response)
+  response.end('ok')
+}
+
+async function reply(given: unknown): Promise<object> {
+  const question = Value.Parse(Question, given)
+  if ('hang' in question) {
+    isHanging = question.hang
+    if (!isHanging) for (const response of held.keys()) answer(response)
+    const address = server.address()
+    return { port: typeof address === 'object' ? address?.port : undefined }
+  }
+  const taken = arrived
+  arrived = { first: 0, second: 0, ages: [] }
+  return taken
+}
+
+answering(reply, async () => server.closeAllConnections())

@@ -1,0 +1,65 @@
+import { loadConfig } from '@paylog/config/environment'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { hashToken } from '@paylog/identity/identity'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createHealth } from '@paylog/runtime/process/health'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startIdentity } from '@paylog/testing/identity'
+import t from 'tap'
+import { Type } from 'typebox'
+import { commandVariables, loadWithNodes } from '../config.ts'
+import { wireCommandApi } from '../wiring.ts'
+import { rememberGuestToken } from './rememberGuestToken.ts'
+
+const Variables = Type.Object(commandVariables)
+const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: 'http://127.0.0.1:8081' }
+const dayMs = 86_400_000
+
+t.test('expired guest tokens are remembered for a day unless the operator says otherwise', async (t) => {
+  const of = (more: Record<string, string>) => {
+    const config = loadConfig(Variables, { ...required, ...more })
+    return [config.GUEST_TOKEN_HISTORY_FALLBACK, config.GUEST_TOKEN_HISTORY_MAX_AGE]
+  }
+  t.same(of({}), [true, dayMs])
+  t.same(of({ GUEST_TOKEN_HISTORY_FALLBACK: '', GUEST_TOKEN_HISTORY_MAX_AGE: '' }), [true, dayMs])
+  t.same(of({ GUEST_TOKEN_HISTORY_FALLBACK: 'false', GUEST_TOKEN_HISTORY_MAX_AGE: '90m' }), [false, 5_400_000])
+  t.same(of({ GUEST_TOKEN_HISTORY_MAX_AGE: '500' }), [true, 500])
+  t.throws(() => of({ GUEST_TOKEN_HISTORY_FALLBACK: 'no' }), /GUEST_TOKEN_HISTORY_FALLBACK must be true or false/)
+  t.throws(() => of({ GUEST_TOKEN_HISTORY_MAX_AGE: '1 day' }), /GUEST_TOKEN_HISTORY_MAX_AGE must be a duration/)
+})
+
+t.test('the write side does what these variables say', async (t) => {
+  const [log, identity] = await Promise.all([startEventStore(t), startIdentity(t)])
+  const store = createEventStore({ connectionString: log.connectionString })
+  t.teardown(() => store.close())
+  const seenAnHourAgo = new Date(Date.now() - 3_600_000).toISOString()
+  const token = {
+    kind: 'guest',
+    guest_email: 'guest@example.com',
+    token_hash: hashToken('expired-guest-token'),
+  } as const
+  await rememberGuestToken(store, token, seenAnHourAgo, { correlationId: 'c', causationId: 'c', actor: 'guest' })
+
+  async function statusWith(more: Record<string, string>): Promise<number> {
+    const env = { EVENTSTORE_URL: log.connectionString, AUTH_URL: identity.authUrl, ...more }
+    const lifecycle: Lifecycle = {
+      add: (_name, stop) => t.teardown(stop),
+      stopping: new AbortController().signal,
+      givingUp: new AbortController().signal,
+      fail: (error) => t.fail(String(error)),
+    }
+    const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+    const parts = { lifecycle, health: createHealth(), metrics: createMetrics() }
+    await http.register(await wireCommandApi(loadWithNodes(Variables, env), parts))
+    const headers = { authorization: 'Token expired-guest-token' }
+    const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
+    await http.close()
+    return statusCode
+  }
+  t.equal(await statusWith({}), 404, 'the guest is known, the address is not')
+  t.equal(await statusWith({ GUEST_TOKEN_HISTORY_FALLBACK: 'false' }), 401)
+  t.equal(await statusWith({ GUEST_TOKEN_HISTORY_MAX_AGE: '50m' }), 401)
+})

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import t from 'tap'
+import { enoughWaiting } from '../queue/queues.ts'
+import type { MappedBatch } from '../tables/recordBatch.ts'
+import { batchOf, createRig, type Rig, received } from '../testing/rig.ts'
+import { createDispatcher } from './dispatcher.ts'
+
+const rawNode = {
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: 'http://127.0.0.1:9',
+  WEBHOOK_1_EVENT_MODE: 'raw',
+}
+const mebibyte = 1024 * 1024
+const large = (commit: bigint) => received(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
+
+/** A dispatcher on the rig's own parts that shows what it records. */
+function observed({ deliveries, queues, nodes }: Rig, beforeRecord: (count: number) => void = () => undefined) {
+  const batches: MappedBatch[] = []
+  const dispatcher = createDispatcher({
+    deliveries: {
+      ...deliveries,
+      record(batch) {
+        batches.push(batch)
+        beforeRecord(batches.length)
+        return deliveries.record(batch)
+      },
+    },
+    queues,
+    nodes,
+    projects: { projectId: 'default', projectIds: [] },
+    now: () => new Date(),
+    log: createLog({ app: 'test', level: 'silent' }),
+  })
+  return { batches, dispatcher }
+}
+
+const count = async ({ pool }: Rig) => {
+  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
+  return rows[0]?.count
+}
+
+t.test('a batch is recorded in slices of bounded size, each with the position of its last event', async (t) => {
+  const rig = await createRig(t, 'postgres', rawNode)
+  const { batches, dispatcher } = observed(rig)
+  await dispatcher.start()
+  const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
+  await dispatcher.handle({ events, position: { commit: 900n, prepare: 899n } })
+  t.strictSame(
+    batches.map(({ messages, from, to }) => [messages.length, from, to]),
+    [
+      [2, undefined, { commit: 13n, prepare: 12n }],
+      [2, { commit: 13n, prepare: 12n }, { commit: 17n, prepare: 16n }],
+      [1, { commit: 17n, prepare: 16n }, { commit: 900n, prepare: 899n }],
+    ],
+  )
+  t.equal(await count(rig), 5)
+  t.strictSame(await dispatcher.start(), { commit: 900n, prepare: 899n })
+})
+
+t.test('an event that is larger than a slice goes in whole, on its own', async (t) => {
+  const nodes = [2, 3, 4].map((n) => ({
+    [`WEBHOOK_${n}_ENABLED`]: 'true',
+    [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
+    [`WEBHOOK_${n}_EVENT_MODE`]: 'raw',
+  }))
+  const rig = await createRig(t, 'postgres', Object.assign({}, rawNode, ...nodes))
+  const { batches, dispatcher } = observed(rig)
+  await dispatcher.start()
+  const events = [received(2n, '{}'), large(4n), received(6n, '{}')]
+  await dispatcher.handle({ events, position: { commit: 6n, prepare: 5n } })
+  t.strictSame(
+    batches.map(({ messages, to }) => [messages.length, to.commit]),
+    [
+      [4, 2n],
+      [4, 4n],
+      [4, 6n],
+    ],
+  )
+  t.equal(await count(rig), 12)
+})
+
+t.test('after a slice that failed the log is read on from the one before it', async (t) => {
+  const rig = await createRig(t, 'postgres', rawNode)
+  const { dispatcher } = observed(rig, (recorded) => {
+    if (recorded === 2) throw new Error('the database is gone')
+  })
+  await dispatcher.start()
+  const events = [2n, 4n, 6n].map(large)
+  const position = { commit: 6n, prepare: 5n }
+  await t.rejects(dispatcher.handle({ events, position }), /gone/)
+  t.strictSame(await dispatcher.start(), { commit: 4n, prepare: 3n })
+  await dispatcher.handle({ events: events.slice(2), position })
+  t.equal(await count(rig), 3)
+})
+
+t.test('a queue with enough waiting gets no more; the table keeps the rest', async (t) => {
+  const canonicalNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
+  const rig = await createRig(t, 'postgres', canonicalNode)
+  await rig.dispatcher.start()
+  const attempts = Array.from({ length: enoughWaiting - 1 }, () => ({
+    deliveryId: randomUUID(),
+    attempt: 2,
+    delayMs: 0,
+  }))
+  await rig.queues.enqueue('1', attempts)
+  await rig.dispatcher.handle(batchOf(2))
+  t.equal(await rig.queues.waiting('1'), enoughWaiting, 'two first attempts share a job')
+  await rig.dispatcher.handle(batchOf(1, 3n))
+  t.equal(await rig.queues.waiting('1'), enoughWaiting)
+  t.equal(await count(rig), 3)
+  await rig.pool.query('truncate queue.job cascade')
+  await rig.dispatcher.handle(batchOf(1, 4n))
+  t.equal(await rig.queues.waiting('1'), 1, 'and goes on when there is room again')
+})

@@ -1,0 +1,101 @@
+// From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
+import type { LogPosition } from '@paylog/domain/logPosition'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import type { Batch } from '@paylog/event-store/subscription/batches'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Projects } from '@paylog/webhooks/canonical'
+import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
+import { enoughWaiting, type Queues } from '../queue/queues.ts'
+import type { LogReader } from '../subscriptions/soleSubscription.ts'
+import type { Deliveries } from '../tables/deliveries.ts'
+import { graceMs } from '../tables/recordBatch.ts'
+import { dispatchSpan } from './dispatchSpan.ts'
+
+export const webhookSubscription = 'webhooks'
+
+/** How much text one statement may carry. A single event goes in whole, however much it is. */
+const sliceCharacters = 8 * 1024 * 1024
+
+type Slice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
+
+/** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
+export function createDispatcher(deps: {
+  deliveries: Deliveries
+  queues: Pick<Queues, 'enqueueNew' | 'enqueue' | 'waiting'>
+  nodes: readonly WebhookNode[]
+  projects: Projects
+  now: () => Date
+  log: Logger
+}): LogReader {
+  const { deliveries, queues, nodes, projects, now, log } = deps
+  let position: LogPosition | undefined
+  /** Per node: no more jobs than this can be waiting, as far as they are from here. */
+  const mostWaiting = new Map<string, number>()
+
+  async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
+    const real = recorded.filter(({ is_test }) => !is_test)
+    if (real.length > 0) await enqueueReal(node, real)
+    if (real.length === recorded.length) return
+    const at = now()
+    const tests = await deliveries.overdueTests(node, at, new Date(at.getTime() + graceMs))
+    if (tests.length > 0) await queues.enqueue(node, tests)
+  }
+
+  async function enqueueReal(node: string, recorded: readonly Outbound[]): Promise<void> {
+    const known = mostWaiting.get(node) ?? enoughWaiting
+    const waiting = known < enoughWaiting ? known : await queues.waiting(node)
+    mostWaiting.set(node, waiting)
+    if (waiting >= enoughWaiting) return
+    mostWaiting.set(node, waiting + recorded.length)
+    await queues.enqueueNew(
+      node,
+      recorded.map(({ id }) => id),
+    )
+  }
+
+  async function record({ messages, to }: Slice): Promise<void> {
+    const recorded = await deliveries.record({ name: webhookSubscription, from: position, to, messages, at: now() })
+    position = to
+    for (const [node, mine] of Map.groupBy(recorded, (message) => message.node)) {
+      // The rows are safe already: without its queue the sweep brings them in, and the log need not wait for it.
+      await enqueue(node, mine).catch((error: unknown) => {
+        log.warn({ err: error, node, deliveries: mine.length }, 'could not queue deliveries, the sweep will')
+      })
+    }
+  }
+
+  return {
+    async start() {
+      position = await deliveries.checkpoint(webhookSubscription)
+      return position
+    },
+    async handle(batch) {
+      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, nodes, projects))
+      for (const slice of slicesOf(batch, map)) await record(slice)
+    },
+  }
+}
+
+/**
+ * Maps a batch piece by piece, so that neither memory nor a statement ever holds the bodies of all of it. Each slice
+ * ends at the position of its last event, and the last one at the batch's own.
+ */
+function* slicesOf(batch: Batch, map: (event: Recorded) => readonly Outbound[]): Generator<Slice> {
+  let messages: Outbound[] = []
+  let characters = 0
+  let to: LogPosition | undefined
+  for (const event of batch.events) {
+    const mapped = map(event)
+    const more = mapped.reduce((sum, { body }) => sum + body.length, 0)
+    if (to !== undefined && characters + more > sliceCharacters) {
+      yield { messages, to }
+      messages = []
+      characters = 0
+    }
+    messages.push(...mapped)
+    characters += more
+    to = event.position
+  }
+  yield { messages, to: batch.position }
+}

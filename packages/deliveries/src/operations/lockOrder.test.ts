@@ -1,0 +1,49 @@
+import { cyclesAsked } from '@paylog/testing/cycles'
+import t from 'tap'
+import { type AttemptResult, finishAttempts } from '../tables/finishAttempt.ts'
+import { batchOf, createRig } from '../testing/rig.ts'
+import { enableNode } from './enabling.ts'
+import { redeliver } from './redelivery.ts'
+
+const rounds = cyclesAsked(10)
+const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
+const failed = { ms: 1, httpStatus: 500, error: 'http', responseBody: null, status: 'pending' } as const
+const gone = { ...failed, httpStatus: 410, error: 'gone' }
+
+/** What an operator does, while the worker records attempts of the same deliveries as they come in. */
+const cases = {
+  'sending again': [failed, (pool, ids, at) => redeliver(pool, ids, at)],
+  'enabling a node that is gone': [gone, (pool, _ids, at) => enableNode(pool, '1', at)],
+} satisfies Record<
+  string,
+  [typeof failed | typeof gone, (pool: Parameters<typeof redeliver>[0], ids: string[], at: Date) => Promise<unknown>]
+>
+
+for (const [name, [answer, operate]] of Object.entries(cases))
+  t.test(`${name} and recording attempts do not wait for each other for ever`, async (t) => {
+    const { pool, dispatcher } = await createRig(t, 'postgres', node)
+    await dispatcher.start()
+    await dispatcher.handle(batchOf(100))
+    await pool.query(`insert into webhooks.nodes (name) values ('1')`)
+    for (let round = 0; round < rounds; round++) {
+      const { rows } = await pool.query<{ id: string; attempts: number }>(
+        'select id, attempts from webhooks.deliveries order by random()',
+      )
+      const at = new Date()
+      const disablesNode = answer === gone
+      const results = rows.map(
+        ({ id, attempts }): AttemptResult => ({
+          ...answer,
+          deliveryId: id,
+          attempt: attempts + 1,
+          at,
+          nextAttemptAt: disablesNode ? null : at,
+          disablesNode,
+        }),
+      )
+      const ids = rows.map(({ id }) => id)
+      await Promise.all([finishAttempts(pool, results), operate(pool, ids, at)])
+    }
+    const { rows } = await pool.query<{ attempts: number }>('select distinct attempts from webhooks.deliveries')
+    t.strictSame(rows, [{ attempts: rounds }])
+  })

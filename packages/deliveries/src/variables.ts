@@ -1,0 +1,16 @@
+// The variables that configure webhook deliveries, beside those of the endpoints, which have no fixed list.
+import { ageMs, commaList, listOf, oneOf, text, url } from '@paylog/config/kinds'
+import { isRange } from '@paylog/runtime/http/networks'
+import { Type } from 'typebox'
+
+export const deliveryVariables = {
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
+  PROJECT_ID: text('default'),
+  /** The projects that a payer without a session may name. */
+  PROJECT_IDS: commaList([]),
+  WEBHOOK_SUCCESS_STATUS: oneOf(['200', '2xx'], '200'),
+  WEBHOOK_ALLOWED_PRIVATE_CIDRS: listOf(isRange, 'ranges such as 10.0.0.0/8,::1/128', []),
+  WEBHOOK_LOG_RETENTION: ageMs('90d'),
+}

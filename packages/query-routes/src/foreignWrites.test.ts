@@ -1,0 +1,40 @@
+// Beside a projector that runs: reading after a write that the read model has nothing to do with.
+import { projections } from '@paylog/projections/registry'
+import { startHouse } from '@paylog/projections/testing/house'
+import { createTestLog } from '@paylog/projections/testing/testEvents'
+import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import { append, openPayment } from '@paylog/projections/testing/traffic'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { asAda, asAdmin, startTestApi } from './testing/testApi.ts'
+
+t.test('a read after a write of something else does not wait in vain', async (t) => {
+  const { pool, store, startProjector } = await startHouse(t)
+  const { get } = await startTestApi(t, pool)
+  const projector = await startProjector()
+  const running = () => projector.output().split('projection runs').length - 1
+  await waitFor(() => running() === projections.length, { what: 'all projections to run' })
+  const appendOne = async (make: (log: ReturnType<typeof createTestLog>) => void) => {
+    const log = createTestLog()
+    make(log)
+    const [event] = log.events
+    return event && (await append(store, event))
+  }
+  const writes = {
+    payment: async () => {
+      await openPayment(store)
+      return (await store.head())?.commit
+    },
+    'payment method': () => appendOne((log) => saveMethod(log, ofUser('u1'))),
+    address: () => appendOne((log) => keepAddress(log, ofUser('u1'))),
+  }
+  for (let round = 0; round < 2; round++)
+    for (const [what, write] of Object.entries(writes))
+      for (const url of ['/payments?include=payment_method', '/payment-methods', '/addresses', '/admin/products']) {
+        const position = await write()
+        const caller = url.startsWith('/admin') ? asAdmin : asAda
+        const { statusCode, headers } = await get(url, { ...caller, 'x-read-after': String(position) })
+        t.equal(statusCode, 200)
+        t.notOk('x-read-stale' in headers, `${url} after a ${what}`)
+      }
+})

@@ -1,0 +1,85 @@
+// Settles a payment as the sandbox provider would: by a signed notification to its receiver.
+import { randomUUID } from 'node:crypto'
+import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { request } from 'undici'
+
+export const settlements = ['succeeded', 'failed', 'canceled', 'processing'] as const
+export type Settlement = (typeof settlements)[number]
+
+/** The payment cannot be settled: the message says why. */
+export class SettlementError extends Error {
+  override readonly name = 'SettlementError'
+}
+
+const receiverTimeoutMs = 15_000
+
+export type Settled = {
+  /** Of the provider's notification. */
+  readonly event_id: string
+  readonly payment: Payment
+}
+
+/**
+ * Reports an outcome to `<baseUrl>/webhooks/sandbox`, signed with the receiver's secret.
+ * @returns the payment after it: its status is its own, since not every transition is allowed
+ * @throws SettlementError when there is no such payment of the sandbox, or the receiver refuses
+ */
+export async function settlePayment(options: {
+  readonly store: EventStore
+  readonly baseUrl: string
+  readonly secret: string
+  readonly paymentId: string
+  readonly outcome: Settlement
+}): Promise<Settled> {
+  const { store, paymentId, outcome } = options
+  const payment = await loadPayment(store, paymentId)
+  if (payment.provider_id !== 'sandbox') {
+    throw new SettlementError(
+      `Payment ${paymentId} is with ${payment.provider_id}; only the sandbox can be settled by hand.`,
+    )
+  }
+  if (payment.provider_intent_id === null)
+    throw new SettlementError(`Payment ${paymentId} has no intent at the provider.`)
+  const created = Math.floor(Date.now() / 1000)
+  const event_id = `sandbox_evt_${randomUUID()}`
+  const body = JSON.stringify({
+    id: event_id,
+    type: `payment_intent.${outcome}`,
+    provider: 'sandbox',
+    created,
+    data: {
+      object: {
+        id: payment.provider_intent_id,
+        amount: payment.total_cents,
+        currency: payment.currency.toLowerCase(),
+        status: outcome,
+        customer: null,
+        metadata: { payment_id: paymentId },
+      },
+    },
+  })
+  await post(`${options.baseUrl}/webhooks/sandbox`, body, signSandboxEvent(options.secret, body, created))
+  return { event_id, payment: await loadPayment(store, paymentId) }
+}
+
+async function loadPayment(store: EventStore, paymentId: string): Promise<Payment> {
+  const { state } = await store.load(paymentStream(paymentId), paymentFold)
+  if (state.status === 'none') throw new SettlementError(`There is no payment ${paymentId}.`)
+  return state
+}
+
+async function post(url: string, body: string, signature: string): Promise<void> {
+  const answer = await request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
+    body,
+    signal: AbortSignal.timeout(receiverTimeoutMs),
+  }).catch((cause: unknown) => {
+    throw new SettlementError(`${url} does not answer${cause instanceof Error ? `: ${cause.message}` : ''}`, { cause })
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode !== 200) throw new SettlementError(`${url} answered ${answer.statusCode}: ${text}`)
+}

@@ -1,0 +1,78 @@
+// A rebuild that is killed wherever it is, and repeated.
+import { setTimeout as pause } from 'node:timers/promises'
+import { cyclesAsked } from '@paylog/testing/cycles'
+import type { TestProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Pool } from 'pg'
+import t from 'tap'
+import { payments } from '../payments/projection.ts'
+import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
+import { createChance } from '../testing/chance.ts'
+import { startHouse } from '../testing/house.ts'
+import { startReaders } from '../testing/readers.ts'
+import { record, startTraffic } from '../testing/traffic.ts'
+import { rebuildOne, verifyOne } from '../testing/verifying.ts'
+
+const phases = ['filling', 'comparing', 'indexing', 'catching up', 'switching'] as const
+const ways = ['process', 'sessions', 'lock', 'everything'] as const
+const kills = cyclesAsked(ways.length)
+type Way = (typeof ways)[number]
+
+/** Ends sessions in the server, as an administrator, a crash or a restart would. */
+async function endSessions(pool: Pool, way: Exclude<Way, 'process'>): Promise<void> {
+  const which = {
+    sessions: "application_name = 'replay'",
+    lock: "application_name like 'lock rebuild%'",
+    // But for the readers, who have to be able to tell errors of their own from these.
+    everything: "application_name <> 'reader'",
+  }
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and ${which[way]}`)
+}
+
+async function killSomehow(pool: Pool, replay: TestProcess, way: Way): Promise<void> {
+  if (way === 'process') return await replay.kill('SIGKILL')
+  await endSessions(pool, way)
+  await replay.exited
+}
+
+t.test('a rebuild that is killed anywhere leaves what clients see alone, and can be repeated', async (t) => {
+  const house = await startHouse(t)
+  const { pool, store, databaseUrl } = house
+  const { below, oneOf } = createChance(t)
+  await house.startProjector()
+  await record(store, 100)
+  await waitForAgreement(house, [payments])
+  const readers = startReaders(t, databaseUrl, 1)
+  const traffic = startTraffic(t, store)
+  const firstWay = below(ways.length)
+  let switched = 0
+  for (let round = 0; round < kills; round += 1) {
+    const replay = await house.startReplay('rebuild', 'payments')
+    // The switch is where it would hurt most.
+    const phase = round % 2 === 0 ? 'switching' : oneOf(phases)
+    await waitFor(() => replay.output().includes(`phase ${phase}`) || replay.output().includes('done'), {
+      what: phase,
+    })
+    await pause(below(phase === 'switching' ? 120 : 60))
+    // Each in turn, and not always the same ones at the switch.
+    const way = ways[(firstWay + round) % ways.length] ?? 'process'
+    await killSomehow(pool, replay, way)
+    const states = await tableStates(pool, payments)
+    t.equal(states.filter((state) => state === 'live').length, 1, `${way} at ${phase}`)
+    t.notOk(
+      states.some((state) => state.startsWith('stray')),
+      'every table is known',
+    )
+    switched = states.filter((state) => state === 'retired').length
+  }
+  t.comment(`${switched} of ${kills} had switched already`)
+  const last = await rebuildOne(house, payments)
+  t.match(last.comparison, { differing: 0 })
+  t.same(await tableStates(pool, payments), [...Array(switched + 1).fill('retired'), 'live'], 'nothing else is left')
+  await traffic.stop()
+  t.same((await readers.stop()).wrong.slice(0, 10), [], 'no reader noticed anything')
+  await waitForAgreement(house, [payments])
+  t.match(await verifyOne(house, payments), { differing: 0, differences: [] })
+  t.same(await wrongCheckpoints(pool), [])
+})

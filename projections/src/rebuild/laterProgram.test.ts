@@ -1,0 +1,51 @@
+// A later version of the program beside the present one.
+
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { liveCheckpoint } from '../apply/checkpoints.ts'
+import { payments } from '../payments/projection.ts'
+import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
+import { startHouse } from '../testing/house.ts'
+import { laterPayments } from '../testing/laterPayments.ts'
+import { startReaders } from '../testing/readers.ts'
+import { record, startTraffic } from '../testing/traffic.ts'
+import { rebuildOne, verifyOne } from '../testing/verifying.ts'
+
+t.test('later programs rebuild what they define anew, once, and take over from the present one', async (t) => {
+  const house = await startHouse(t)
+  const { pool, store, databaseUrl } = house
+  const present = await house.startProjector()
+  await record(store, 40)
+  await waitForAgreement(house, [payments])
+  const readers = startReaders(t, databaseUrl, 1)
+  const traffic = startTraffic(t, store)
+  const later = await Promise.all([house.startLater(), house.startLater()])
+  const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.definition
+  await waitFor(isLater, { what: 'the later table' })
+  const standsBy = 'the live table is for a later program, waiting'
+  await waitFor(() => present.output().includes(standsBy), { what: 'the present one to stand by' })
+  await waitFor(() => later.some((one) => one.output().includes('projection runs')), { what: 'a later one to run' })
+  await present.kill('SIGKILL')
+  const again = await house.startProjector()
+  await waitFor(() => again.output().includes(standsBy), { what: 'the present one to stand by again' })
+  await traffic.stop()
+  t.same((await readers.stop()).wrong.slice(0, 10), [], 'clients of the present program go on')
+
+  await waitForAgreement(house)
+  t.same(await tableStates(pool, payments), ['retired', 'live'], 'it was rebuilt once')
+  t.same(await wrongCheckpoints(pool), [], 'only one of the two tables is kept up')
+  t.match(await verifyOne(house, laterPayments), { differing: 0 })
+  const { rows } = await pool.query('select distinct opened_by from read_models.payments')
+  t.same(rows, [{ opened_by: 'a payer' }])
+  await t.rejects(rebuildOne(house, payments), { name: 'OtherDefinitionError' }, 'nobody goes back by mistake')
+  await t.rejects(verifyOne(house, payments), { name: 'OtherDefinitionError' })
+  t.same(await tableStates(pool, payments), ['retired', 'live'])
+
+  const waiting = await house.startProjector()
+  const says = (what: string) => waiting.output().match(new RegExp(`"projection":"products".*${what}`)) !== null
+  await waitFor(() => says('another process holds the lock'), { what: 'another one to wait for its turn' })
+  await pool.query("update read_models.tables set definition = definition + 1 where projection = 'products'")
+  await again.kill('SIGKILL')
+  await waitFor(() => says('projection runs') || says(standsBy), { what: 'its turn' })
+  t.notOk(says('projection runs'), 'who waited looks again at what there is to run')
+})

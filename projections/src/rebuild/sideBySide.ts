@@ -1,0 +1,77 @@
+// A table beside the live one at exactly the same position of the log: then they can be compared, or one can take the
+// other's place.
+
+import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
+import type { Pool, PoolClient } from 'pg'
+import { liveCheckpoint } from '../apply/checkpoints.ts'
+import { inTransaction } from '../apply/transaction.ts'
+import type { Projection } from '../projection.ts'
+import { holdLiveCheckpoint, type LiveHold } from '../tables/tables.ts'
+import type { Follower } from './following.ts'
+
+/**
+ * The projector waits for us meanwhile, but not for ever should this process be cut off; we wait for a transaction of its,
+ * even for one that the server ends, after 15 seconds, because its projector is frozen.
+ */
+const begin = `begin; set local lock_timeout = '20s'; set local statement_timeout = 0;
+  set local idle_in_transaction_session_timeout = '30s'`
+
+/** Rounds in which what was recorded meanwhile is applied, before the projector has to wait for the rest. */
+const maxRounds = 10
+/** What is left may be applied while the projector waits: it takes some milliseconds. */
+const fewEvents = 500
+
+/** The log that is read ends before the place up to which the live table has read it. */
+class LogEndsError extends Error {
+  override readonly name = 'LogEndsError'
+}
+
+/** Applies what was recorded meanwhile, until little is left. */
+export async function catchUp(follower: Follower): Promise<void> {
+  for (let round = 0; round < maxRounds; round++) if ((await follower.follow()) < fewEvents) return
+}
+
+/** The same up to where the live table stands, and not beyond: it may have stopped, and can only be compared where it is. */
+export async function catchUpWithLive(options: {
+  readonly pool: Pool
+  readonly projection: Projection
+  readonly follower: Follower
+}): Promise<void> {
+  const { pool, projection, follower } = options
+  for (let round = 0; round < maxRounds; round++) {
+    const position = (await liveCheckpoint(pool, projection.name))?.position
+    if (position === undefined || (await follower.follow(position)) < fewEvents) return
+  }
+}
+
+/**
+ * Brings the table to where the live one stands, and does something while both stay there.
+ * @param work within the transaction of `client`, which holds the live checkpoint
+ * @throws LogEndsError; the database's errors, among them 55P03 when something else holds what is needed for too long
+ */
+export function besideLive<Result>(
+  options: { readonly pool: Pool; readonly projection: Projection; readonly follower: Follower },
+  work: (client: PoolClient, live: LiveHold | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { pool, projection, follower } = options
+  return inTransaction(
+    pool,
+    async (client) => {
+      const live = await holdLiveCheckpoint(client, projection)
+      if (live?.position !== undefined) await reach(follower, live.position)
+      return await work(client, live)
+    },
+    begin,
+  )
+}
+
+/** A node of a cluster that lags behind, or a log that is not the one that was projected, would take the live table back. */
+async function reach(follower: Follower, live: LogPosition): Promise<void> {
+  await follower.follow(live)
+  const { position } = follower.reading()
+  if (position === undefined || isAfter(live, position)) {
+    throw new LogEndsError(
+      `The live table has read up to ${live.commit}, and the log ends at ${position?.commit ?? 'its start'}`,
+    )
+  }
+}

@@ -1,0 +1,71 @@
+// Rebuilds while commands keep coming and clients keep reading.
+
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { payments } from '../payments/projection.ts'
+import { projections } from '../registry.ts'
+import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
+import { startHouse } from '../testing/house.ts'
+import { startReaders } from '../testing/readers.ts'
+import { record, startTraffic } from '../testing/traffic.ts'
+import { rebuildOne } from '../testing/verifying.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+const house = await startHouse(t)
+const { pool, store, databaseUrl } = house
+const projector = await house.startProjector()
+// More than what a rebuild would apply at once while the projector waits.
+await record(store, 180)
+
+t.test('rebuilds under load show readers nothing but what is so, and the projector follows each of them', async (t) => {
+  await waitForAgreement(house, [payments])
+  const readers = startReaders(t, databaseUrl, 2)
+  const traffic = startTraffic(t, store)
+  // One of them a second time: what it replaces was itself filled by a rebuild.
+  for (const [round, list] of [projections, [payments]].entries()) {
+    for (const projection of list) {
+      const { version, replaced, comparison, differences } = await rebuildOne(house, projection)
+      t.same({ version, replaced: replaced?.version }, { version: round + 2, replaced: round + 1 })
+      t.match(comparison, { differing: 0, live: { version: round + 1 } })
+      t.same(differences, [])
+    }
+  }
+  await traffic.stop()
+  const { wrong, looks, longestMs } = await readers.stop()
+  t.same(wrong.slice(0, 10), [], 'no reader ever saw anything wrong')
+  t.ok(looks > 40, `${looks} looks, the longest took ${Math.round(longestMs)} ms`)
+  await waitForAgreement(house)
+  for (const projection of projections) {
+    const retired = projection === payments ? ['retired', 'retired'] : ['retired']
+    t.same(await tableStates(pool, projection), [...retired, 'live'])
+  }
+  t.same(await wrongCheckpoints(pool), [])
+})
+
+t.test('a projector that was idle follows a switch with the next event', async (t) => {
+  const left = () => projector.output().split('the table is left').length
+  const before = left()
+  await rebuildOne(house, payments)
+  await house.pay()
+  await waitFor(() => left() > before, { what: 'the projector to notice' })
+  await waitForAgreement(house, [payments])
+  t.pass('and what comes then is there')
+})
+
+t.test("rebuilds of everything at once, and of one twice, do not come into each other's way", async (t) => {
+  const before = await tableStates(pool, payments)
+  const traffic = startTraffic(t, store)
+  const readers = startReaders(t, databaseUrl, 2)
+  const all = [...projections, payments].map(async (projection) => {
+    const own = createPool({ databaseUrl, applicationName: 'replay', max: 3, log })
+    const rebuilt = await rebuildOne({ databaseUrl, pool: own, store }, projection).finally(() => own.end())
+    return rebuilt.comparison
+  })
+  for (const comparison of await Promise.all(all)) t.match(comparison, { differing: 0 })
+  await traffic.stop()
+  t.same((await readers.stop()).wrong.slice(0, 10), [])
+  t.same(await tableStates(pool, payments), ['retired', 'retired', ...before])
+  await waitForAgreement(house)
+})

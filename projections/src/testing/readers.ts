@@ -1,0 +1,96 @@
+// Clients that read all the time and notice what no client may ever see.
+import { setTimeout as pause } from 'node:timers/promises'
+import { userOwner } from '@paylog/domain/owner'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import type { Pool } from 'pg'
+import type { Test } from 'tap'
+import { livePositions } from '../apply/checkpoints.ts'
+import { getPayment, listPayments } from '../payments/queries.ts'
+
+const owner = userOwner('u1')
+/** All payments of the user whom everything here is recorded for. */
+export const everyPayment = {
+  owner,
+  orderBy: 'created_at',
+  orderDir: 'asc',
+  page: 1,
+  limit: 10_000,
+  withMethod: true,
+} as const
+/** Clients as many as these would not leave a machine of two cores much time for what they look at. */
+const betweenLooksMs = 20
+const ranks: Readonly<Record<string, number>> = { pending: 0, processing: 1, succeeded: 2 }
+
+export type Readers = {
+  /** Ends them, and returns what was wrong, and how often they looked. */
+  stop(): Promise<{ readonly wrong: readonly string[]; readonly looks: number; readonly longestMs: number }>
+}
+
+/** So many clients, each with a connection of its own, at the longest until the test is over. */
+export function startReaders(t: Test, databaseUrl: string, count: number): Readers {
+  const log = createLog({ app: 'test', level: 'silent' })
+  const wrong: string[] = []
+  let isStopped = false
+  let looks = 0
+  let longestMs = 0
+  const readers = Array.from({ length: count }, async () => {
+    const pool = createPool({ databaseUrl, applicationName: 'reader', max: 1, log })
+    const look = createLook(pool, (what) => wrong.push(what))
+    while (!isStopped) {
+      const began = performance.now()
+      await look().catch((error: unknown) => wrong.push(`failed: ${error}`))
+      longestMs = Math.max(longestMs, performance.now() - began)
+      looks += 1
+      await pause(betweenLooksMs)
+    }
+    await pool.end()
+  })
+  async function stop() {
+    isStopped = true
+    await Promise.all(readers)
+    return { wrong, looks, longestMs }
+  }
+  t.teardown(stop)
+  return { stop }
+}
+
+/** A look at everything, which remembers what it saw before. */
+function createLook(pool: Pool, tell: (what: string) => void): () => Promise<void> {
+  const seen = new Map<string, number>()
+  const revisions = new Map<string, bigint>()
+  let positions: ReadonlyMap<string, bigint> = new Map()
+  let looks = 0
+
+  async function list(): Promise<void> {
+    const { items, total } = await listPayments(pool, everyPayment)
+    const listed = new Map(items.map(({ id, status }) => [id, ranks[status] ?? -1]))
+    if (listed.size !== items.length) tell(`double: ${items.length - listed.size}`)
+    if (total !== items.length) tell(`${total} in all, and ${items.length} listed`)
+    for (const [id, rank] of seen) {
+      const now = listed.get(id)
+      if (now === undefined) tell(`gone: ${id}`)
+      else if (now < rank) tell(`went back: ${id} from ${rank} to ${now}`)
+    }
+    for (const [id, rank] of listed) seen.set(id, rank)
+  }
+
+  async function get(): Promise<void> {
+    const id = [...seen.keys()][(looks * 7) % Math.max(seen.size, 1)]
+    if (id === undefined) return
+    const found = await getPayment(pool, { id, owner })
+    if (found === undefined) return tell(`not found: ${id}`)
+    if (found.revision < (revisions.get(id) ?? 0n)) tell(`older than before: ${id}`)
+    revisions.set(id, found.revision)
+  }
+
+  return async () => {
+    looks += 1
+    const now = await livePositions(pool)
+    for (const [name, position] of positions) {
+      if ((now.get(name) ?? -1n) < position) tell(`${name} went back from ${position} to ${now.get(name)}`)
+    }
+    positions = now
+    await (looks % 2 === 0 ? list() : get())
+  }
+}

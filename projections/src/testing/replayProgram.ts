@@ -1,0 +1,47 @@
+// A rebuild or a verification as a process of its own, which can be killed wherever it is.
+import { loadConfig } from '@paylog/config/environment'
+import { text } from '@paylog/config/kinds'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { createPool } from '@paylog/runtime/postgres/postgres'
+import { runApp } from '@paylog/runtime/process/lifecycle'
+import { Type } from 'typebox'
+import { rebuild } from '../rebuild/rebuild.ts'
+import { verify } from '../rebuild/verify.ts'
+import { projections } from '../registry.ts'
+
+const Config = Type.Object({
+  DATABASE_URL: text(),
+  EVENTSTORE_URL: text(),
+  PROJECTION: text(),
+  TASK: text(),
+})
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+runApp('replay', async ({ log, lifecycle }) => {
+  const config = loadConfig(Config)
+  const projection = projections.find(({ name }) => name === config.PROJECTION)
+  if (projection === undefined) throw new Error(`There is no projection ${config.PROJECTION}`)
+  const databaseUrl = config.DATABASE_URL
+  const pool = createPool({ databaseUrl, applicationName: 'replay', max: 4, log })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  let last = ''
+  const onProgress = ({ phase }: { readonly phase: string }) => {
+    if (phase !== last) print(`phase ${phase}`)
+    last = phase
+  }
+  const onDifference = (difference: object) => void print(`difference ${JSON.stringify(difference)}`)
+  const common = { databaseUrl, pool, store, projection, signal: lifecycle.stopping, log, onProgress, onDifference }
+  const task = config.TASK === 'verify' ? verify(common) : rebuild(common)
+  void task
+    .then(
+      () => print('done'),
+      (error: unknown) => print(`failed: ${error}`),
+    )
+    .then(async () => {
+      await store.close()
+      await pool.end()
+      process.disconnect?.()
+    })
+  return {}
+})

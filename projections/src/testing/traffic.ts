@@ -1,0 +1,96 @@
+// Commands that keep coming while something else is tested.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DomainEvent, Fold } from '@paylog/domain/messages'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { paymentFold } from '@paylog/domain/payments/payment'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
+import type { Test } from 'tap'
+import { createTestLog, type LoggedEvent, open, user } from './testEvents.ts'
+import { keepAddress, offer, ofUser, saveMethod } from './testResources.ts'
+
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
+const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }
+
+/** Folds nothing: what is appended has been decided. */
+const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
+
+/** Records a new payment of u1 with its intent. @returns its id */
+export async function openPayment(store: EventStore): Promise<string> {
+  const log = createTestLog()
+  const id = open(log, user('u1'))
+  const opening = log.events.map(({ type, data }): DomainEvent => ({ type, data })) as PaymentEvent[]
+  await store.handle({ stream: paymentStream(id), fold: paymentFold, decide: () => opening, metadata })
+  return id
+}
+
+/** Records an event of a method, an address or a product. @returns its position */
+export async function append(
+  store: EventStore,
+  { id, revision: _, position: __, ...event }: LoggedEvent,
+): Promise<bigint | undefined> {
+  const stream = Object.entries(streamOf).find(([name]) => event.type.startsWith(name))?.[1]
+  if (stream === undefined) throw new Error(`Nobody knows the stream of ${event.type}`)
+  const { position } = await store.handle({ stream: stream(id), fold, decide: () => [event], metadata })
+  return position?.commit
+}
+
+/** One payment of u1, or something else, from its beginning to its end. */
+async function happen(store: EventStore, turn: number): Promise<void> {
+  if (turn % 4 === 3) {
+    const log = createTestLog()
+    saveMethod(log, ofUser('u1'))
+    keepAddress(log, ofUser('u1'))
+    offer(log)
+    for (const event of log.events) await append(store, event)
+    return
+  }
+  const id = await openPayment(store)
+  for (const status of ['processing', 'succeeded'] as const) {
+    const occurred_at = new Date().toISOString()
+    const evidence = {
+      occurred_at,
+      provider_time: occurred_at,
+      status,
+      provider_event_id: `evt_${id}_${status}`,
+      provider_intent_id: `pi_${id}`,
+      provider_payment_id: `ch_${id}`,
+      amount_cents: null,
+      currency: null,
+    }
+    const stream = paymentStream(id)
+    await store.handle({ stream, fold: paymentFold, decide: (state) => recordEvidence(evidence, state), metadata })
+  }
+}
+
+/** Records so many things one after the other. */
+export async function record(store: EventStore, count: number): Promise<void> {
+  const lanes = Array.from({ length: 8 }, async (_, lane) => {
+    for (let turn = lane; turn < count; turn += 8) await happen(store, turn)
+  })
+  await Promise.all(lanes)
+}
+
+/** Without it a machine of two cores would have no time for what is tested. */
+const betweenTurnsMs = 10
+
+/** Records one thing after the other until it is stopped, at the longest until the test is over. */
+export function startTraffic(t: Test, store: EventStore): { stop(): Promise<number> } {
+  let isStopped = false
+  let turns = 0
+  const going = (async () => {
+    for (; !isStopped; turns += 1) {
+      await happen(store, turns)
+      await pause(betweenTurnsMs)
+    }
+  })()
+  async function stop() {
+    isStopped = true
+    await going
+    return turns
+  }
+  t.teardown(stop)
+  return { stop }
+}
