@@ -9,13 +9,13 @@ import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { missingProgram } from './testing/composeFile.ts'
 import type { Container } from './testing/container.ts'
-import { type Deployment, startDeployment } from './testing/deployment.ts'
+import { type Deployment, deploymentHarness } from './testing/deployment.ts'
 
 const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const guest = { 'x-guest-token': 'demo-guest-token' }
 const admin = { 'x-session-id': 'demo-admin-session' }
 
-async function ask({ url }: Deployment, path: string, init: RequestInit = {}) {
+async function request({ url }: Deployment, path: string, init: RequestInit = {}) {
   const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(30_000), ...init })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json')
@@ -29,7 +29,7 @@ async function ask({ url }: Deployment, path: string, init: RequestInit = {}) {
 
 let keys = 0
 const pay = (deployment: Deployment, key = `deployed-${keys++}`) =>
-  ask(deployment, '/payments/intents', {
+  request(deployment, '/payments/intents', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': key },
     body: JSON.stringify({
@@ -46,11 +46,11 @@ function settle(deployment: Deployment, intent: string) {
   const body = JSON.stringify({ id: `evt_${keys++}`, type: 'payment_intent.succeeded', created, data: { object } })
   const signature = signSandboxEvent(deployment.sandboxSecret, body, created)
   const headers = { 'content-type': 'application/json', 'sandbox-signature': signature }
-  return ask(deployment, '/webhooks/sandbox', { method: 'POST', headers, body })
+  return request(deployment, '/webhooks/sandbox', { method: 'POST', headers, body })
 }
 
 /** What a provider gets whose notification stops on its way. */
-async function halfSettle({ url }: Deployment): Promise<string> {
+async function leaveUnsettled({ url }: Deployment): Promise<string> {
   const { hostname, port, host } = new URL(url)
   const socket = connect(Number(port), hostname)
   const signature = `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}`
@@ -65,21 +65,21 @@ async function deploy(t: Test) {
   const file = `${t.testdir({})}/webhooks.env`
   await writeFile(file, `WEBHOOK_1_ENABLED=true\nWEBHOOK_1_URL=${endpoint.url}\nWEBHOOK_1_SECRET=${signingSecret}\n`)
   const variables = { WEBHOOKS_ENV_FILE: file, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8', LOG_LEVEL: 'warn' }
-  return { endpoint, deployment: await startDeployment(t, variables) }
+  return { endpoint, deployment: await deploymentHarness(t, variables) }
 }
 
-async function pays(t: Test, { deployment, endpoint }: Awaited<ReturnType<typeof deploy>>): Promise<string> {
+async function paymentSucceeds(t: Test, { deployment, endpoint }: Awaited<ReturnType<typeof deploy>>): Promise<string> {
   const opened = await pay(deployment)
   t.equal(opened.status, 201, opened.text)
   const { id, provider_intent_id } = opened.body.data
   const after = { ...guest, 'x-read-after': opened.headers.get('x-event-position') ?? '' }
-  const seen = await ask(deployment, `/payments/${id}`, { headers: after })
+  const seen = await request(deployment, `/payments/${id}`, { headers: after })
   t.match(seen, { status: 200, body: { data: { id, status: 'pending' } } }, 'the guest reads the write')
   t.notOk(seen.headers.has('x-read-stale'))
   t.equal((await settle(deployment, provider_intent_id)).status, 200)
   const list = await waitFor(
     async () => {
-      const { body } = await ask(deployment, '/payments?status=succeeded', { headers: guest })
+      const { body } = await request(deployment, '/payments?status=succeeded', { headers: guest })
       return body.data.some((payment: { id: string }) => payment.id === id) && body
     },
     { what: 'the settled payment in the list' },
@@ -94,31 +94,31 @@ async function pays(t: Test, { deployment, endpoint }: Awaited<ReturnType<typeof
 }
 
 async function routes(t: Test, deployment: Deployment, id: string) {
-  const history = await ask(deployment, `/admin/payments/${id}/history`, { headers: admin })
+  const history = await request(deployment, `/admin/payments/${id}/history`, { headers: admin })
   t.equal(history.status, 200, 'the write side tells the history')
   t.match(history.text, /PaymentSucceeded/)
-  const logs = await ask(deployment, '/webhooks/logs', { headers: admin })
+  const logs = await request(deployment, '/webhooks/logs', { headers: admin })
   t.equal(logs.status, 200)
   t.match(JSON.stringify(logs.body), 'payment.succeeded', 'the read side tells the log of webhooks')
-  const head = await ask(deployment, `/payments/${id}`, { method: 'HEAD', headers: guest })
+  const head = await request(deployment, `/payments/${id}`, { method: 'HEAD', headers: guest })
   t.match({ status: head.status, text: head.text }, { status: 200, text: '' }, 'a HEAD is a read')
-  const unknown = await ask(deployment, '/payments', { method: 'PROPFIND', headers: guest })
+  const unknown = await request(deployment, '/payments', { method: 'PROPFIND', headers: guest })
   t.ok(unknown.status >= 400 && unknown.status < 500, `an unknown method is refused: ${unknown.status}`)
   t.match(unknown.body, { success: false })
-  const document = await ask(deployment, '/openapi.json')
+  const document = await request(deployment, '/openapi.json')
   t.match(document.body.paths, { '/payments/intents': { post: Object }, '/payments/{id}': { get: Object } })
-  t.match(await ask(deployment, '/docs'), { status: 200, text: /swagger-ui/ })
+  t.match(await request(deployment, '/docs'), { status: 200, text: /swagger-ui/ })
   for (const path of ['/metrics', '/%6detrics', '//metrics', '/metrics/', '/health/ready', '/health/live', '/HEALTH']) {
-    const inside = await ask(deployment, path)
+    const inside = await request(deployment, path)
     const error = { code: 'not_found', request_id: inside.headers.get('x-request-id') }
     t.match(inside, { status: 404, body: { success: false, error } }, `${path} is not published`)
     t.notMatch(inside.text, /http_request|projection/)
   }
   for (const path of ['/payments', '/metrics']) {
-    const { headers } = await ask(deployment, path)
+    const { headers } = await request(deployment, path)
     t.notOk(headers.has('server'), 'nobody is told what serves')
   }
-  const large = await ask(deployment, '/payments/intents', {
+  const large = await request(deployment, '/payments/intents', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ description: 'x'.repeat(2_000_000) }),
@@ -161,14 +161,14 @@ t.test(
   async (t) => {
     const deployed = await deploy(t)
     const { deployment } = deployed
-    const id = await pays(t, deployed)
+    const id = await paymentSucceeds(t, deployed)
     await routes(t, deployment, id)
     await restarts(t, deployment, () => pay(deployment, 'meanwhile'))
-    await pays(t, deployed)
-    t.match(await halfSettle(deployment), /^HTTP\/1.1 408 /, 'a notification that stops half way is not answered 200')
-    const { body } = await ask(deployment, '/payments?limit=10', { headers: guest })
+    await paymentSucceeds(t, deployed)
+    t.match(await leaveUnsettled(deployment), /^HTTP\/1.1 408 /, 'a notification that stops half way is not answered 200')
+    const { body } = await request(deployment, '/payments?limit=10', { headers: guest })
     t.equal(body.meta.total, 3, 'all payments are there')
-    t.match(await ask(deployment, `/payments/${id}`, { headers: guest }), { body: { data: { status: 'succeeded' } } })
+    t.match(await request(deployment, `/payments/${id}`, { headers: guest }), { body: { data: { status: 'succeeded' } } })
     const { containers } = deployment
     for (const [name, container] of Object.entries(containers))
       t.notMatch(container.output(), /demo-guest-token|guest@example\.com/, `${name} logs no credential`)

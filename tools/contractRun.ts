@@ -10,7 +10,7 @@ export type ContractRun = {
 
 const result = /^( *)(not )?ok \d+ - (.*?)(?: # (time=|SKIP|TODO)(.*))?$/
 /** What tests say that are skipped because something is not installed. */
-const isLacking = (outcome: string) => /Redis|NOT TESTED/.test(outcome)
+const isMissingDependency = (outcome: string) => /Redis|NOT TESTED/.test(outcome)
 
 /** Follows a run of all tests and remembers what became of those that the page names. */
 export function createContractRun(rows: readonly ContractRow[]): ContractRun {
@@ -51,9 +51,9 @@ export function createContractRun(rows: readonly ContractRow[]): ContractRun {
       for (const [name, { file, title, requirement }] of wanted) {
         const outcome = outcomes.get(name) ?? 'did not run'
         if (outcome === 'passed') continue
-        const told = `${requirement}: "${title}" of ${file} ${outcome}`
-        if (isLacking(outcome)) untested.push(told)
-        else missing.push(told)
+        const summary = `${requirement}: "${title}" of ${file} ${outcome}`
+        if (isMissingDependency(outcome)) untested.push(summary)
+        else missing.push(summary)
       }
       return { missing, untested }
     },

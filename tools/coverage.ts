@@ -11,7 +11,7 @@ import { type CoverageSummary, coverageTable, isMeasured } from './coverageTable
 const rootUrl = new URL('..', import.meta.url).href
 const root = fileURLToPath(rootUrl)
 const reporter = fileURLToPath(import.meta.resolve('c8/bin/c8.js'))
-const lookMs = 5_000
+const pollMs = 5_000
 
 /** What Node writes when a process ends: of each script, which ranges ran how often. */
 type ProcessCoverage = { readonly result: readonly { readonly url: string }[] }
@@ -24,12 +24,12 @@ try {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const [raw, kept, report] = ['raw', 'kept', 'report'].map((name) => join(directory, name)) as [string, string, string]
-  await Promise.all([raw, kept].map((path) => mkdir(path)))
+  const [raw, ours, report] = ['raw', 'kept', 'report'].map((name) => join(directory, name)) as [string, string, string]
+  await Promise.all([raw, ours].map((path) => mkdir(path)))
   // Node hands the variable on to every process that a process starts.
-  const code = await run([join(root, 'tools', 'test.ts'), ...args], { NODE_V8_COVERAGE: raw }, () => take(raw, kept))
-  await take(raw, kept)
-  const options = ['--temp-directory', kept, '--reports-dir', report, '--reporter', 'json-summary', '--merge-async']
+  const code = await run([join(root, 'tools', 'test.ts'), ...args], { NODE_V8_COVERAGE: raw }, () => collect(raw, ours))
+  await collect(raw, ours)
+  const options = ['--temp-directory', ours, '--reports-dir', report, '--reporter', 'json-summary', '--merge-async']
   // Also of files that nothing has loaded.
   const reported = await run([reporter, 'report', ...options, '--all', '--src', root], {})
   if (reported !== 0) return reported
@@ -43,7 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
 async function run(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
-  meanwhile: () => Promise<void> = async () => undefined,
+  onInterval: () => Promise<void> = async () => undefined,
 ): Promise<number> {
   const child = spawn(process.execPath, command, {
     cwd: root,
@@ -56,14 +56,14 @@ async function run(
     isOver = true
   })
   while (!isOver) {
-    await Promise.race([exited, sleep(lookMs)])
-    if (!isOver) await meanwhile()
+    await Promise.race([exited, sleep(pollMs)])
+    if (!isOver) await onInterval()
   }
   return child.exitCode ?? 1
 }
 
 /** Keeps what is ours of all that was written: a whole run writes ten gigabytes, nearly all about packages of others. */
-async function take(from: string, to: string): Promise<void> {
+async function collect(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     const coverage = parse(await readFile(join(from, name), 'utf8'))
     if (coverage === undefined) continue

@@ -46,11 +46,11 @@ export async function directDependencies(): Promise<{
   const paths = await workspacePaths()
   const manifests = await Promise.all(paths.map(readManifest))
   const byName = new Map(manifests.map((manifest) => [manifest.name, manifest]))
-  const asked = new Set<string>()
+  const required = new Set<string>()
   const visit = (name: string) => {
     for (const needed of namesIn(byName.get(name)?.dependencies)) {
-      if (asked.has(needed)) continue
-      asked.add(needed)
+      if (required.has(needed)) continue
+      required.add(needed)
       visit(needed)
     }
   }
@@ -70,8 +70,8 @@ export async function directDependencies(): Promise<{
   const withLicences = async (names: readonly string[]) =>
     new Map(await Promise.all([...new Set(names)].sort().map(async (name) => [name, await licenceOf(name)] as const)))
   return {
-    production: await withLicences([...asked].filter(isForeign)),
-    development: await withLicences(all.filter((name) => isForeign(name) && !asked.has(name))),
+    production: await withLicences([...required].filter(isForeign)),
+    development: await withLicences(all.filter((name) => isForeign(name) && !required.has(name))),
   }
 }
 

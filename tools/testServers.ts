@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../packages/embedded-postgres/src/embeddedPostgres.ts'
-import { endOrphan } from '../packages/embedded-postgres/src/postgresOrphan.ts'
+import { stopOrphan } from '../packages/embedded-postgres/src/postgresOrphan.ts'
 import { isAlive } from '../packages/runtime/src/process/isAlive.ts'
 import { createLog, type Logger } from '../packages/runtime/src/telemetry/log.ts'
 import { createTemplate } from '../packages/testing/src/migrateEverything.ts'
@@ -76,7 +76,7 @@ async function removeLeftovers(log: Logger): Promise<void> {
     if (!(runner > 0) || isAlive(runner)) continue
     const directory = join(tmpdir(), name)
     try {
-      await endOrphan(join(directory, 'postgres'), join(directory, 'postgres', 'cluster'), log)
+      await stopOrphan(join(directory, 'postgres'), join(directory, 'postgres', 'cluster'), log)
       await rm(directory, { recursive: true, force: true })
     } catch {
       // Another user's, or another run is removing it at this moment.

@@ -7,7 +7,7 @@ import { commands } from './commands/commands.ts'
 import { latency } from './commands/latency.ts'
 import { eventStore } from './event-store/eventStore.ts'
 import type { Benchmark } from './harness/benchmark.ts'
-import { benchTable, type Report } from './harness/benchTable.ts'
+import { benchTable, type BenchmarkReport } from './harness/benchTable.ts'
 import { rebuild } from './projections/rebuild.ts'
 import { queries } from './queries/queries.ts'
 import { webhooks } from './webhooks/webhooks.ts'
@@ -21,7 +21,7 @@ const benchmarks = new Map<string, Benchmark>([
   ['webhooks', webhooks],
 ])
 /** The longest, queries, takes half of it. */
-const patienceMs = 45 * 60_000
+const benchmarkTimeoutMs = 45 * 60_000
 
 const usage = `Usage: npm run bench -- [${[...benchmarks.keys()].join(' | ')}] [--quick] [--json] [what the one named takes]
 Without a name all of them run, one after another, for about 40 minutes. --quick: some minutes, for figures that mean nothing.`
@@ -33,7 +33,7 @@ const [name, options] = nameAndOptions(process.argv.slice(2))
 const args = options.filter((option) => option !== '--quick' && option !== '--json')
 const benchmark = benchmarks.get(name)
 if (name === '' && args.length === 0) {
-  const reports: Report[] = []
+  const reports: BenchmarkReport[] = []
   for (const each of benchmarks.keys()) if (!interrupted.signal.aborted) reports.push(await inOwnProcess(each))
   print(reports)
 } else if (benchmark === undefined) {
@@ -52,13 +52,13 @@ function nameAndOptions(all: readonly string[]): [string, readonly string[]] {
 }
 
 /** So that none inherits the memory of another, and none can hold up those after it. */
-async function inOwnProcess(benchmarkName: string): Promise<Report> {
+async function inOwnProcess(benchmarkName: string): Promise<BenchmarkReport> {
   process.stderr.write(`\n${benchmarkName}\n`)
-  const child = fork(fileURLToPath(import.meta.url), [benchmarkName, ...options], { timeout: patienceMs })
+  const child = fork(fileURLToPath(import.meta.url), [benchmarkName, ...options], { timeout: benchmarkTimeoutMs })
   const interrupt = () => child.kill('SIGTERM')
   interrupted.signal.addEventListener('abort', interrupt)
-  let report: Report = { name: benchmarkName, loadBefore: load(), failure: 'It ended without a word' }
-  child.on('message', (message: Report) => {
+  let report: BenchmarkReport = { name: benchmarkName, loadBefore: load(), failure: 'It ended without a word' }
+  child.on('message', (message: BenchmarkReport) => {
     report = message
     child.disconnect()
   })
@@ -67,7 +67,7 @@ async function inOwnProcess(benchmarkName: string): Promise<Report> {
   return report
 }
 
-async function run(benchmarkName: string, measure: Benchmark): Promise<Report> {
+async function run(benchmarkName: string, measure: Benchmark): Promise<BenchmarkReport> {
   const loadBefore = load()
   const stack = new AsyncDisposableStack()
   const say = (text: string) => {
@@ -93,7 +93,7 @@ function load(): number {
   return loadavg()[0] ?? Number.NaN
 }
 
-function print(reports: readonly Report[]): void {
+function print(reports: readonly BenchmarkReport[]): void {
   const now = new Date()
   const text = options.includes('--json') ? JSON.stringify({ now, reports }, undefined, 2) : benchTable(reports, now)
   process.stdout.write(`\n${text}\n`)

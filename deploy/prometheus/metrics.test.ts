@@ -7,7 +7,7 @@ import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { alerts, alertsPage, dashboard, jobs } from '../testing/papers.ts'
-import { readExpression, readPage, type Sample, select } from '../testing/promQl.ts'
+import { readExpression, readMetrics, type Sample, select } from '../testing/promQl.ts'
 
 /** The services as they run in production, each a process of its own, and the pages of their figures. */
 async function startServices(t: Test) {
@@ -56,7 +56,7 @@ async function startServices(t: Test) {
   const urlOf = (wanted: string) => services.find(({ job }) => job === wanted)?.url ?? ''
   const scrape = async (): Promise<readonly Sample[]> => {
     const pages = services.map(async ({ job, url }) =>
-      readPage(await (await fetch(`${url}/metrics`)).text(), { job, instance: url }),
+      readMetrics(await (await fetch(`${url}/metrics`)).text(), { job, instance: url }),
     )
     // Prometheus adds this one by itself, for each of its targets.
     const up = jobs.map(({ job_name: job }) => ({ metric: 'up', labels: { job, instance: job } }))
@@ -74,7 +74,7 @@ const pay = (url: string, provider_id: string) =>
 const guest = { email: 'guest@example.com', name: 'Guest Example' }
 
 /** Everything that somebody is to be told of happens once. */
-async function makeTrouble({ log, urlOf, scrape }: Awaited<ReturnType<typeof startServices>>) {
+async function causeFailures({ log, urlOf, scrape }: Awaited<ReturnType<typeof startServices>>) {
   const api = urlOf('command-api')
   await pay(api, 'sandbox')
   await pay(api, 'stripe')
@@ -93,7 +93,7 @@ async function makeTrouble({ log, urlOf, scrape }: Awaited<ReturnType<typeof sta
 }
 
 const services = await startServices(t)
-await makeTrouble(services)
+await causeFailures(services)
 const samples = await services.scrape()
 const names = new Set(samples.map(({ metric }) => metric))
 

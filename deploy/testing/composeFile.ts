@@ -54,12 +54,12 @@ export function readCompose(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Compose> {
   const key = JSON.stringify([files, variables])
-  const compose = known.get(key) ?? askCompose(files, variables)
+  const compose = known.get(key) ?? runComposeConfig(files, variables)
   known.set(key, compose)
   return compose
 }
 
-async function askCompose(files: readonly string[], variables: Readonly<Record<string, string>>): Promise<Compose> {
+async function runComposeConfig(files: readonly string[], variables: Readonly<Record<string, string>>): Promise<Compose> {
   const names = ['docker-compose.yml', ...files.map((name) => `docker-compose.${name}.yml`)]
   const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
     cwd: root,

@@ -9,7 +9,7 @@ import { root } from './composeFile.ts'
 const stopTimeoutMs = 30_000
 const healthTimeoutMs = 40_000
 
-export type Command = { readonly words: readonly string[]; readonly env: Readonly<Record<string, string>> }
+export type ContainerCommand = { readonly words: readonly string[]; readonly env: Readonly<Record<string, string>> }
 
 export type Container = {
   start(): Promise<void>
@@ -24,7 +24,7 @@ export type Container = {
 export function createContainer(
   t: Test,
   name: string,
-  command: Command,
+  command: ContainerCommand,
   health?: { readonly words: readonly string[]; readonly port: number },
 ): Container {
   let child: ChildProcess | undefined

@@ -11,7 +11,7 @@ import { freePort } from '@paylog/testing/processes'
 import type { Test } from 'tap'
 import { type Compose, readCompose, root } from './composeFile.ts'
 import { type Container, createContainer } from './container.ts'
-import { edgeEnvironment, environmentOf, type Host, healthCheckOf, portOf, wordsOf } from './hostedParts.ts'
+import { edgeEnvironment, environmentOf, type Host, healthCheckOf, portOf, commandOf } from './hostedParts.ts'
 import { createRoles } from './roles.ts'
 
 const run = promisify(execFile)
@@ -26,7 +26,7 @@ export type Deployment = {
 }
 
 /** @param variables what the operator sets, `WEBHOOKS_ENV_FILE` for example */
-export async function startDeployment(t: Test, variables: Readonly<Record<string, string>> = {}): Promise<Deployment> {
+export async function deploymentHarness(t: Test, variables: Readonly<Record<string, string>> = {}): Promise<Deployment> {
   const compose = await readCompose(['trial'], variables)
   const host = await prepareHost(t, compose)
   const containers = await startContainers(t, compose, host)
@@ -74,7 +74,7 @@ async function startContainers(t: Test, { services }: Compose, host: Host): Prom
       if (ended) throw new Error(`${needed} failed: ${containers[needed]?.output()}`)
     }
     const env = name === 'edge' ? edgeEnvironment(host) : environmentOf(host, name, service)
-    const command = { words: wordsOf(host, name, service), env }
+    const command = { words: commandOf(host, name, service), env }
     const words = healthCheckOf(host, name, service)
     const health = words && { words, port: portOf(host, name) }
     const container = createContainer(t, name, command, health)

@@ -27,7 +27,7 @@ export function environmentOf(
   return {
     PATH: process.env.PATH ?? '',
     ...compileCache,
-    ...Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, onHost(host, value)])),
+    ...Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, withHostAddresses(host, value)])),
     ...('PORT' in environment && { PORT: port }),
     ...('HEALTH_PORT' in environment && { HEALTH_PORT: port }),
     ...('TRUST_PROXY' in environment && { TRUST_PROXY: '127.0.0.1' }),
@@ -35,7 +35,7 @@ export function environmentOf(
 }
 
 /** The same value where nothing has a name, and nobody but this machine is served. */
-function onHost({ ports, directory, reader }: Host, value: string): string {
+function withHostAddresses({ ports, directory, reader }: Host, value: string): string {
   let text = value
   for (const [name, port] of ports) text = text.replaceAll(`//${name}:${innerPortOf(name)}`, `//127.0.0.1:${port}`)
   return text
@@ -61,11 +61,11 @@ export function healthCheckOf(
   return here.map((word, index) => (index === 0 && word === 'node' ? process.execPath : word))
 }
 
-export function wordsOf(host: Host, name: string, { command = [] }: ComposeService): readonly string[] {
+export function commandOf(host: Host, name: string, { command = [] }: ComposeService): readonly string[] {
   const port = String(portOf(host, name))
   if (name === 'redis')
     return [
-      ...command.map((word) => onHost(host, word)),
+      ...command.map((word) => withHostAddresses(host, word)),
       '--port',
       port,
       '--bind',

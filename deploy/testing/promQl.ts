@@ -47,7 +47,7 @@ function fits({ label, operator, value }: Matcher, { labels }: Sample): boolean 
 }
 
 /** The samples of a page in Prometheus' text format. */
-export function readPage(page: string, target: Readonly<Record<'job' | 'instance', string>>): readonly Sample[] {
+export function readMetrics(page: string, target: Readonly<Record<'job' | 'instance', string>>): readonly Sample[] {
   return page.split('\n').flatMap((line) => {
     const { metric, labels = '' } = /^(?<metric>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? /.exec(line)?.groups ?? {}
     if (metric === undefined) return []

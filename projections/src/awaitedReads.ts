@@ -3,13 +3,13 @@
 import type { Pool } from 'pg'
 
 /** The channel on which the names of projections are told that a read waits for. */
-export const awaitedReads = 'awaited_reads'
+export const waitingReadsChannel = 'awaited_reads'
 
 /** Says that reads wait for these projections. Whether anybody hears it is not known. */
-export async function announceWait(db: Pick<Pool, 'query'>, projectionNames: readonly string[]): Promise<void> {
+export async function notifyWaitingReads(db: Pick<Pool, 'query'>, projectionNames: readonly string[]): Promise<void> {
   await db.query({
     name: 'announce wait',
     text: 'select pg_notify($1, name) from unnest($2::text[]) as name',
-    values: [awaitedReads, projectionNames],
+    values: [waitingReadsChannel, projectionNames],
   })
 }

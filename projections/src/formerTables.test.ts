@@ -10,11 +10,11 @@ import { copyRows } from './apply/writers.ts'
 import { readModelMigrations } from './migrate.ts'
 import { payments } from './payments/projection.ts'
 import { projections } from './registry.ts'
-import { indexTable, listTables, makeTable, switchTo } from './tables/tables.ts'
-import { createTestLog, open, user } from './testing/testEvents.ts'
+import { indexTable, listTables, makeTable, promoteTable } from './tables/tables.ts'
+import { createLogFixture, addPaymentTo, user } from './testing/testEvents.ts'
 import { differenceOf, foldedRows, tableRows } from './testing/testRows.ts'
 
-const former = await readFile(new URL('./fixtures/formerTables.sql', import.meta.url), 'utf8')
+const oldTables = await readFile(new URL('./fixtures/formerTables.sql', import.meta.url), 'utf8')
 
 t.test('a database from before tables were numbered keeps its rows and how far they have come', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
@@ -24,9 +24,9 @@ t.test('a database from before tables were numbered keeps its rows and how far t
   await pool.query(`create schema read_models;
     create table read_models.migrations (
       name text primary key, sha256 text not null, applied_at timestamptz not null default now());
-    set search_path to read_models, public; ${former}; reset search_path`)
-  const history = createTestLog()
-  for (const id of ['u1', 'u2', 'u3']) open(history, user(id))
+    set search_path to read_models, public; ${oldTables}; reset search_path`)
+  const history = createLogFixture()
+  for (const id of ['u1', 'u2', 'u3']) addPaymentTo(history, user(id))
   await pool.query("insert into read_models.checkpoints (name) values ('payments@1')")
   const applier = createApplier({ pool, projection: payments, version: 1 })
   await applier.start()
@@ -47,7 +47,7 @@ t.test('a database from before tables were numbered keeps its rows and how far t
   await next.apply(history.batch())
   await indexTable(pool, payments, version)
   const successor = { version, position: history.batch().position, viewPatienceMs: 1_000 }
-  await inTransaction(pool, (client) => switchTo(client, payments, successor))
+  await inTransaction(pool, (client) => promoteTable(client, payments, successor))
   t.same(
     (await listTables(pool, 'payments')).map(({ state }) => state),
     ['retired', 'live'],

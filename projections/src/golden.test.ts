@@ -6,12 +6,12 @@ import type { Change, Projection, Values } from './projection.ts'
 import { projections } from './registry.ts'
 import { readModelDatabase } from './testing/testDatabase.ts'
 
-type Taken = { readonly name: string; readonly event: GoldenSample['event']; readonly change: Change<Values> }
+type AppliedSample = { readonly name: string; readonly event: GoldenSample['event']; readonly change: Change<Values> }
 
 /** The samples that a projection takes: those that begin a row, and those that change one. */
-function takenBy({ changeOf }: Projection): {
-  readonly beginning: readonly Taken[]
-  readonly changing: readonly Taken[]
+function appliedBy({ changeOf }: Projection): {
+  readonly beginning: readonly AppliedSample[]
+  readonly changing: readonly AppliedSample[]
 } {
   const taken = goldenSamples().flatMap(({ name, event }) => {
     const found = changeOf({ ...event, revision: 0n })
@@ -25,7 +25,7 @@ function takenBy({ changeOf }: Projection): {
 
 t.test('every sample changes what its projection has columns for, and those may be changed', async (t) => {
   for (const projection of projections) {
-    const { beginning, changing } = takenBy(projection)
+    const { beginning, changing } = appliedBy(projection)
     const columns = Object.keys(projection.columns).toSorted()
     for (const { name, change } of beginning)
       t.same('insert' in change && Object.keys(change.insert).toSorted(), columns, `${projection.name}: ${name}`)
@@ -39,7 +39,7 @@ t.test('every sample changes what its projection has columns for, and those may 
 t.test('every sample can be written, alone and with all that can follow it', async (t) => {
   const { pool } = await readModelDatabase(t)
   for (const projection of projections) {
-    const { beginning, changing } = takenBy(projection)
+    const { beginning, changing } = appliedBy(projection)
     for (const [index, first] of beginning.entries()) {
       // Samples are of different rows: here they all happen to one.
       const id = `0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`

@@ -11,17 +11,17 @@ export type Lag = {
 }
 
 /** A projector tells it every few seconds; what is this old was told by one that runs no more. */
-export const freshSeconds = 15
+export const maxLagAgeSeconds = 15
 
 /** What was counted in the log after the position of a projection. */
-export type Counted = { readonly events: number; readonly isMore: boolean; readonly since: Date | undefined }
+export type LagCount = { readonly events: number; readonly isMore: boolean; readonly since: Date | undefined }
 
 /**
  * The lag as it was counted.
  * @param now in ms
  * @returns nothing when it is not known: there was more to look through than there was time, and none of it was of interest
  */
-export function lagOf({ events, isMore, since }: Counted, now: number): Lag | undefined {
+export function lagOf({ events, isMore, since }: LagCount, now: number): Lag | undefined {
   if (since === undefined) return isMore ? undefined : { events, isMore, seconds: 0 }
   // Two clocks may differ by a little.
   return { events, isMore, seconds: Math.max((now - since.getTime()) / 1_000, 0) }
@@ -79,7 +79,7 @@ export const projectionMetrics: readonly {
 ]
 
 /** Tells where a projection stands, also that it is not known. */
-export async function tellLag(db: Pick<Pool, 'query'>, projection: string, lag: Lag | undefined): Promise<void> {
+export async function recordLag(db: Pick<Pool, 'query'>, projection: string, lag: Lag | undefined): Promise<void> {
   await db.query({
     name: 'tell lag',
     text: `insert into read_models.lag (projection, events, is_more, seconds) values ($1, $2, $3, $4)
@@ -93,12 +93,12 @@ export async function tellLag(db: Pick<Pool, 'query'>, projection: string, lag: 
  * Asks for the figures on behalf of several who ask at the same moment, such as the checks of one page, once for all of them.
  */
 export function sharedFigures(db: Pick<Pool, 'query'>): () => Promise<ProjectionFigures[]> {
-  let asking: Promise<ProjectionFigures[]> | undefined
+  let pending: Promise<ProjectionFigures[]> | undefined
   return () => {
-    asking ??= projectionFigures(db).finally(() => {
-      asking = undefined
+    pending ??= projectionFigures(db).finally(() => {
+      pending = undefined
     })
-    return asking
+    return pending
   }
 }
 
@@ -113,7 +113,7 @@ export async function projectionFigures(db: Pick<Pool, 'query'>): Promise<Projec
   return rows.map(({ lag_events, lag_is_more, lag_seconds, told_seconds_ago, ...figures }) => ({
     ...figures,
     lag:
-      lag_events === null || lag_seconds === null || (told_seconds_ago ?? 0) > freshSeconds
+      lag_events === null || lag_seconds === null || (told_seconds_ago ?? 0) > maxLagAgeSeconds
         ? undefined
         : { events: Number(lag_events), isMore: lag_is_more, seconds: lag_seconds },
     toldSecondsAgo: told_seconds_ago ?? undefined,

@@ -46,7 +46,7 @@ export type TableSql = {
 export type Projection = {
   readonly name: string
   /** Is raised when the same events make other rows than before, so that those of a table have to be made again. */
-  readonly definition: number
+  readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
   readonly table: TableSql
   readonly columns: Readonly<Record<string, Column>>
@@ -74,7 +74,7 @@ export function defineProjection<Event extends DomainEvent, Row extends Values>(
   const handlers = new Map(Object.entries(definition.on))
   return {
     name,
-    definition: definition.definition,
+    schemaVersion: definition.definition,
     streamPrefixes,
     table,
     columns,

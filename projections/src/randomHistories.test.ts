@@ -9,26 +9,26 @@ import { copyRows } from './apply/writers.ts'
 import type { Projection } from './projection.ts'
 import { projections } from './registry.ts'
 import { makeTable, tableName } from './tables/tables.ts'
-import { forgetCheckpoints } from './testing/testApply.ts'
+import { resetCheckpoints } from './testing/testApply.ts'
 import { readModelDatabase } from './testing/testDatabase.ts'
-import type { TestLog } from './testing/testEvents.ts'
+import type { LogFixture } from './testing/testEvents.ts'
 import { histories } from './testing/testHistories.ts'
 import { differenceOf, foldedRows, tableRows } from './testing/testRows.ts'
 
 const numRuns = cyclesAsked(25)
 
 /** How a log comes: in batches of these sizes, some of which repeat a little, with a runner that dies now and then. */
-const arrival = fc.record({
+const delivery = fc.record({
   sizes: fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 6 }),
   repeated: fc.array(fc.constantFrom(0, 0, 0, 1, 7), { minLength: 1, maxLength: 5 }),
   /** How many batches the next runner goes back, each time one dies; none dies when it is undefined. */
   falls: fc.array(fc.option(fc.nat(4), { freq: 4, nil: undefined }), { minLength: 1, maxLength: 8 }),
 })
-type Arrival = typeof arrival extends fc.Arbitrary<infer A> ? A : never
+type Delivery = typeof delivery extends fc.Arbitrary<infer A> ? A : never
 
 const nth = <Item>(items: readonly Item[], index: number) => items[index % items.length]
 
-async function applyAsItComes(pool: Pool, projection: Projection, log: TestLog, arriving: Arrival): Promise<void> {
+async function applyInWindows(pool: Pool, projection: Projection, log: LogFixture, arriving: Delivery): Promise<void> {
   const ends: number[] = []
   for (let from = 0; from < log.events.length; from = ends.at(-1) ?? 0)
     ends.push(from + (nth(arriving.sizes, ends.length) ?? 1))
@@ -42,14 +42,14 @@ async function applyAsItComes(pool: Pool, projection: Projection, log: TestLog, 
     if (back === undefined) continue
     deaths += 1
     turn = Math.max(turn - back - 1, -1)
-    await putBack(pool, projection, turn < 0 ? undefined : log.batch(0, ends[turn]).position.commit)
+    await resetCheckpoint(pool, projection, turn < 0 ? undefined : log.batch(0, ends[turn]).position.commit)
     applier = createApplier({ pool, projection, version: 1 })
     await applier.start()
   }
 }
 
 /** As if a database had been restored that is older than its rows: a runner begins from there. */
-async function putBack(pool: Pool, projection: Projection, position: bigint | undefined): Promise<void> {
+async function resetCheckpoint(pool: Pool, projection: Projection, position: bigint | undefined): Promise<void> {
   await pool.query('update read_models.checkpoints set commit_position = $2, prepare_position = $2 where name = $1', [
     checkpointName(projection, 1),
     position === undefined ? null : String(position),
@@ -59,7 +59,7 @@ async function putBack(pool: Pool, projection: Projection, position: bigint | un
 async function copyInWindows(
   pool: Pool,
   projection: Projection,
-  log: TestLog,
+  log: LogFixture,
   sizes: readonly number[],
 ): Promise<void> {
   const applier = createApplier({ pool, projection, version: 2, writer: copyRows })
@@ -78,11 +78,11 @@ async function contentOf(pool: Pool, projection: Projection, version: number): P
   return JSON.stringify(rows)
 }
 
-async function problemOf(pool: Pool, log: TestLog, arriving: Arrival): Promise<string | undefined> {
+async function problemOf(pool: Pool, log: LogFixture, arriving: Delivery): Promise<string | undefined> {
   for (const projection of projections) {
     await pool.query(`truncate ${[1, 2].map((version) => `read_models.${tableName(projection, version)}`).join(', ')}`)
-    await forgetCheckpoints(pool)
-    await applyAsItComes(pool, projection, log, arriving)
+    await resetCheckpoints(pool)
+    await applyInWindows(pool, projection, log, arriving)
     await copyInWindows(pool, projection, log, arriving.sizes)
     const expected = foldedRows(projection, log.events)
     const difference = differenceOf(await tableRows(pool, projection, tableName(projection, 1)), expected)
@@ -98,7 +98,7 @@ t.test('every read model is the fold of the log, however it came, and whether it
   const { pool } = await readModelDatabase(t)
   for (const projection of projections) t.equal(await makeTable(pool, projection, 'building'), 2)
   const details = await fc.check(
-    fc.asyncProperty(histories(), arrival, async (log, arriving) => {
+    fc.asyncProperty(histories(), delivery, async (log, arriving) => {
       const problem = await problemOf(pool, log, arriving)
       if (problem !== undefined) throw new Error(problem)
     }),

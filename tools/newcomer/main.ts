@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Block, blocksOf, variablesOf } from './readme.ts'
 import { openShell } from './shell.ts'
-import { beginVisit } from './visit.ts'
+import { createSession } from './visit.ts'
 import { sections } from './walk.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,31 +18,31 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 const port = 8080
 
 if (await isTaken(port)) say(`NOT RUN: the README's commands need port ${port}, on which something listens`)
-else process.exitCode = await walkThrough()
+else process.exitCode = await runReadme()
 
-async function walkThrough(): Promise<number> {
+async function runReadme(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-newcomer-'))
   const clone = join(directory, 'paylog')
   execFileSync('git', ['clone', '--quiet', root, clone])
   const readme = readFileSync(join(clone, 'README.md'), 'utf8')
-  const visit = beginVisit(openShell(clone, environmentOfNewcomer(readme)), say)
+  const session = createSession(openShell(clone, cleanEnvironment(readme)), say)
   try {
     for (const [heading, blocks] of shellByHeading(readme)) {
       say(`## ${heading}`)
       const section = sections[heading]
       if (section === undefined) throw new Error(`Nobody has said what to do with the commands of ${heading}`)
-      await section(blocks, visit)
+      await section(blocks, session)
     }
   } finally {
-    await visit.system?.interrupt()
+    await session.system?.interrupt()
     rmSync(directory, { recursive: true, force: true })
   }
-  const { ran, failed, leftOut } = visit.totals()
+  const { ran, failed, leftOut } = session.totals()
   say(`${ran} commands of the README were run, ${failed} failed, ${leftOut} left out`)
   return failed > 0 || ran === 0 ? 1 : 0
 }
 
-function environmentOfNewcomer(readme: string): NodeJS.ProcessEnv {
+function cleanEnvironment(readme: string): NodeJS.ProcessEnv {
   const ours = variablesOf(readme)
   const isOurs = (name: string) => ours.has(name) || /^(EXTERNAL_)?WEBHOOK/.test(name)
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))

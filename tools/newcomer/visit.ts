@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Running, Shell } from './shell.ts'
 
-const lookMs = 200
-const patienceMs = 300_000
+const pollMs = 200
+const outputTimeoutMs = 300_000
 
-export type Visit = {
+export type Session = {
   readonly shell: Shell
   /** What the tour has made, for the commands that say `<id>`. */
   payment: string
@@ -23,11 +23,11 @@ export type Visit = {
 }
 
 /** @param say is told of every command, in a line, and of what one that failed has printed */
-export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
+export function createSession(shell: Shell, say: (line: string) => void): Session {
   let ran = 0
   let failed = 0
   let leftOut = 0
-  const told = (command: string, fault: string | undefined, output: string) => {
+  const report = (command: string, fault: string | undefined, output: string) => {
     ran += 1
     const [line = '', ...more] = command.split('\n')
     say(`${fault === undefined ? 'ok  ' : 'FAIL'} ${line}${more.length > 0 ? ` … (${more.length + 1} lines)` : ''}`)
@@ -45,7 +45,7 @@ export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
       const missing = shows.filter((text) => !output.includes(text))
       const fault =
         code !== 0 ? `ended with ${code}` : missing.length > 0 ? `does not show ${missing.join(', ')}` : undefined
-      told(command, fault, output)
+      report(command, fault, output)
       return output
     },
     leaveOut(command, why) {
@@ -59,14 +59,14 @@ export function beginVisit(shell: Shell, say: (line: string) => void): Visit {
     },
     async await(command, running, text) {
       const isThere = () => running.output().includes(text)
-      await look(() => isThere() || running.exitCode() !== null)
-      told(command, isThere() ? undefined : `never said ${text}`, running.output())
+      await poll(() => isThere() || running.exitCode() !== null)
+      report(command, isThere() ? undefined : `never said ${text}`, running.output())
     },
     totals: () => ({ ran, failed, leftOut }),
   }
 }
 
-async function look(until: () => boolean): Promise<void> {
-  const latest = Date.now() + patienceMs
-  while (!until() && Date.now() < latest) await sleep(lookMs)
+async function poll(until: () => boolean): Promise<void> {
+  const latest = Date.now() + outputTimeoutMs
+  while (!until() && Date.now() < latest) await sleep(pollMs)
 }

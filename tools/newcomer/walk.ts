@@ -1,8 +1,8 @@
 // What is done with the commands of each section of the README, in its order.
 import { type Block, commandsOf, synopsesOf } from './readme.ts'
-import type { Visit } from './visit.ts'
+import type { Session } from './visit.ts'
 
-type Section = (blocks: readonly Block[], visit: Visit) => Promise<void>
+type Section = (blocks: readonly Block[], visit: Session) => Promise<void>
 
 /** By heading. A section with commands that is not here is a mistake of this table. */
 export const sections: Readonly<Record<string, Section>> = {

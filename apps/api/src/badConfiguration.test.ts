@@ -7,7 +7,7 @@ import { listen } from '@paylog/testing/httpServer'
 import t, { type Test } from 'tap'
 
 /** Runs an app that will not start. */
-async function refusal(t: Test, app: string, env: Readonly<Record<string, string>>) {
+async function startError(t: Test, app: string, env: Readonly<Record<string, string>>) {
   const script = new URL(`../../${app}/src/main.ts`, import.meta.url).pathname
   const child = spawn(process.execPath, [script], {
     env: { ...compileCache, ...env },
@@ -70,7 +70,7 @@ for (const [app, { bad, missing }] of Object.entries(apps)) {
   t.test(
     `${app} does not start with bad variables, and names all of them in one line without their values`,
     async (t) => {
-      const { code, stdout, stderr } = await refusal(t, app, bad)
+      const { code, stdout, stderr } = await startError(t, app, bad)
       t.equal(code, 1)
       t.equal(stdout.split('\n').filter((line) => line.includes('"ready"')).length, 0)
       const [line = '', ...rest] = stderr.split('\n')
@@ -91,12 +91,12 @@ t.test('a port that is in use is told by the variable that names it', async (t) 
     DATABASE_URL: 'postgres://127.0.0.1:1/x',
     EVENTSTORE_URL: 'esdb://127.0.0.1:1',
   }
-  const { code, stderr } = await refusal(t, 'projector', env)
+  const { code, stderr } = await startError(t, 'projector', env)
   t.same([code, stderr], [1, `projector: port ${port} on 127.0.0.1 is in use; set HEALTH_PORT to another one\n`])
 })
 
 t.test('LOG_LEVEL and STOP_TIMEOUT are read before everything else', async (t) => {
-  const { code, stderr } = await refusal(t, 'projector', { LOG_LEVEL: hidden, STOP_TIMEOUT: hidden })
+  const { code, stderr } = await startError(t, 'projector', { LOG_LEVEL: hidden, STOP_TIMEOUT: hidden })
   t.equal(code, 1)
   t.match(stderr, /^projector: Bad configuration: LOG_LEVEL must be [^;]*; STOP_TIMEOUT must be [^;]*\n$/)
   t.notMatch(stderr, hidden)

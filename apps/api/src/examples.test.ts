@@ -8,8 +8,8 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { admin, guest, nobody, refusals } from './testing/describedRefusals.ts'
-import { type Document, isAsDescribed, type Route, routesOf, shown } from './testing/describedRoutes.ts'
+import { admin, guest, nobody, documentedErrors } from './testing/describedRefusals.ts'
+import { type Document, assertAsDocumented, type Route, routesOf, shown } from './testing/describedRoutes.ts'
 import {
   bodiesOf,
   type Caller,
@@ -20,7 +20,7 @@ import {
   type Sent,
   sender,
 } from './testing/describedStory.ts'
-import { nodes } from './testing/roundTrip.ts'
+import { endpointVariables } from './testing/roundTrip.ts'
 
 const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
   startFakeStripe(t),
@@ -33,7 +33,7 @@ const system = await startSystem(t, {
   ...stripe.env,
   ...paypal.env,
   ...authorizeNet.env,
-  ...nodes(endpoint.url, endpoint.url),
+  ...endpointVariables(endpoint.url, endpoint.url),
   RATE_LIMIT_PER_MINUTE: '100000',
   RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: String(anonymousLimit),
@@ -43,7 +43,7 @@ const routes = routesOf(document)
 const send = sender(system.baseUrl)
 
 /** In this order, so that everything is there when it is needed, and removed at last. */
-const story = [
+const scenario = [
   ...['getLiveness', 'getReadiness', 'getMetrics'],
   ...['createProduct', 'updateProduct', 'getProduct', 'listProducts', 'syncProducts'],
   ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
@@ -86,22 +86,22 @@ function signed({ path }: Route, body: string | undefined): Sent {
 
 async function play(t: Test, caller: Caller): Promise<void> {
   const made = new Map<string, string>()
-  for (const each of story.map(route).filter((each) => isFor(each, caller))) {
+  for (const each of scenario.map(route).filter((each) => isFor(each, caller))) {
     const id = made.get(thing(each))
     for (const example of bodiesOf(each)) {
       const request = signed(each, example)
       const sent = { ...request, headers: { ...repeatable(each), ...request.headers } }
       const answer = await send(each, caller, id, sent)
       t.ok(answer.status < 300, `${each.name} by ${caller.name}: ${answer.status} ${shown(answer.body)}`)
-      isAsDescribed(t, each, answer)
+      assertAsDocumented(t, each, answer)
       const itself = idOf(answer)
       if (each.method === 'POST' && itself !== undefined) made.set(thing(each), itself)
       if (!('idempotency-key' in sent.headers)) continue
       const again = await send(each, caller, id, sent)
       t.same([again.status, again.body], [answer.status, answer.body], `${each.name}, repeated`)
-      isAsDescribed(t, each, again)
+      assertAsDocumented(t, each, again)
     }
-    for (const query of queriesOf(each)) isAsDescribed(t, each, await send(each, caller, id, { query }))
+    for (const query of queriesOf(each)) assertAsDocumented(t, each, await send(each, caller, id, { query }))
     if (each.operationId === 'simulateWebhook') made.set('/webhooks/logs', await logged())
   }
 }
@@ -117,7 +117,7 @@ const logged = () =>
   )
 
 t.test('the story tells of every route', async (t) => {
-  t.same(routes.map(({ operationId }) => operationId).sort(), story.toSorted())
+  t.same(routes.map(({ operationId }) => operationId).sort(), scenario.toSorted())
 })
 
 for (const caller of [admin, guest, nobody])
@@ -129,18 +129,18 @@ t.test('a product that is really there is synchronised as described', async (t) 
   for (const provider of ['sandbox', 'stripe', 'authorize-net']) {
     const answer = await send(route('syncProducts'), admin, undefined, { body: body(provider) })
     t.match(answer.body, { data: { successful: 1 } })
-    isAsDescribed(t, route('syncProducts'), answer)
+    assertAsDocumented(t, route('syncProducts'), answer)
   }
 })
 
-for (const { status, code, caller, of, sent } of refusals)
+for (const { status, code, caller, of, sent } of documentedErrors)
   t.test(`what ${caller.name} may not, or not in this way, is refused as described: ${status} ${code}`, async (t) => {
     const concerned = routes.filter(of)
     t.ok(concerned.length > 0)
     for (const each of concerned) {
       const answer = await send(each, caller, undefined, sent(each))
       t.match(answer, { status, body: { success: false, error: { code } } }, each.name)
-      isAsDescribed(t, each, answer)
+      assertAsDocumented(t, each, answer)
     }
   })
 
@@ -154,7 +154,7 @@ t.test('a change of what was changed since is refused as described', async (t) =
     for (const each of changes.map(route)) {
       const answer = await send(each, admin, id, { body: bodiesOf(each)[0], headers: { 'if-match': '"99"' } })
       t.match(answer, { status: 412, body: { error: { code: 'precondition_failed' } } }, each.name)
-      isAsDescribed(t, each, answer)
+      assertAsDocumented(t, each, answer)
     }
   }
 })
@@ -183,7 +183,7 @@ t.test('what a body asks for and cannot be had is refused as described', async (
     for (const round of ['once', 'again']) {
       const answer = await send(each, admin, undefined, { headers, body: JSON.stringify(body) })
       t.match(answer, { status, body: { error: { code } } }, `${operationId}, ${code}, ${round}`)
-      isAsDescribed(t, each, answer)
+      assertAsDocumented(t, each, answer)
     }
   }
 })
@@ -199,7 +199,7 @@ t.test('a key that comes with another request is refused as described', async (t
     await send(each, admin, undefined, { headers, body: bodiesOf(each)[0] })
     const answer = await send(each, admin, undefined, { headers, body: other })
     t.match(answer, { status: 422, body: { error: { code: 'idempotency_key_reused' } } }, each.name)
-    isAsDescribed(t, each, answer)
+    assertAsDocumented(t, each, answer)
   }
 })
 
@@ -208,11 +208,11 @@ t.test('who asks too often is refused as described', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: anonymousLimit }, () => send(each, nobody, undefined, { body: '{}' })),
   )
-  for (const answer of answers) isAsDescribed(t, each, answer)
+  for (const answer of answers) assertAsDocumented(t, each, answer)
   const refused = await send(each, nobody, undefined, { body: '{}' })
   t.match(refused, { status: 429, body: { error: { code: 'rate_limited' } } })
   t.ok(refused.headers.has('retry-after'))
-  isAsDescribed(t, each, refused)
+  assertAsDocumented(t, each, refused)
 })
 
 t.test('without the log, what needs it is refused as described', async (t) => {
@@ -224,9 +224,9 @@ t.test('without the log, what needs it is refused as described', async (t) => {
   for (const [index, each] of asked.entries()) {
     const answer = answers[index]
     t.match(answer, { status: 503, body: { error: { code: 'event_store_unavailable' } } }, each.name)
-    if (answer) isAsDescribed(t, each, answer)
+    if (answer) assertAsDocumented(t, each, answer)
   }
   const readiness = await send(route('getReadiness'), nobody, undefined)
   t.equal(readiness.status, 503)
-  isAsDescribed(t, route('getReadiness'), readiness)
+  assertAsDocumented(t, route('getReadiness'), readiness)
 })

@@ -15,7 +15,7 @@ function route(name: string) {
 }
 const schemaOf = (content: Readonly<Record<string, Content>> = {}): Schema => content['application/json']?.schema ?? {}
 const bodyOf = (name: string) => schemaOf(route(name).requestBody?.content)
-const answerOf = (name: string, status = 200) => schemaOf(route(name).responses[status]?.content)
+const responseOf = (name: string, status = 200) => schemaOf(route(name).responses[status]?.content)
 /** The schema of a field, or of the entries of a list, however deep. */
 const within = (schema: Schema | undefined, ...path: readonly string[]): Schema =>
   path.reduce<Schema>((outer, name) => {
@@ -53,9 +53,9 @@ const methodBody = `payment_method_token string, type string, wallet_type string
 
 t.test('a payment has the fields of the interface, in their types, alone and in a list', async (t) => {
   const one = words(everywhere).concat(words(onlySingle)).sort()
-  t.same(fieldsOf(within(answerOf('GET /payments/{id}'), 'data')), one)
-  t.same(fieldsOf(within(answerOf('POST /payments/intents', 201), 'data')), one)
-  const list = answerOf('GET /payments')
+  t.same(fieldsOf(within(responseOf('GET /payments/{id}'), 'data')), one)
+  t.same(fieldsOf(within(responseOf('POST /payments/intents', 201), 'data')), one)
+  const list = responseOf('GET /payments')
   t.same(fieldsOf(within(list, 'data')), words(everywhere).sort())
   t.notOk(within(list, 'data').required?.includes('payment_method'), 'it comes when it is asked for')
   const statuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled']
@@ -64,13 +64,13 @@ t.test('a payment has the fields of the interface, in their types, alone and in 
 
 t.test('a payment method summary has the fields of the interface, in their types', async (t) => {
   for (const name of ['GET /payments', 'GET /payments/{id}'])
-    t.same(fieldsOf(within(answerOf(name), 'data', 'payment_method')), words(summary).sort(), name)
+    t.same(fieldsOf(within(responseOf(name), 'data', 'payment_method')), words(summary).sort(), name)
 })
 
 t.test('a payment method is created from the fields of the interface, and shows them with its summary', async (t) => {
   const body = bodyOf('POST /payment-methods')
   t.same(fieldsOf(body), [...words(methodBody), 'is_default boolean'].sort())
-  for (const details of [body, within(answerOf('GET /payment-methods/{id}'), 'data')]) {
+  for (const details of [body, within(responseOf('GET /payment-methods/{id}'), 'data')]) {
     t.same(
       fieldsOf(within(details, 'billing_details')),
       words('address object, email string, name string, phone string'),
@@ -85,14 +85,14 @@ t.test('a payment method is created from the fields of the interface, and shows 
   const kept = words(methodBody).filter((field) => !field.startsWith('payment_method_token'))
   const record = [...new Set([...words(summary), ...kept, ...words(added)])].sort()
   for (const name of ['GET /payment-methods', 'GET /payment-methods/{id}', 'PUT /payment-methods/{id}'])
-    t.same(fieldsOf(within(answerOf(name), 'data')), record, name)
+    t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
 })
 
 t.test('a product has the fields of the interface, in their types', async (t) => {
   for (const name of ['GET /admin/products', 'GET /admin/products/{id}', 'PUT /admin/products/{id}']) {
-    t.same(fieldsOf(within(answerOf(name), 'data')), words(product).sort(), name)
+    t.same(fieldsOf(within(responseOf(name), 'data')), words(product).sort(), name)
     const types = ['physical', 'digital', 'service', 'subscription']
-    t.same(within(answerOf(name), 'data', 'product_type').enum, types, name)
+    t.same(within(responseOf(name), 'data', 'product_type').enum, types, name)
   }
 })
 
@@ -102,13 +102,13 @@ t.test('an address is created from the fields of the interface, and shows all of
   t.same(bodyOf('POST /addresses').required, ['address_type'])
   const record = [...words(address), ...words('id string, user_id string, created_at string, updated_at string')].sort()
   for (const name of ['GET /addresses', 'GET /addresses/{id}', 'PUT /addresses/{id}'])
-    t.same(fieldsOf(within(answerOf(name), 'data')), record, name)
+    t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
 })
 
 t.test('a webhook log entry has the fields of the interface, in their types', async (t) => {
-  const list = answerOf('GET /webhooks/logs')
+  const list = responseOf('GET /webhooks/logs')
   t.equal(list.type, 'array')
-  for (const one of [list.items as Schema, within(answerOf('GET /webhooks/logs/{id}'), 'data')]) {
+  for (const one of [list.items as Schema, within(responseOf('GET /webhooks/logs/{id}'), 'data')]) {
     t.same(fieldsOf(one), words(entry).sort())
     t.same(within(one, 'status').enum, ['success', 'failed'])
   }
@@ -183,7 +183,7 @@ t.test('GET /payments has the parameters of the interface, with their limits and
 })
 
 t.test('a list of payments is answered with the meta and the user_context of the interface', async (t) => {
-  const list = answerOf('GET /payments')
+  const list = responseOf('GET /payments')
   t.same(fieldsOf(list), words('data array, meta object, success boolean, user_context object'))
   t.same(
     fieldsOf(within(list, 'meta')),
@@ -198,7 +198,7 @@ t.test('a list of payments is answered with the meta and the user_context of the
 t.test('a setup intent is asked for and answered as the interface says', async (t) => {
   t.same(fieldsOf(bodyOf('POST /payment-methods/setup-intent')), ['provider_id string'])
   t.same(
-    fieldsOf(answerOf('POST /payment-methods/setup-intent', 201)),
+    fieldsOf(responseOf('POST /payment-methods/setup-intent', 201)),
     words('client_secret string, setup_intent_id string, success boolean'),
   )
 })
@@ -216,7 +216,7 @@ t.test('GET /admin/products has the parameters of the interface, with their limi
     orderBy: { type: 'string', default: 'created_at', enum: 'name subtotal_cents created_at updated_at' },
     orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
   })
-  const list = answerOf('GET /admin/products')
+  const list = responseOf('GET /admin/products')
   t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
   t.same(
     fieldsOf(within(list, 'pagination')),
@@ -230,7 +230,7 @@ t.test('a sync is asked for and answered as the interface says', async (t) => {
     words('dryRun boolean, force boolean, product_ids array, provider_id string, updatePrices boolean'),
   )
   t.equal(within(bodyOf('POST /admin/sync/products'), 'product_ids').type, 'string')
-  const data = within(answerOf('POST /admin/sync/products'), 'data')
+  const data = within(responseOf('POST /admin/sync/products'), 'data')
   t.same(fieldsOf(data), words('failed integer, results array, successful integer, summary object, total integer'))
   t.equal(within(data, 'results').type, 'object')
   t.same(fieldsOf(within(data, 'summary')), words('created integer, failed integer, skipped integer, updated integer'))

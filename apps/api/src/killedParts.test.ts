@@ -1,19 +1,19 @@
 // Whichever part is killed under load, everything that was begun is there in the end, once.
 import t from 'tap'
-import { killAndStart, startTold, survives } from './testing/roundTrip.ts'
+import { killAndStart, roundTripHarness, assertSurvivesFault } from './testing/roundTrip.ts'
 
-const told = await startTold(t)
+const harness = await roundTripHarness(t)
 
 for (const part of ['projector', 'embedded-event-store'] as const)
   t.test(`kill -9 of the ${part} under load loses and doubles nothing`, (t) =>
-    survives(t, told, { exactlyOnce: true, dreadful: killAndStart(part) }),
+    assertSurvivesFault(t, harness, { exactlyOnce: true, causeFault: killAndStart(part) }),
   )
 
 // Once only: whoever asks again for a payment that the dead api had under way has to wait until it counts as dead.
 t.test('kill -9 of the api under load loses and doubles nothing', (t) =>
-  survives(t, told, {
+  assertSurvivesFault(t, harness, {
     exactlyOnce: true,
-    async dreadful(system, n) {
+    async causeFault(system, n) {
       if (n === 0) await killAndStart('api')(system)
     },
   }),
@@ -21,5 +21,5 @@ t.test('kill -9 of the api under load loses and doubles nothing', (t) =>
 
 // What it was sending when it died it sends again, under the same id.
 t.test('kill -9 of the worker under load loses no webhook and makes none up', (t) =>
-  survives(t, told, { dreadful: killAndStart('worker') }),
+  assertSurvivesFault(t, harness, { causeFault: killAndStart('worker') }),
 )

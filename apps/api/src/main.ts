@@ -1,6 +1,6 @@
 // One base URL for both sides: the write side and the read side on one Fastify, with one OpenAPI document.
 // biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
-import { commandVariables, loadWithNodes } from '@paylog/command-routes/config'
+import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
 import { wireCommandApi } from '@paylog/command-routes/wiring'
 import { queryVariables } from '@paylog/query-routes/config'
 import { wireQueryApi } from '@paylog/query-routes/wiring'
@@ -10,18 +10,18 @@ import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
 import { openApi } from './openApi.ts'
-import { rememberPositions } from './rememberPositions.ts'
+import { readYourWrites } from './rememberPositions.ts'
 
 const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables })
 
 runApp('api', async ({ log, lifecycle }) => {
-  const config = loadWithNodes(Config, process.env)
+  const config = loadWithEndpoints(Config, process.env)
   const health = createHealth()
   const metrics = createMetrics()
   const command = await wireCommandApi(config, { lifecycle, health, metrics })
   const query = wireQueryApi(config, { log, lifecycle, health, metrics })
   const url = await serveApi(config, { log, lifecycle, health, metrics, describe: openApi }, async (http) => {
-    rememberPositions(http)
+    readYourWrites(http)
     await http.register(command)
     await http.register(query)
   })

@@ -1,6 +1,6 @@
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
-import { type Document, examplesOf, misfits, routesOf } from './testing/describedRoutes.ts'
+import { type Document, examplesOf, schemaErrors, routesOf } from './testing/describedRoutes.ts'
 
 // Nothing behind the api is asked for its documentation.
 const env = {
@@ -27,7 +27,7 @@ t.test('every example is what its schema asks for, and has no other field', (t) 
         const examples = examplesOf(each)
         t.ok(examples.length > 0, `${name}, ${where} has an example`)
         for (const example of examples)
-          t.same(misfits(each.schema, example), [], `${name}, ${where}: ${JSON.stringify(example)}`)
+          t.same(schemaErrors(each.schema, example), [], `${name}, ${where}: ${JSON.stringify(example)}`)
       }
     }
   }
@@ -40,7 +40,7 @@ t.test('a field that is not described is noticed, in whatever depth', (t) => {
   const text = JSON.stringify(described && examplesOf(described)[0])
   for (const place of ['{"success"', '"data":[{', '"user_context":{']) {
     const more = JSON.parse(text.replace(place, place.endsWith('{') ? `${place}"more":1,` : `{"more":1,"success"`))
-    t.equal(described && misfits(described.schema, more).length > 0, true, place)
+    t.equal(described && schemaErrors(described.schema, more).length > 0, true, place)
   }
   t.end()
 })

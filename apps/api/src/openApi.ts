@@ -15,7 +15,7 @@ const contentSecurityPolicy = {
   'frame-ancestors': ["'none'"],
 }
 
-const description = [
+const apiDescription = [
   'Payments recorded as events. Bodies and answers are JSON.',
   'An answer about one thing is `{"success": true, "data": {…}}`, and a list has its page beside `data`. Two routes answer otherwise: `GET /webhooks/logs` is the bare array of entries, and a setup intent has its fields beside `success`.',
   'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Programs decide by `code`. A request whose headers are too large (431), which is not sent in time (408), or which is no HTTP is answered in the same form on its way in.',
@@ -23,7 +23,7 @@ const description = [
   'Requests may be limited per credential, and payments without a credential per address: `RateLimit-*` tell what is left.',
 ].join('\n\n')
 
-const tags = [
+const apiTags = [
   { name: 'payments', description: 'Opening payments and following them' },
   { name: 'payment methods', description: 'Methods that owners keep to pay with again' },
   { name: 'addresses', description: 'Billing and shipping addresses of owners' },
@@ -38,9 +38,9 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Paylog', version: '0.1.0', description },
+      info: { title: 'Paylog', version: '0.1.0', description: apiDescription },
       servers: [{ url: '/', description: 'Where this document comes from' }],
-      tags,
+      tags: apiTags,
       components: { securitySchemes, headers: commonHeaders },
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),

@@ -59,16 +59,16 @@ function complete(operation: Operation, method: string, shared: Record<string, R
   delete operation['x-optional-body']
   if (body) operation.requestBody = { required: true, ...body }
   if (isOptional && operation.requestBody) operation.requestBody = { ...operation.requestBody, required: false }
-  if (parameters) offer(operation, parameters)
+  if (parameters) removeUnusedParameters(operation, parameters)
   for (const answer of Object.values(operation.responses))
     if ('description' in answer) answer.headers = { ...answer.headers, ...(operation.security ? ofCounted : ofEvery) }
   for (const [status, codes] of byStatus([...codesOfAll(operation, method), ...(own?.codes ?? [])])) {
     const headers = own?.headers[status]
-    operation.responses[status] = headers ? refusal(status, codes, headers) : reference(shared, status, codes)
+    operation.responses[status] = headers ? errorResponse(status, codes, headers) : reference(shared, status, codes)
   }
 }
 
-function offer(operation: Operation, parameters: readonly { readonly schema?: object }[]): void {
+function removeUnusedParameters(operation: Operation, parameters: readonly { readonly schema?: object }[]): void {
   const offered = parameters.filter(({ schema }) => !(schema && 'x-unused' in schema))
   if (offered.length > 0) operation.parameters = offered
   else delete operation.parameters
@@ -100,12 +100,12 @@ const errorCodes = Object.keys(errorStatus).filter((code): code is ErrorCode => 
 /** Most routes are refused alike, so that what they answer is written once. */
 function reference(shared: Record<string, Response>, status: number, codes: readonly ErrorCode[]) {
   const name = codes.join('.')
-  shared[name] ??= refusal(status, codes)
+  shared[name] ??= errorResponse(status, codes)
   return { $ref: `#/components/responses/${name}` }
 }
 
 /** @param headers of the route's own, as schemas */
-function refusal(status: number, codes: readonly ErrorCode[], headers: object = {}): Response {
+function errorResponse(status: number, codes: readonly ErrorCode[], headers: object = {}): Response {
   const isForLater = status === errorStatus.rate_limited || status === errorStatus.service_unavailable
   return {
     description: codes.map((code) => (codes.length === 1 ? '' : `\`${code}\`: `) + explanationOf(code)).join(' '),

@@ -3,13 +3,13 @@ import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import { ErrorAnswer } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 
-type Told = { readonly why: string; readonly message: string; readonly details?: object }
+type ErrorExplanation = { readonly why: string; readonly message: string; readonly details?: object }
 
 const id = '018f0000-0000-7000-8000-000000000001'
 const field = (name: string, message: string) => ({ fields: [{ field: name, message }] })
 
 /** `why` is for who reads the document; `message` and `details` are as they are answered. */
-const told: Readonly<Record<ErrorCode, Told>> = {
+const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   invalid_request: {
     why: 'The request is malformed. `details.fields` names what is wrong, as far as it is known.',
     message: 'The body is invalid: currency is required',
@@ -118,7 +118,7 @@ const told: Readonly<Record<ErrorCode, Told>> = {
   },
 }
 
-export const explanationOf = (code: ErrorCode): string => told[code].why
+export const explanationOf = (code: ErrorCode): string => errorExplanations[code].why
 
 /** The schema of an error answer with one of these codes. */
 export function errorSchema(codes: readonly ErrorCode[]) {
@@ -131,7 +131,7 @@ export function errorSchema(codes: readonly ErrorCode[]) {
 export function errorExamples(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     codes.map((code) => {
-      const { message, details } = told[code]
+      const { message, details } = errorExplanations[code]
       const error = { code, message, ...(details && { details }), request_id: '018f0000-0000-7000-8000-0000000000aa' }
       return [code, { summary: `${errorStatus[code]} ${code}`, value: { success: false, error } }]
     }),

@@ -2,7 +2,7 @@
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { type App, type Replica, startReplica, startSurroundings } from './testing/replicas.ts'
+import { type App, type Replica, startReplica, startReplicaBackends } from './testing/replicas.ts'
 
 /** The page waits two seconds for a dependency; the rest is for a machine that has much to do. */
 const patienceMs = 2_000 + 2_000
@@ -16,7 +16,7 @@ async function behindProxy(url: string) {
   return { proxy, url: server.href.replace(/\/$/, '') }
 }
 
-const around = await startSurroundings(t)
+const around = await startReplicaBackends(t)
 const { environment, log } = around
 const postgres = await behindProxy(environment.DATABASE_URL)
 const identity = await behindProxy(environment.AUTH_URL)

@@ -1,10 +1,10 @@
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
-import { rememberPositions } from './rememberPositions.ts'
+import { readYourWrites } from './rememberPositions.ts'
 
 const app = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-rememberPositions(app)
+readYourWrites(app)
 let position = 0
 app.post('/write', async (_request, reply) => reply.header('x-event-position', String(position)).send({}))
 app.get('/read', async (request) => ({ after: request.headers['x-read-after'] ?? null }))

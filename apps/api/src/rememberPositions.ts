@@ -9,7 +9,7 @@ const maxCallers = 10_000
  * Remembers the position of each credential's last write and asks the reads of the same credential to wait for it. A
  * header that the client sends itself is left alone.
  */
-export function rememberPositions(app: FastifyInstance): void {
+export function readYourWrites(app: FastifyInstance): void {
   const positions = new Map<string, string>()
 
   app.addHook('onRequest', async (request) => {

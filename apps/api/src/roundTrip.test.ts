@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { killAndStart, startTold, survives, tellsEverybody } from './testing/roundTrip.ts'
+import { killAndStart, roundTripHarness, assertSurvivesFault, assertWebhooksDelivered } from './testing/roundTrip.ts'
 
-const told = await startTold(t)
+const harness = await roundTripHarness(t)
 
 t.test('a payment goes from the request to the log, the read model and the endpoints', async (t) => {
-  await tellsEverybody(t, told)
+  await assertWebhooksDelivered(t, harness)
   const page = async (path: string) => {
-    const response = await fetch(`${told.system.baseUrl}${path}`)
+    const response = await fetch(`${harness.system.baseUrl}${path}`)
     t.equal(response.status, 200, path)
     return response.text()
   }
@@ -25,11 +25,11 @@ else
   t.test('with Redis as the queue', async (t) => {
     // Other files test on the same server at the same time, and do not want to be emptied.
     const ownDatabase = new URL('/1', redisUrl).href
-    const told = await startTold(t, { REDIS_URL: ownDatabase })
-    t.test('a payment goes all the way as well', (t) => tellsEverybody(t, told))
+    const told = await roundTripHarness(t, { REDIS_URL: ownDatabase })
+    t.test('a payment goes all the way as well', (t) => assertWebhooksDelivered(t, told))
     t.test('an emptied Redis and a killed worker lose no webhook and make none up', (t) =>
-      survives(t, told, {
-        async dreadful(system, n) {
+      assertSurvivesFault(t, told, {
+        async causeFault(system, n) {
           const redis = new Redis(ownDatabase)
           await redis.flushdb()
           redis.disconnect()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { complaintsIn, paymentsOnLog, startReplica, startSurroundings } from './testing/replicas.ts'
+import { warningsIn, paymentsOnLog, startReplica, startReplicaBackends } from './testing/replicas.ts'
 
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 /** For an endpoint or a provider that does not answer. */
@@ -20,7 +20,7 @@ const endpoint = await createEndpoint(t, (response) => {
   response.end('ok')
 })
 let isEndpointStuck = false
-const around = await startSurroundings(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+const around = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
 const { stripe, store, log } = around
 
 function pay(baseUrl: string, key?: string): Promise<Response> {
@@ -34,7 +34,7 @@ const idOf = async (response: Response) => ((await response.json()) as { data: {
 const made: string[] = []
 
 /** Clients of one process that ask until it does not take their connection any more. @returns the answers that were bad */
-async function askUntilGone(act: () => Promise<Response>, answered: (response: Response) => Promise<boolean>) {
+async function requestUntilStopped(act: () => Promise<Response>, answered: (response: Response) => Promise<boolean>) {
   const bad: string[] = []
   await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -51,7 +51,7 @@ async function askUntilGone(act: () => Promise<Response>, answered: (response: R
 t.test('a api that stops under load answers all that it took, and nothing is lost or doubled', async (t) => {
   stripe.faults.always({ kind: 'slow', ms: 100 })
   const api = await startReplica(t, around, 'api')
-  const paying = askUntilGone(
+  const paying = requestUntilStopped(
     () => pay(api.baseUrl),
     async (response) => {
       if (response.status !== 201) return false
@@ -59,14 +59,14 @@ t.test('a api that stops under load answers all that it took, and nothing is los
       return true
     },
   )
-  const reading = askUntilGone(
+  const reading = requestUntilStopped(
     () => fetch(`${api.baseUrl}/payments?limit=5`, { headers }),
     async (response) => response.status === 200 && (await response.text()).includes('"success":true'),
   )
   await waitFor(() => made.length > 20, { what: 'load', timeoutMs: 20_000 })
   await api.process().stop()
   t.strictSame(await api.process().exited, { code: 0, signal: null })
-  t.strictSame(complaintsIn(api.process().output()), [])
+  t.strictSame(warningsIn(api.process().output()), [])
   t.strictSame(await paying, [], 'no payment got another answer than that it is made')
   t.strictSame(await reading, [])
   const payments = await paymentsOnLog(store)
@@ -90,7 +90,7 @@ t.test('a provider that does not answer keeps no command-api from ending, which 
   await api.process().stop()
   t.strictSame(await api.process().exited, { code: 1, signal: null })
   t.equal(await asked, 'cut off')
-  const told = toldIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
+  const told = receivedIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
   t.match(told, { level: 'error', left: [{ name: 'http', under_way: 1, such_as: [/^POST \/payments\/intents /] }] })
   stripe.faults.always(undefined)
 })
@@ -102,7 +102,7 @@ t.test('a worker tells of everything, and an endpoint that does not answer does 
   await waitFor(() => endpoint.received.length >= before, { what: 'the webhooks', timeoutMs: 20_000 })
   await first.process().stop()
   t.strictSame(await first.process().exited, { code: 0, signal: null })
-  t.strictSame(complaintsIn(first.process().output()), [])
+  t.strictSame(warningsIn(first.process().output()), [])
   t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'once')
 
   isEndpointStuck = true
@@ -116,7 +116,7 @@ t.test('a worker tells of everything, and an endpoint that does not answer does 
   const { id } = await waitFor(() => tellingLast()[0], { what: 'the webhook that is not answered' })
   await stuck.process().stop()
   t.strictSame(await stuck.process().exited, { code: 1, signal: null })
-  const complaint = toldIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
+  const complaint = receivedIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
   t.match(complaint, { level: 'error', part: 'workers', err: { message: new RegExp(`node 1, delivery ${id}`) } })
 
   isEndpointStuck = false
@@ -143,7 +143,7 @@ t.test('a projector that stops ends its transaction, and who stands by takes ove
   t.ok(tookMs < 12_000, 'not only when a session has timed out')
   await stopped
   t.strictSame(await first.process().exited, { code: 0, signal: null })
-  t.strictSame(complaintsIn(first.process().output()), [])
+  t.strictSame(warningsIn(first.process().output()), [])
   const all = [...some, ...(await more)]
   await waitFor(
     async () => {
@@ -184,7 +184,7 @@ t.test('an event store that stops under load has all that it acknowledged, once'
   for (const id of answered) t.strictSame(payments.get(id), ['PaymentInitiated', 'ProviderIntentCreated'], id)
 })
 
-function toldIn(output: string): Told[] {
+function receivedIn(output: string): Told[] {
   return output
     .split('\n')
     .filter((line) => line.startsWith('{'))

@@ -21,7 +21,7 @@ const tracing = ({ endpoint }: TraceCollector) => ({
   OTEL_BSP_SCHEDULE_DELAY: '100',
 })
 
-const nodeAt = (url: string) => ({
+const endpointAt = (url: string) => ({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: `${url}?key=${secret}`,
   WEBHOOK_1_RETRY_SCHEDULE: '2s',
@@ -40,7 +40,7 @@ function paths(spans: readonly CollectedSpan[]): string[] {
 
 t.test('a payment is one trace, from the request to the webhook that arrived at the second attempt', async (t) => {
   const [collector, endpoint] = await Promise.all([startTraceCollector(t), failingOnce(t)])
-  const system = await startSystem(t, { ...tracing(collector), ...nodeAt(endpoint.url) })
+  const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url) })
   const response = await fetch(`${system.baseUrl}/payments/intents?session_id=${secret}`, {
     method: 'POST',
     headers: {
@@ -129,7 +129,7 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
 
 t.test('switched off, nothing is sent, and no event tells of a trace', async (t) => {
   const [collector, endpoint] = await Promise.all([startTraceCollector(t), createEndpoint(t)])
-  const system = await startSystem(t, { ...tracing(collector), ...nodeAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
+  const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
   const { id, provider_intent_id } = await client(system).open()
   await waitFor(() => endpoint.received.length === 1, { what: 'the webhook' })
   const store = createEventStore({ connectionString: system.eventStoreUrl })

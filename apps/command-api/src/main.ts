@@ -1,7 +1,7 @@
 // The write side as a process of its own.
 // biome-ignore-all lint/style/noProcessEnv: the webhook nodes have no fixed list of variables, so all of them are handed over.
 
-import { commandVariables, loadWithNodes } from '@paylog/command-routes/config'
+import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
 import { wireCommandApi } from '@paylog/command-routes/wiring'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
@@ -12,7 +12,7 @@ import { Type } from 'typebox'
 const Config = Type.Object({ ...apiVariables, ...commandVariables })
 
 runApp('command-api', async ({ log, lifecycle }) => {
-  const config = loadWithNodes(Config, process.env)
+  const config = loadWithEndpoints(Config, process.env)
   const health = createHealth()
   const metrics = createMetrics()
   const api = await wireCommandApi(config, { lifecycle, health, metrics })

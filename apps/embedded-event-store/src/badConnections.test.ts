@@ -6,7 +6,7 @@ import { jsonEvent } from '@eventstore/db-client'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { startNodeProcess } from './testing/nodeProcess.ts'
+import { startServerProcess } from './testing/nodeProcess.ts'
 import { connectAlone, frame, methods } from './testing/rawBytes.ts'
 import { openRead, readRequest } from './testing/rawReads.ts'
 import { batchRequest } from './testing/rawStreams.ts'
@@ -18,7 +18,7 @@ const manyAppends = 20_000
 const resetCalls = 5_000
 const patienceMs = 3_000
 
-const node = await startNodeProcess(t)
+const node = await startServerProcess(t)
 
 async function stillServes(t: Test): Promise<void> {
   t.ok((await node.client.appendToStream('others', jsonEvent({ type: 'T', data: {} }))).success)

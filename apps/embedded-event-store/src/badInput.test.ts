@@ -6,7 +6,7 @@ import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_p
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { streamIdentifier } from './protocol/identifiers.ts'
-import { startNodeProcess } from './testing/nodeProcess.ts'
+import { startServerProcess } from './testing/nodeProcess.ts'
 import { callWithBytes, connectBare, frame, methods, post } from './testing/rawBytes.ts'
 import { unaryMessage } from './testing/rawMessages.ts'
 import { readRequest } from './testing/rawReads.ts'
@@ -18,7 +18,7 @@ const callsAtOnce = 25
 
 const bytesOf = (message: { serializeBinary(): Uint8Array }): Buffer => Buffer.from(message.serializeBinary())
 
-const node = await startNodeProcess(t)
+const node = await startServerProcess(t)
 const client = connectBare(t, node.port)
 const raw = connectRaw(t, node.port)
 

@@ -11,14 +11,14 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t, { type Test } from 'tap'
 import { loadSettings } from './commandLine.ts'
-import { startNode } from './node.ts'
+import { startEmbeddedEventStore } from './node.ts'
 import { numbered } from './testing/nodeUnderTest.ts'
 
 const headerOf = (credential: string) => `Basic ${Buffer.from(credential).toString('base64')}`
 
 async function startGuardedNode(t: Test): Promise<number> {
   const { databaseUrl } = await createTestDatabase(t)
-  const node = await startNode({
+  const node = await startEmbeddedEventStore({
     host: '127.0.0.1',
     port: 0,
     databaseUrl,

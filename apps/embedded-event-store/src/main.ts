@@ -4,7 +4,7 @@ import { variableOfFile } from '@paylog/config/environment'
 import { isDatabaseAway } from '@paylog/runtime/postgres/databaseFailure'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'
-import { startNode } from './node.ts'
+import { startEmbeddedEventStore } from './node.ts'
 
 const name = 'embedded-event-store'
 const exitUsage = 2
@@ -37,7 +37,7 @@ function run(given: Readonly<Record<string, string>>): void {
   setLogVerbosity(logVerbosity.NONE)
   runApp(name, async ({ log, lifecycle }) => {
     const settings = loadSettings(environment, given)
-    const node = await startNode({
+    const node = await startEmbeddedEventStore({
       host: settings.HOST,
       port: settings.PORT,
       databaseUrl: settings.DATABASE_URL,

@@ -7,10 +7,10 @@ import { createTestDatabase } from '@paylog/testing/postgres'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { startNode } from './node.ts'
+import { startEmbeddedEventStore } from './node.ts'
 import { startPrivatePostgres } from './testing/durability/privatePostgres.ts'
-import { answerInTime } from './testing/durability/sending.ts'
-import { holdCommits } from './testing/heldCommits.ts'
+import { responseInTime } from './testing/durability/sending.ts'
+import { blockCommits } from './testing/heldCommits.ts'
 import { connect } from './testing/nodeUnderTest.ts'
 import { connectAlone } from './testing/rawBytes.ts'
 import { readRequest } from './testing/rawReads.ts'
@@ -33,7 +33,7 @@ function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
           expectedRevision: NO_STREAM,
         })
         // The client may never answer an append of the outage: that one is given up. Only answers count.
-        await answerInTime(append)
+        await responseInTime(append)
           .then(() => acknowledged.push(id))
           .catch(() => new Promise((resolve) => setTimeout(resolve, 20)))
       }
@@ -52,7 +52,7 @@ function startLoad(t: Test, client: EventStoreDBClient, writers: number) {
 async function startNodeToStop(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
   const fail = (error: unknown) => t.fail('the node gave up', { error })
-  const node = await startNode({ host: '127.0.0.1', port: 0, databaseUrl, log, fail })
+  const node = await startEmbeddedEventStore({ host: '127.0.0.1', port: 0, databaseUrl, log, fail })
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= node.stop()
@@ -99,7 +99,7 @@ t.test('SIGTERM ends the node at once and without a failure, with subscriptions 
 
 t.test('an append that waits for its commit when the node is stopped is still written and answered', async (t) => {
   const node = await startNodeToStop(t)
-  const commits = await holdCommits(t, node.databaseUrl)
+  const commits = await blockCommits(t, node.databaseUrl)
   const appending = connect(t, node.port).appendToStream('waiting', jsonEvent({ type: 'Waiting', data: {} }))
   await commits.untilOneWaits()
   const stopping = node.stop()

@@ -27,7 +27,7 @@ export type EmbeddedEventStore = {
  *   `user:password`, and without any everybody is let in; `fail` is called when this node can never be right again
  * @throws WriterLockedError when another node runs on this database; the database's or the port's error
  */
-export async function startNode(options: {
+export async function startEmbeddedEventStore(options: {
   readonly host: string
   readonly port: number
   readonly databaseUrl: string

@@ -9,11 +9,11 @@ import { credentials } from '@grpc/grpc-js'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
-import { startNode } from './node.ts'
-import { numbered, startNodeUnderTest } from './testing/nodeUnderTest.ts'
+import { startEmbeddedEventStore } from './node.ts'
+import { numbered, startServerHarness } from './testing/nodeUnderTest.ts'
 import { batchRequest, connectRaw } from './testing/rawStreams.ts'
 
-const { node } = await startNodeUnderTest(t)
+const { node } = await startServerHarness(t)
 const log = createLog({ app: 'embedded-event-store', level: 'silent' })
 
 /** More than Node's own limit: a thousand at once, and 33 more every second. */
@@ -65,6 +65,6 @@ t.test('a client with several addresses finds the node by gossip', async (t) => 
 t.test('an address that is not of this machine is refused by its name', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   // Of the addresses for documentation, so no machine's own.
-  const start = startNode({ host: '192.0.2.1', port: 0, databaseUrl, log, fail: (error) => t.fail(String(error)) })
+  const start = startEmbeddedEventStore({ host: '192.0.2.1', port: 0, databaseUrl, log, fail: (error) => t.fail(String(error)) })
   await t.rejects(start, { message: /^cannot listen on 192\.0\.2\.1:0: listen EADDRNOTAVAIL[^[\]\n]*$/ })
 })

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
-import { banner, type Started } from './banner.ts'
+import { banner, type BannerOptions } from './banner.ts'
 
-const started: Started = {
+const started: BannerOptions = {
   runtime: { pid: 1, started_at: '', base_url: 'http://127.0.0.1:8080', environment: {}, parts: [] },
   directory: '/paylog/.data',
   directoryIsDefault: true,

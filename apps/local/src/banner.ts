@@ -4,7 +4,7 @@ import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
 import { isLoopback } from './demoAccess.ts'
 
-export type Started = {
+export type BannerOptions = {
   readonly runtime: Runtime
   readonly directory: string
   /** Programs beside the system look there when they are told nothing. */
@@ -17,7 +17,7 @@ export type Started = {
 }
 
 /** Its commands work when they are pasted into another terminal, in the directory of the project. */
-export function banner(options: Started): string {
+export function banner(options: BannerOptions): string {
   const { base_url, parts } = options.runtime
   return [
     '',
@@ -41,7 +41,7 @@ export function banner(options: Started): string {
 }
 
 /** What to paste, and what it does. */
-function firstSteps(options: Started): (readonly [what: string, command: string])[] {
+function firstSteps(options: BannerOptions): (readonly [what: string, command: string])[] {
   const { base_url } = options.runtime
   const session = options.demoIdentity ? (demoSessions[0]?.session_id ?? '') : 'YOUR_SESSION'
   const guest = demoGuestTokens[0]

@@ -40,7 +40,7 @@ export function startChild(options: {
     stdio: ['ignore', log.descriptor, log.descriptor, 'ipc'],
   })
   const exited = whenExited(child)
-  const ready = whenReady(child, exited, () => `${name}: ${log.lastComplaint() ?? 'ended without a word'}`)
+  const ready = whenReady(child, exited, () => `${name}: ${log.lastWarning() ?? 'ended without a word'}`)
   // Whoever starts a child may learn of its end by `exited` alone.
   ready.catch(() => undefined)
   return {

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 /** At this size a file moves to `<name>.log.1`, replacing the one before: a part's logs stay below about twice this. */
 const maxFileBytes = 10 * 1024 * 1024
-const lookMs = 200
+const pollMs = 200
 /** A line longer than this is not looked at. */
 const windowBytes = 256 * 1024
 /** A part that repeats itself is shown once in this time. */
@@ -19,7 +19,7 @@ export type ChildLog = {
    */
   readonly descriptor: number
   /** The last thing that the child complained about, up to now. */
-  lastComplaint(): string | undefined
+  lastWarning(): string | undefined
   close(): void
 }
 
@@ -38,8 +38,8 @@ export function createChildLog(options: {
   let lastShownAt = Number.NEGATIVE_INFINITY
   let limitBytes = maxFileBytes
 
-  function notice(line: string): void {
-    const complaint = complaintOf(name, line)
+  function showWarning(line: string): void {
+    const complaint = warningOf(name, line)
     if (complaint === undefined) return
     const now = performance.now()
     if (complaint !== last || now - lastShownAt > repeatMs) {
@@ -50,11 +50,11 @@ export function createChildLog(options: {
   }
 
   /** Reads what was written since the last look, up to the last whole line. */
-  function look(): void {
+  function readNew(): void {
     for (;;) {
       const length = readSync(descriptor, window, 0, windowBytes, offset)
       const end = window.subarray(0, length).lastIndexOf('\n')
-      if (end >= 0) for (const line of window.toString('utf8', 0, end).split('\n')) notice(line)
+      if (end >= 0) for (const line of window.toString('utf8', 0, end).split('\n')) showWarning(line)
       offset += end >= 0 ? end + 1 : length === windowBytes ? length : 0
       if (length < windowBytes) return
     }
@@ -75,19 +75,19 @@ export function createChildLog(options: {
   }
 
   const looking = setInterval(() => {
-    look()
+    readNew()
     keepSmall()
-  }, lookMs)
+  }, pollMs)
 
   return {
     descriptor,
-    lastComplaint() {
-      look()
+    lastWarning() {
+      readNew()
       return last
     },
     close() {
       clearInterval(looking)
-      look()
+      readNew()
       closeSync(descriptor)
     },
   }
@@ -100,7 +100,7 @@ const stackLine = /^\s+at |^Node\.js v|^\s*$|^\s*\^|^[{}]/
  * The message of a log line at warning level or above; or a line that was not logged, which is why an app does not start
  * or what Node says about a crash, without the stack.
  */
-function complaintOf(name: string, line: string): string | undefined {
+function warningOf(name: string, line: string): string | undefined {
   const level = logLine.exec(line)?.[1]
   if (level !== undefined) return /warn|error|fatal/.test(level) ? messageOf(line).slice(0, shownLength) : undefined
   return stackLine.test(line) ? undefined : line.trim().replace(`${name}: `, '').slice(0, shownLength)

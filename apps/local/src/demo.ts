@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { request } from 'undici'
-import { tellStory } from './demo/story.ts'
+import { runDemoSteps } from './demo/story.ts'
 import { openWebhookEndpoint } from './demo/webhookEndpoint.ts'
 import { createPrivateSystem } from './privateSystem.ts'
 import { StartError } from './startError.ts'
@@ -37,7 +37,7 @@ async function run(): Promise<void> {
   say(`   ${parts.map(({ name }) => name).join(', ')}.`)
   const store = createEventStore({ connectionString: told.EVENTSTORE_URL ?? '' })
   undo.push(() => store.close())
-  await tellStory({ say, baseUrl: base_url, store, sandboxSecret: told.SANDBOX_WEBHOOK_SECRET ?? '', endpoint })
+  await runDemoSteps({ say, baseUrl: base_url, store, sandboxSecret: told.SANDBOX_WEBHOOK_SECRET ?? '', endpoint })
 }
 
 /** Once, whoever asks first; a Ctrl-C during it waits for the same end. */

@@ -8,13 +8,13 @@ import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { allThere, idOf, pay } from './testing/payments.ts'
+import { waitForPayments, idOf, pay } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 const diskBytes = 256 * 1024 * 1024
 /** After there is space again. */
 const recoveryMs = 30_000
-const refusal = { status: 503, success: false, code: 'event_store_unavailable' }
+const skipReason = { status: 503, success: false, code: 'event_store_unavailable' }
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
 const reason = 'a full disk: needs root on Linux, who may mount one'
 if (!canMount) t.comment(`NOT TESTED: ${reason}`)
@@ -58,7 +58,7 @@ t.test(
         if (answer.status === 201) acknowledged.push(idOf(answer))
         else {
           const { success, error } = JSON.parse(answer.body)
-          t.match({ status: answer.status, success, code: error?.code }, refusal)
+          t.match({ status: answer.status, success, code: error?.code }, skipReason)
         }
         return (answer.status === 201) === isTaken
       }
@@ -82,7 +82,7 @@ t.test(
     })
     free()
     await payUntil(true, 'a payment after there is space again')
-    await allThere(baseUrl, acknowledged)
+    await waitForPayments(baseUrl, acknowledged)
     await waitFor(() => system.output().includes('there is space again'), { what: 'the word of it' })
     t.equal(system.output().match(/disk: /g)?.length, 2, 'each is said once')
     await waitFor(() => readRuntime(env.DATA_DIR)?.parts.every(({ pid }) => isAlive(pid)), {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createChildLog } from './childLog.ts'
-import { runOnce, startPart } from './part.ts'
+import { runOnce, startService } from './part.ts'
 
 /** A part whose program is the given text. */
-function partOf(t: Test, program: string) {
+function serviceOf(t: Test, program: string) {
   const directory = t.testdir({ 'program.js': program })
   const said: string[] = []
   const terminal = { say: (text: string) => void said.push(text) }
@@ -19,16 +19,16 @@ function partOf(t: Test, program: string) {
 const stays = "process.send({ type: 'ready', port: 7 }); setInterval(() => undefined, 1000)"
 
 t.test('a part that ends before it is ready says why', async (t) => {
-  const { options } = partOf(t, "console.error('sample: PORT is required'); process.exit(1)")
-  const part = startPart({ ...options, onRestart: () => t.fail('is not repeated') })
+  const { options } = serviceOf(t, "console.error('sample: PORT is required'); process.exit(1)")
+  const part = startService({ ...options, onRestart: () => t.fail('is not repeated') })
   await t.rejects(part.ready, { name: 'StartError', message: 'sample: PORT is required' })
   await part.stop()
 })
 
 t.test('a part that crashes is started again, each time a little later', async (t) => {
-  const { options, said } = partOf(t, stays)
+  const { options, said } = serviceOf(t, stays)
   const pids: number[] = []
-  const part = startPart({ ...options, onRestart: () => pids.push(part.pid()) })
+  const part = startService({ ...options, onRestart: () => pids.push(part.pid()) })
   t.teardown(() => part.stop())
   t.match(await part.ready, { port: 7 })
   for (const restarts of [1, 2]) {
@@ -45,13 +45,13 @@ t.test('a part that crashes is started again, each time a little later', async (
 })
 
 t.test('a part is told to stop before it is killed, and stays stopped', async (t) => {
-  const { options, directory } = partOf(
+  const { options, directory } = serviceOf(
     t,
     `import { writeFileSync } from 'node:fs'
      process.on('SIGTERM', () => { writeFileSync(new URL('stopped', import.meta.url), ''); process.exit(0) })
      ${stays}`,
   )
-  const part = startPart({ ...options, onRestart: () => t.fail('stays stopped') })
+  const part = startService({ ...options, onRestart: () => t.fail('stays stopped') })
   t.teardown(() => part.stop())
   await part.ready
   await part.stop()
@@ -60,9 +60,9 @@ t.test('a part is told to stop before it is killed, and stays stopped', async (t
 
 t.test('a program that runs to its end fails with its last complaint', async (t) => {
   const { signal } = new AbortController()
-  const good = partOf(t, "console.log('done')")
+  const good = serviceOf(t, "console.log('done')")
   await runOnce({ ...good.options, signal })
-  const bad = partOf(
+  const bad = serviceOf(
     t,
     "console.log(JSON.stringify({ level: 'error', msg: 'no', err: { message: 'why' } })); process.exit(3)",
   )
@@ -70,22 +70,22 @@ t.test('a program that runs to its end fails with its last complaint', async (t)
 })
 
 t.test('the terminal shows warnings and worse, once while they repeat; the file has everything', async (t) => {
-  const { directory, said, log } = partOf(t, '')
+  const { directory, said, log } = serviceOf(t, '')
   const file = join(directory, 'sample.log')
   const warning = '{"level":"warn","msg":"slow"}\n'
   writeFileSync(
     file,
     `{"level":"info","msg":"ready"}\n${warning}${warning}    at stack (x.js:1)\n{"level":"fatal","msg":"end`,
   )
-  t.equal(log.lastComplaint(), 'slow')
+  t.equal(log.lastWarning(), 'slow')
   t.same(said, ['  sample: slow'])
   writeFileSync(file, 'ed"}\n', { flag: 'a' })
-  t.equal(log.lastComplaint(), 'ended', 'a line is read when it is whole')
+  t.equal(log.lastWarning(), 'ended', 'a line is read when it is whole')
   t.match(readFileSync(file, 'utf8'), 'ready')
 })
 
 t.test('a log file is bounded: it moves aside and begins anew', async (t) => {
-  const { directory, said } = partOf(t, '')
+  const { directory, said } = serviceOf(t, '')
   const file = join(directory, 'sample.log')
   truncateSync(file, 10 * 1024 * 1024)
   await waitFor(() => existsSync(`${file}.1`) && statSync(file).size === 0, { what: 'the rotation' })

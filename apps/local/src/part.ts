@@ -10,7 +10,7 @@ const longestDelayMs = 5_000
 /** A part that ran this long was healthy: its next failure is a new one. */
 const healthyMs = 30_000
 
-export type PartOptions = {
+export type ServiceOptions = {
   readonly name: string
   /** Script and arguments. */
   readonly command: readonly string[]
@@ -21,7 +21,7 @@ export type PartOptions = {
   readonly onRestart: () => void
 }
 
-export type Part = {
+export type Service = {
   readonly name: string
   /** Of the first start, which is not repeated: what fails at once is badly set up. Rejects with a StartError. */
   readonly ready: Promise<ReadyDetail>
@@ -31,7 +31,7 @@ export type Part = {
   kill(): void
 }
 
-export function startPart(options: PartOptions): Part {
+export function startService(options: ServiceOptions): Service {
   const { name, terminal } = options
   const stopping = new AbortController()
   let child = startChild(options)
@@ -85,7 +85,7 @@ export function startPart(options: PartOptions): Part {
  * Runs a program to its end.
  * @throws StartError with its last complaint when it fails
  */
-export async function runOnce(options: Omit<PartOptions, 'onRestart' | 'terminal'> & { signal: AbortSignal }) {
+export async function runOnce(options: Omit<ServiceOptions, 'onRestart' | 'terminal'> & { signal: AbortSignal }) {
   const child = startChild(options)
   const stop = () => void child.stop()
   options.signal.addEventListener('abort', stop)

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 export type Address = { readonly host: string; readonly port: number }
 
-export type PlannedPart = {
+export type PlannedService = {
   readonly name: string
   /** Script and arguments. */
   readonly command: readonly string[]
@@ -17,7 +17,7 @@ export type PlannedPart = {
 }
 
 export const internalPorts = ['postgres', 'embedded-event-store', 'identity', 'projector', 'worker'] as const
-export type InternalPort = (typeof internalPorts)[number]
+export type InternalService = (typeof internalPorts)[number]
 
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
@@ -25,9 +25,9 @@ const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.m
  * The parts in the order of their start; they stop in the reverse order.
  * @param options `external` is what the operator runs elsewhere: no part of ours is planned for it
  */
-export function planParts(options: {
+export function planServices(options: {
   readonly api: Address
-  readonly ports: Readonly<Record<InternalPort, number>>
+  readonly ports: Readonly<Record<InternalService, number>>
   readonly external: {
     readonly DATABASE_URL?: string | undefined
     readonly EVENTSTORE_URL?: string | undefined
@@ -36,10 +36,10 @@ export function planParts(options: {
   readonly postgresDirectory: string
   /** A file: who may use the event store. */
   readonly eventStoreCredentials: string
-}): PlannedPart[] {
+}): PlannedService[] {
   const { api, external, ports } = options
-  const inside = (part: InternalPort) => ({ HOST: '127.0.0.1', PORT: String(ports[part]) })
-  const plan: PlannedPart[] = []
+  const inside = (part: InternalService) => ({ HOST: '127.0.0.1', PORT: String(ports[part]) })
+  const plan: PlannedService[] = []
   if (external.DATABASE_URL === undefined) {
     plan.push({
       name: 'postgres',

@@ -10,7 +10,7 @@ import { readRuntime } from '@paylog/runtime/process/runtimeFile'
  * store that stops at the same time. Killing it is safe: acknowledged payments are on disk, and the worker reconciles the rest.
  */
 const patienceMs = 1_000
-const lookMs = 50
+const pollMs = 50
 
 const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -20,14 +20,14 @@ const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
  *
  * The caller holds the directory's lock, so that nobody's running parts are meant.
  */
-export async function endOfPredecessor(directory: string): Promise<void> {
+export async function waitForPredecessorExit(directory: string): Promise<void> {
   const left = readRuntime(directory)?.parts ?? []
   const killAt = performance.now() + patienceMs
   for (;;) {
     const alive = left.filter(({ pid }) => runsOurScript(pid))
     if (alive.length === 0) return
     if (performance.now() > killAt) for (const { pid } of alive) kill(pid)
-    await pause(lookMs)
+    await pause(pollMs)
   }
 }
 

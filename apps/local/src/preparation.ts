@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { eventStoreCredentials, openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
 import { lockDirectory } from './lock.ts'
-import { type Address, type InternalPort, internalPorts, type PlannedPart, planParts } from './plan.ts'
+import { type Address, type InternalService, internalPorts, type PlannedService, planServices } from './plan.ts'
 import { freePorts, requireFreePort } from './ports.ts'
-import { endOfPredecessor } from './predecessor.ts'
+import { waitForPredecessorExit } from './predecessor.ts'
 import { type Settings, webhookVariables } from './settings.ts'
 
 export type Preparation = {
   readonly directory: string
   readonly baseUrl: string
-  readonly plan: readonly PlannedPart[]
+  readonly plan: readonly PlannedService[]
   /** What every part is told; the embedded Postgres adds its DATABASE_URL when it is ready. */
   readonly environment: Readonly<Record<string, string>>
   /** Gives the data directory back. */
@@ -27,12 +27,12 @@ export async function prepare(settings: Settings, given: NodeJS.ProcessEnv): Pro
   const directory = openDataDirectory(settings.DATA_DIR)
   const unlock = lockDirectory(directory)
   try {
-    await endOfPredecessor(directory)
+    await waitForPredecessorExit(directory)
     const free = await freePorts([...internalPorts, 'api'])
     const ports = { ...free, worker: settings.HEALTH_PORT || free.worker }
     const api = { host: settings.HOST, port: settings.PORT || ports.api }
     await requireFreePort(api.host, api.port)
-    const plan = planParts({
+    const plan = planServices({
       api,
       ports,
       external: settings,
@@ -51,7 +51,7 @@ function sharedEnvironment(
   settings: Settings,
   directory: string,
   api: Address,
-  ports: Readonly<Record<InternalPort, number>>,
+  ports: Readonly<Record<InternalService, number>>,
 ): Record<string, string> {
   const { DATABASE_URL, REDIS_URL } = settings
   return {

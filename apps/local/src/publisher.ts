@@ -3,28 +3,28 @@ import { statfsSync } from 'node:fs'
 import { type Runtime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
 import type { Terminal } from './terminal.ts'
 
-const lookMs = 1_000
+const pollMs = 1_000
 const mebibyte = 1024 * 1024
 /** Postgres stops when it cannot create its next WAL segment of 16 MiB. Two limits, so that the messages do not flap. */
 const fullBelowBytes = 24 * mebibyte
 const freeFromBytes = 32 * mebibyte
 
-export type Publisher = {
+export type RuntimePublisher = {
   /** Writes what runs now. A failed write is retried every second. */
   publish(): void
   close(): void
 }
 
-export function createPublisher(options: {
+export function createRuntimePublisher(options: {
   readonly directory: string
   readonly runtime: () => Runtime
   readonly terminal: Terminal
-}): Publisher {
+}): RuntimePublisher {
   const { directory, runtime, terminal } = options
   let isPublished = true
   let hasProblem = false
 
-  function look(): void {
+  function check(): void {
     const problem = findProblem()
     if (problem !== undefined && !hasProblem)
       terminal.say(`  disk: ${problem}. Writes fail until ${directory} has space; then they go on by themselves.`)
@@ -47,9 +47,9 @@ export function createPublisher(options: {
 
   function publish(): void {
     isPublished = false
-    look()
+    check()
   }
 
-  const looking = setInterval(look, lookMs)
-  return { publish, close: () => clearInterval(looking) }
+  const checking = setInterval(check, pollMs)
+  return { publish, close: () => clearInterval(checking) }
 }

@@ -10,7 +10,7 @@ import { compileCache } from '@paylog/testing/compileCache'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
-import { allThere, idOf, pay, payOn } from './testing/payments.ts'
+import { waitForPayments, idOf, pay, keepPaying } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 /** A process is waited for one second before it is killed; the rest is for a machine that is busier than a moment ago. */
@@ -44,7 +44,7 @@ t.test('a system that was killed', async (t) => {
 
   await t.test('under load takes writes as soon as after a stop, when it is started at once', async (t) => {
     for (let kill = 1; kill <= cyclesAsked(1); kill += 1) {
-      const load = payOn(baseUrl, 16)
+      const load = keepPaying(baseUrl, 16)
       await pause(1_000 + Math.random() * 1_000)
       await system.kill('SIGKILL')
       const next = await startAndPay()
@@ -75,6 +75,6 @@ t.test('a system that was killed', async (t) => {
   })
 
   await t.test('has every payment that it acknowledged', async () => {
-    await allThere(baseUrl, acknowledged)
+    await waitForPayments(baseUrl, acknowledged)
   })
 })

@@ -6,7 +6,7 @@ import { deliveryVariables } from '@paylog/deliveries/variables'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
-import { decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
 import { liveProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
@@ -58,7 +58,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   const given = { env: { SANDBOX_PROVIDER: sandboxByDefault(read.env), ...read.env }, problems: read.problems }
   const problems = [
     ...problemsOf(() => loadConfig(AllVariables, given.env, given.problems)),
-    ...decodeNodes(given.env).problems,
+    ...decodeEndpoints(given.env).problems,
     ...reconcileProblems(given.env),
     ...providerProblems({ ...given.env, SANDBOX_WEBHOOK_SECRET: 'supplied at start' }),
   ]

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { withOverrides } from '@paylog/config/environment'
 import { type Runtime, removeRuntime } from '@paylog/runtime/process/runtimeFile'
 import { type ChildLog, createChildLog } from './childLog.ts'
-import { type Part, runOnce, startPart } from './part.ts'
-import type { PlannedPart } from './plan.ts'
+import { type Service, runOnce, startService } from './part.ts'
+import type { PlannedService } from './plan.ts'
 import type { Preparation } from './preparation.ts'
-import { createPublisher } from './publisher.ts'
+import { createRuntimePublisher } from './publisher.ts'
 import { StartError } from './startError.ts'
 import { silentTerminal, type Terminal } from './terminal.ts'
 
@@ -32,7 +32,7 @@ export function createSystem(options: {
   const environment: Record<string, string> = { ...preparation.environment }
   const startedAt = new Date().toISOString()
   const stopping = new AbortController()
-  const running = new Map<string, Part>()
+  const running = new Map<string, Service>()
   const logs: ChildLog[] = []
   const runs: Promise<void>[] = []
 
@@ -44,14 +44,14 @@ export function createSystem(options: {
     return { pid: process.pid, started_at: startedAt, base_url: preparation.baseUrl, environment, parts }
   }
 
-  const { publish, close: stopPublishing } = createPublisher({ directory, runtime, terminal })
+  const { publish, close: stopPublishing } = createRuntimePublisher({ directory, runtime, terminal })
 
-  async function startPlanned(planned: PlannedPart): Promise<void> {
+  async function startPlanned(planned: PlannedService): Promise<void> {
     if (stopping.signal.aborted) throw new StartError('The start was interrupted.')
     const { name, command } = planned
     // What a program that runs to its end prints is its answer, no complaint.
-    const heard = planned.once ? silentTerminal : terminal
-    const log = createChildLog({ directory: join(directory, 'logs'), name, terminal: heard })
+    const logTerminal = planned.once ? silentTerminal : terminal
+    const log = createChildLog({ directory: join(directory, 'logs'), name, terminal: logTerminal })
     logs.push(log)
     const own = withOverrides(options.inherited, { ...environment, ...planned.environment })
     if (planned.once) {
@@ -59,7 +59,7 @@ export function createSystem(options: {
       runs.push(run)
       return run
     }
-    const part = startPart({ name, command, environment: own, log, terminal, onRestart: publish })
+    const part = startService({ name, command, environment: own, log, terminal, onRestart: publish })
     running.set(name, part)
     publish()
     const { databaseUrl } = await part.ready

@@ -6,10 +6,10 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { someLine, startImportRig } from './testing/importRig.ts'
+import { someLine, importHarness } from './testing/importRig.ts'
 import { startOps } from './testing/runOps.ts'
 
-const { env, start, history } = await startImportRig(t)
+const { env, start, history } = await importHarness(t)
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const reported = { timeoutMs: 30_000, what: 'the first line of the report' }
 

@@ -2,9 +2,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Print } from './printTo.ts'
-import type { ProgressOutput } from './progress.ts'
+import type { CliProgressOutput } from './progress.ts'
 
-export type Context = {
+export type CommandContext = {
   /** The operator's environment, completed by a local system that runs beside. */
   readonly environment: NodeJS.ProcessEnv
   /** Writes one line of the answer. */
@@ -12,18 +12,18 @@ export type Context = {
   /** Where the answer goes: `print` writes there, and this tells whether anybody still reads it. */
   readonly output: Writable
   /** Where progress, warnings and complaints go. */
-  readonly errors: Writable & ProgressOutput
+  readonly errors: Writable & CliProgressOutput
   readonly input: Readable
 }
 
-export type Command = {
+export type CliCommand = {
   /** What follows the words by which it is called. */
   readonly usage: string
   readonly summary: string
   /** What an operator wants to know before calling it, for its help. */
   readonly details?: string
   /** @throws UsageError, OpsError, ConfigError, DomainError: what the operator reads is their message */
-  readonly run: (args: readonly string[], context: Context) => Promise<void>
+  readonly run: (args: readonly string[], context: CommandContext) => Promise<void>
 }
 
 /** The command line cannot be understood: the usage is shown, exit code 2. */
@@ -43,14 +43,14 @@ export class OpsError extends Error {
   }
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>
+type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
 /**
  * Reads a command's options and exactly the given positional arguments.
  * @param positionals their names, for the message when one is missing
  * @throws UsageError
  */
-export function readArguments<const Names extends readonly string[], const Given extends Options>(
+export function readArguments<const Names extends readonly string[], const Given extends ArgumentOptions>(
   args: readonly string[],
   positionals: Names,
   options: Given,
@@ -67,11 +67,11 @@ export function readArguments<const Names extends readonly string[], const Given
  * Reads a command's options and any number of positional arguments.
  * @throws UsageError
  */
-export function readList<const Given extends Options>(args: readonly string[], options: Given) {
+export function readList<const Given extends ArgumentOptions>(args: readonly string[], options: Given) {
   return parse(args, options)
 }
 
-function parse<const Given extends Options>(args: readonly string[], options: Given) {
+function parse<const Given extends ArgumentOptions>(args: readonly string[], options: Given) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {

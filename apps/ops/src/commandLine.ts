@@ -1,7 +1,7 @@
 // Understands a command line, and calls the command that it names.
 import type { Readable, Writable } from 'node:stream'
 import { ConfigError } from '@paylog/config/environment'
-import { type Command, type Context, OpsError, UsageError } from './command.ts'
+import { type CliCommand, type CommandContext, OpsError, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { messageOf } from './messageOf.ts'
 import { printTo } from './printTo.ts'
@@ -12,39 +12,39 @@ const exitFailed = 1
 const exitUsage = 2
 
 /** What surrounds a command line: of a process, or of a test. */
-export type Surroundings = {
+export type CommandLineContext = {
   readonly environment: NodeJS.ProcessEnv
   readonly input: Readable
   readonly output: Writable
-  readonly errors: Context['errors']
+  readonly errors: CommandContext['errors']
 }
 
 /** @returns the exit code; whatever goes wrong is told on `errors` */
-export async function runCommandLine(args: readonly string[], around: Surroundings): Promise<number> {
-  const complain = (text: string) => void around.errors.write(`${text}\n`)
+export async function runCommandLine(args: readonly string[], context: CommandLineContext): Promise<number> {
+  const printError = (text: string) => void context.errors.write(`${text}\n`)
   const called = Object.entries(commands).find(([name]) => name.split(' ').every((word, index) => args[index] === word))
-  if (called === undefined) return explain(args, around, complain)
+  if (called === undefined) return explain(args, context, printError)
   const [name, load] = called
   const command = await load()
-  const print = printTo(around.output)
+  const print = printTo(context.output)
   const rest = args.slice(name.split(' ').length)
   if (rest.includes('--help') || rest.includes('-h')) {
     await print([usage(name, command), ...(command.details === undefined ? [] : ['', command.details])].join('\n'))
     return 0
   }
   try {
-    await runBeside(command, rest, { ...around, print })
+    await runCommand(command, rest, { ...context, print })
     return 0
   } catch (error) {
-    complain(messageOf(error))
+    printError(messageOf(error))
     if (error instanceof OpsError) return error.exitCode
     if (!(error instanceof UsageError)) return exitFailed
-    complain(usage(name, command))
+    printError(usage(name, command))
     return exitUsage
   }
 }
 
-async function runBeside(command: Command, args: readonly string[], given: Context): Promise<void> {
+async function runCommand(command: CliCommand, args: readonly string[], given: CommandContext): Promise<void> {
   const { directory, runtime } = findRunningSystem(given.environment)
   try {
     await command.run(args, { ...given, environment: completeEnvironment(given.environment, runtime) })
@@ -60,8 +60,8 @@ async function runBeside(command: Command, args: readonly string[], given: Conte
 /** The answer to half a command, an unknown one, and a cry for help: all commands, or those of the group that was named. */
 async function explain(
   args: readonly string[],
-  { output }: Surroundings,
-  complain: (text: string) => void,
+  { output }: CommandLineContext,
+  printError: (text: string) => void,
 ): Promise<number> {
   const wantsHelp = args.length === 0 || args[0] === 'help' || args.some((arg) => ['--help', '-h'].includes(arg))
   const all = await Promise.all(Object.entries(commands).map(async ([name, load]) => ({ name, ...(await load()) })))
@@ -78,11 +78,11 @@ async function explain(
     'Beside a running local system it finds everything by itself (DATA_DIR, default .data);',
     'elsewhere it takes the same environment as the apps.',
   ].join('\n')
-  if (!wantsHelp && group.length === 0) complain(`Unknown command: ${args.join(' ')}`)
-  else if (!wantsHelp && args[1] !== undefined) complain(`There is no ${args[0]} ${args[1]}.`)
+  if (!wantsHelp && group.length === 0) printError(`Unknown command: ${args.join(' ')}`)
+  else if (!wantsHelp && args[1] !== undefined) printError(`There is no ${args[0]} ${args[1]}.`)
   if (args.length > 0 && wantsHelp) output.write(`${help}\n`)
-  else complain(help)
+  else printError(help)
   return args.length > 0 && wantsHelp ? 0 : exitUsage
 }
 
-const usage = (name: string, { usage: rest }: Command) => `Usage: ${call} ${name} ${rest}`
+const usage = (name: string, { usage: rest }: CliCommand) => `Usage: ${call} ${name} ${rest}`

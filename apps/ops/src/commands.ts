@@ -1,7 +1,7 @@
 // The commands by the words that call them, in the order of the help. Only the one that is called is loaded.
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 
-export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'streams read': async () => (await import('./streams/read.ts')).streamsRead,
   'streams export': async () => (await import('./streams/export.ts')).streamsExport,
   'streams verify-export': async () => (await import('./streams/verifyExport.ts')).streamsVerifyExport,

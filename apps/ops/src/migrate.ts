@@ -6,7 +6,7 @@ import { readModelMigrations } from '@paylog/projections/migrate'
 import { migrate } from '@paylog/runtime/postgres/postgres'
 import { grantReading, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments } from './command.ts'
+import { type CliCommand, OpsError, readArguments } from './command.ts'
 import { opsPool } from './opsPool.ts'
 
 const Config = Type.Object({
@@ -16,7 +16,7 @@ const Config = Type.Object({
 })
 const schemas = ['read_models', 'webhooks']
 
-export const migrateTables: Command = {
+export const migrateTables: CliCommand = {
   usage: '[--json]',
   summary: 'Create or update the tables of the read models and of the webhooks',
   details:

@@ -2,14 +2,14 @@
 import type { Print } from './printTo.ts'
 
 const onTerminalMs = 200
-const elsewhereMs = 5_000
+const nonTerminalMs = 5_000
 const toLineStart = '\r\u001b[K'
 const barWidth = 20
 
 /** Where progress is written: standard error, in the commands. */
-export type ProgressOutput = { readonly isTTY?: boolean; write(text: string): unknown }
+export type CliProgressOutput = { readonly isTTY?: boolean; write(text: string): unknown }
 
-export type Progress<State> = {
+export type CliProgress<State> = {
   show(state: State): void
   /** Takes the line off a terminal, so that something else can be written there. */
   clear(): void
@@ -22,21 +22,21 @@ export type Progress<State> = {
  * @param now for tests: a clock in ms
  */
 export function createProgress<State extends { readonly phase: string }>(
-  output: ProgressOutput,
+  output: CliProgressOutput,
   inWords: (state: State, elapsedMs: number) => string,
   now: () => number = () => performance.now(),
-): Progress<State> {
+): CliProgress<State> {
   const isTerminal = output.isTTY === true
-  const everyMs = isTerminal ? onTerminalMs : elsewhereMs
+  const everyMs = isTerminal ? onTerminalMs : nonTerminalMs
   let startedAt = 0
   let shownAt = 0
   let last: State | undefined
   /** What `last` says and no line has said yet. */
-  let isUnsaid = false
+  let isPending = false
 
   function write(): void {
-    if (last === undefined || !isUnsaid) return
-    isUnsaid = false
+    if (last === undefined || !isPending) return
+    isPending = false
     const line = inWords(last, now() - startedAt)
     output.write(isTerminal ? `${toLineStart}${line}` : `${line}\n`)
   }
@@ -54,21 +54,21 @@ export function createProgress<State extends { readonly phase: string }>(
         shownAt = time
       }
       last = state
-      isUnsaid = true
+      isPending = true
       if (time - shownAt < everyMs) return
       shownAt = time
       write()
     },
     clear() {
       if (isTerminal && last !== undefined) output.write(toLineStart)
-      isUnsaid = true
+      isPending = true
     },
     end,
   }
 }
 
 /** A command's report. What writes it ends when there is room for more. */
-export type Report = {
+export type ReportWriter = {
   /** Writes a line. */
   readonly say: Print
   /** Writes its end. */
@@ -76,7 +76,7 @@ export type Report = {
 }
 
 /** Writes a command's report between the lines of its progress. @param print writes one line of the answer */
-export function reportBeside(progress: Pick<Progress<never>, 'clear' | 'end'>, print: Print): Report {
+export function createReportWriter(progress: Pick<CliProgress<never>, 'clear' | 'end'>, print: Print): ReportWriter {
   return {
     say(line) {
       progress.clear()
@@ -90,7 +90,7 @@ export function reportBeside(progress: Pick<Progress<never>, 'clear' | 'end'>, p
 }
 
 /** Draws a bar in front of what is said of a part of the whole, from 0 to 1: on a terminal, and nothing elsewhere. */
-export function barOn(output: ProgressOutput): (part: number) => string {
+export function createProgressBar(output: CliProgressOutput): (part: number) => string {
   if (output.isTTY !== true) return () => ''
   return (part) => `[${'='.repeat(Math.round(Math.min(part, 1) * barWidth)).padEnd(barWidth)}] `
 }

@@ -12,13 +12,13 @@ import {
   productSyncRequestStream,
 } from '@paylog/event-store/streamName'
 import { liveCheckpoint, livePositions } from '@paylog/projections/apply/checkpoints'
-import { announceWait } from '@paylog/projections/awaitedReads'
+import { notifyWaitingReads } from '@paylog/projections/awaitedReads'
 import { getPaymentMethod } from '@paylog/projections/payment-methods/queries'
 import { getProduct } from '@paylog/projections/products/queries'
 import { projections } from '@paylog/projections/registry'
-import { countsOf, startHouse } from '@paylog/projections/testing/house'
-import { createTestLog } from '@paylog/projections/testing/testEvents'
-import { keepAddress, offer, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import { countsOf, projectorHarness } from '@paylog/projections/testing/house'
+import { createLogFixture } from '@paylog/projections/testing/testEvents'
+import { addAddressTo, addProductTo, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
 import { append } from '@paylog/projections/testing/traffic'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -27,16 +27,16 @@ import t from 'tap'
 const occurred_at = '2026-03-01T10:00:00.000Z'
 const unreadable = () => jsonEvent({ type: 'PaymentTeleported', data: {} })
 
-const { pay, projected, startProjector, store, pool } = await startHouse(t)
+const { pay, projected, startProjector, store, pool } = await projectorHarness(t)
 let projector: TestProcess
 
 t.test('each category goes to its own projection, and requests with a key of their own to none', async (t) => {
-  const log = createTestLog()
-  const id = saveMethod(log, ofUser('u1'))
+  const log = createLogFixture()
+  const id = addMethodTo(log, ofUser('u1'))
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
-  saveMethod(log, { ...ofUser('u1'), payment_method_id: id, alias: 'again' })
-  keepAddress(log, ofUser('u1'))
-  const product = offer(log)
+  addMethodTo(log, { ...ofUser('u1'), payment_method_id: id, alias: 'again' })
+  addAddressTo(log, ofUser('u1'))
+  const product = addProductTo(log)
   // First, so that a projection which takes them stops before what is awaited.
   for (const stream of [paymentMethodRequestStream, productSyncRequestStream])
     await store.client.appendToStream(stream(randomUUID()), unreadable())
@@ -53,9 +53,9 @@ t.test('each category goes to its own projection, and requests with a key of the
 
 t.test('a projection that is waited for passes over what is not for it at once', async (t) => {
   const others = projections.map(({ name }) => name).filter((name) => name !== 'addresses')
-  const log = createTestLog()
+  const log = createLogFixture()
   for (let round = 0; round < 3; round++) {
-    keepAddress(log, ofUser('u1'))
+    addAddressTo(log, ofUser('u1'))
     const [event] = log.events.slice(-1)
     const position = event && (await append(store, event))
     const late = async () => {
@@ -64,7 +64,7 @@ t.test('a projection that is waited for passes over what is not for it at once',
     }
     await waitFor(async () => !(await late()).includes('addresses'), { what: 'the projection of addresses' })
     t.same(await late(), others, 'the others are not told of it')
-    await announceWait(pool, ['payments'])
+    await notifyWaitingReads(pool, ['payments'])
     await waitFor(async () => !(await late()).includes('payments'), { what: 'the one that is waited for' })
     t.same(await late(), others.slice(1), 'and nobody else is troubled')
   }
@@ -80,9 +80,9 @@ t.test('an event that cannot be read stops its projection loudly, leaves a note,
   t.match(projector.output(), /PaymentTeleported/)
   await pay()
   const before = await countsOf(pool)
-  const log = createTestLog()
-  saveMethod(log, ofUser('u1'))
-  keepAddress(log, ofUser('u1'))
+  const log = createLogFixture()
+  addMethodTo(log, ofUser('u1'))
+  addAddressTo(log, ofUser('u1'))
   for (const event of log.events) await append(store, event)
   const goOn = async () => {
     const { methods, addresses } = await countsOf(pool)

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { lagOf, projectionFigures } from '@paylog/projections/lag'
-import { startHouse } from '@paylog/projections/testing/house'
+import { projectorHarness } from '@paylog/projections/testing/house'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { readiness } from './health.ts'
 
 type Checks = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-const house = await startHouse(t)
-const { pool, pay, projected } = house
+const harness = await projectorHarness(t)
+const { pool, pay, projected } = harness
 // Before it is started, so that it has to be caught up with.
 await pay()
-const { detail } = await house.startProjector({ HEALTH_PORT: '0' })
+const { detail } = await harness.startProjector({ HEALTH_PORT: '0' })
 const page = String(detail.healthUrl)
 
 async function readChecks(): Promise<Checks & { readonly status: number }> {
@@ -67,7 +67,7 @@ t.test('what is behind is counted, and told to those who only have the database'
 
 t.test('one that has stopped is not ready, and says how far behind it gets', async (t) => {
   const stream = paymentStream(randomUUID())
-  await house.store.client.appendToStream(stream, jsonEvent({ type: 'PaymentTeleported', data: {} }))
+  await harness.store.client.appendToStream(stream, jsonEvent({ type: 'PaymentTeleported', data: {} }))
   const stopped = await waitFor(
     async () => {
       const checks = await readChecks()

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { projections } from '@paylog/projections/registry'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '@paylog/projections/testing/agreement'
-import { createChance } from '@paylog/projections/testing/chance'
-import { startHouse } from '@paylog/projections/testing/house'
+import { createSeededRandom } from '@paylog/projections/testing/chance'
+import { projectorHarness } from '@paylog/projections/testing/house'
 import { startTraffic } from '@paylog/projections/testing/traffic'
 import { verifyAll } from '@paylog/projections/testing/verifying'
 import { cyclesAsked } from '@paylog/testing/cycles'
@@ -13,8 +13,8 @@ import t from 'tap'
 const kills = cyclesAsked(2)
 
 t.test('projectors that are killed under load, beside one that stands by, leave the read models right', async (t) => {
-  const house = await startHouse(t)
-  const { below } = createChance(t)
+  const house = await projectorHarness(t)
+  const { below } = createSeededRandom(t)
   const traffic = startTraffic(t, house.store)
   let pair: TestProcess[] = [await house.startProjector(), await house.startProjector()]
   for (let round = 0; round < kills; round += 1) {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
-import { lagOf, tellLag } from '@paylog/projections/lag'
+import { lagOf, recordLag } from '@paylog/projections/lag'
 import type { Projection } from '@paylog/projections/projection'
 import type { RunnerState } from '@paylog/projections/run/runnerState'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -56,6 +56,6 @@ async function measure(
   for (const { projection } of runners) {
     const position = checkpoints.get(projection.name)?.position
     const counted = await store.lag(position, projection.streamPrefixes, limits)
-    await tellLag(pool, projection.name, lagOf(counted, now().getTime()))
+    await recordLag(pool, projection.name, lagOf(counted, now().getTime()))
   }
 }

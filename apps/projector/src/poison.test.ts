@@ -1,16 +1,16 @@
 // An event that cannot be read: what stops, what refuses, and how it goes on after a fix.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
-import { formerEvents } from '@paylog/domain/formerEvents'
+import { upcasters } from '@paylog/domain/formerEvents'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
 import { createCodec } from '@paylog/event-store/codec/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { liveCheckpoint, noteStopped } from '@paylog/projections/apply/checkpoints'
+import { liveCheckpoint, recordStopped } from '@paylog/projections/apply/checkpoints'
 import { payments } from '@paylog/projections/payments/projection'
 import { runProjection } from '@paylog/projections/run/runProjection'
 import { tableStates, waitForAgreement } from '@paylog/projections/testing/agreement'
-import { startHouse } from '@paylog/projections/testing/house'
+import { projectorHarness } from '@paylog/projections/testing/house'
 import { record } from '@paylog/projections/testing/traffic'
 import { rebuildOne, verifyOne } from '@paylog/projections/testing/verifying'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -20,12 +20,12 @@ import { Type } from 'typebox'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker', schema: 1 }
 /** Of a program that knows what this one does not. */
-const wiser = createCodec({ current: { ...recordedEvents, PaymentTeleported: Type.Object({}) }, former: formerEvents })
+const wiser = createCodec({ current: { ...recordedEvents, PaymentTeleported: Type.Object({}) }, former: upcasters })
 
 t.test(
   'a projection that met an event it cannot read resumes behind what it has, with a program that can',
   async (t) => {
-    const house = await startHouse(t)
+    const house = await projectorHarness(t)
     const { connectionString, pool, databaseUrl } = house
     const projector = await house.startProjector()
     await record(house.store, 12)
@@ -50,7 +50,7 @@ t.test(
     t.same(await tableStates(pool, payments), ['live'])
     t.match(await verifyOne(house, payments), { differing: 0, position: stoppedAt }, 'what is there can be verified')
     const before = 'what the present program said'
-    await noteStopped(pool, 'payments@1', before)
+    await recordStopped(pool, 'payments@1', before)
     const later = await house.startLater()
     await waitFor(() => later.output().includes('the projection stops'), { what: 'a later program to stop as loudly' })
     await waitFor(async () => (await tableStates(pool, payments)).length === 1, { what: 'its table to be dropped' })

@@ -1,11 +1,11 @@
-import { startHouse } from '@paylog/projections/testing/house'
+import { projectorHarness } from '@paylog/projections/testing/house'
 import { startEventStore } from '@paylog/testing/eventStore'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
-const node = await startEventStore(t)
-const { pay, projected, startProjector } = await startHouse(t, node)
+const eventStore = await startEventStore(t)
+const { pay, projected, startProjector } = await projectorHarness(t, eventStore)
 const ids: string[] = []
 let projector: TestProcess
 
@@ -34,8 +34,8 @@ t.test('of two projectors one runs, and the other takes over', async (t) => {
 })
 
 t.test('an event store that dies and comes back is caught up with, and the projector stops in order', async (t) => {
-  await node.kill()
-  await node.start()
+  await eventStore.kill()
+  await eventStore.start()
   await payMany(5)
   t.same(await projected(46), ids.toSorted())
   await projector.stop()

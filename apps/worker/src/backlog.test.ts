@@ -1,6 +1,6 @@
 import { createBacklogCheck, readBacklog } from '@paylog/deliveries/backlog'
-import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
-import { batchOf, createRig } from '@paylog/deliveries/testing/rig'
+import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
+import { batchOf, createWorkerHarness } from '@paylog/deliveries/testing/rig'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t, { type Test } from 'tap'
 import { startHeartbeat } from './heartbeat.ts'
@@ -16,10 +16,10 @@ const env = {
 
 /** As many deliveries of each node, recorded this long ago, with nobody to send them. */
 async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {
-  const rig = await createRig(t, 'postgres', env)
+  const rig = await createWorkerHarness(t, 'postgres', env)
   const { pool, nodes } = rig
   const configure = (names: readonly string[]) =>
-    startHeartbeat({ pool, worker: '00000000-0000-4000-8000-000000000000', nodes: names, log })
+    startHeartbeat({ pool, worker: '00000000-0000-4000-8000-000000000000', endpoints: names, log })
   await configure(['1', '2'])
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(count))
@@ -29,7 +29,7 @@ async function waiting(t: Test, { count, seconds }: { count: number; seconds: nu
     [seconds],
   )
   const ended = new Map<string, Date>()
-  const check = createBacklogCheck({ pool, nodes, endedAt: (node) => ended.get(node), now: () => new Date() })
+  const check = createBacklogCheck({ pool, endpoints: nodes, endedAt: (node) => ended.get(node), now: () => new Date() })
   return { pool, check, configure, ended }
 }
 
@@ -74,7 +74,7 @@ t.test('what is held for a disabled node is told apart, and is not late', async 
 t.test(
   'a node whose places are all taken and get free again has a slow endpoint, which is not our fault',
   async (t) => {
-    const { check, ended, pool } = await waiting(t, { count: concurrencyPerNode, seconds: 600 })
+    const { check, ended, pool } = await waiting(t, { count: concurrencyPerEndpoint, seconds: 600 })
     ended.set('1', new Date(Date.now() - 30_000))
     ended.set('2', new Date(Date.now() - 80_000))
     t.match(await check(), { ok: false, late_nodes: ['2'] }, 'one where nothing ends any more stands still')

@@ -4,7 +4,7 @@ import t from 'tap'
 const script = new URL('./main.ts', import.meta.url)
 
 /** How a worker that does not start ends, and all that it wrote. */
-async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
+async function startError(env: Readonly<Record<string, string>>): Promise<string> {
   try {
     await startProcess(t, { script, env })
   } catch (error) {
@@ -30,7 +30,7 @@ t.test('a bad configuration stops the worker at start, with one message that nam
     WEBHOOK_3_URL: 'https://api.telegram.org/bothidden/sendMessage',
     WEBHOOK_11_ENABLED: 'true',
   }
-  const output = await refusal({ ...bad, WEBHOOK_1_ENABLED: 'true', WEBHOOK_3_ENABLED: 'true' })
+  const output = await startError({ ...bad, WEBHOOK_1_ENABLED: 'true', WEBHOOK_3_ENABLED: 'true' })
   t.match(output, 'ended (1) before it was ready')
   const messages = output.split('\n').filter((line) => line.includes('Bad configuration'))
   t.equal(messages.length, 1)
@@ -45,7 +45,7 @@ t.test('a bad configuration stops the worker at start, with one message that nam
 t.test('what can be meant and probably is not is told of, without stopping the worker for it', async (t) => {
   const doubtful = { WEBHOOK_1_URL: 'http://127.0.0.1:9/hidden', WEBHOOK_1_EVENTS: 'payments.*' }
   const nowhere = { DATABASE_URL: 'postgresql://127.0.0.1:9/paylog', EVENTSTORE_URL: 'esdb://127.0.0.1:9?tls=false' }
-  const output = await refusal({ ...nowhere, ...doubtful, WEBHOOK_1_ENABLED: 'true' })
+  const output = await startError({ ...nowhere, ...doubtful, WEBHOOK_1_ENABLED: 'true' })
   t.match(output, 'Doubtful configuration: WEBHOOK_1_EVENTS covers nothing that a canonical node is told')
   t.match(output, 'ECONNREFUSED', 'it stops for want of a database')
   t.notMatch(output, 'hidden')

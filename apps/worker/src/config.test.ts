@@ -34,7 +34,7 @@ t.test('nodes of both configurations are decoded', async (t) => {
   )
 })
 
-function refusal(env: Record<string, string>): string {
+function configError(env: Record<string, string>): string {
   try {
     loadWorkerConfig(env)
   } catch (error) {
@@ -45,19 +45,19 @@ function refusal(env: Record<string, string>): string {
 }
 
 t.test('one message names every bad variable of the worker and of its nodes', async (t) => {
-  const message = refusal({ WEBHOOK_SUCCESS_STATUS: '204', WEBHOOK_1_ENABLED: 'true', WEBHOOK_2_ENABLED: 'yes' })
+  const message = configError({ WEBHOOK_SUCCESS_STATUS: '204', WEBHOOK_1_ENABLED: 'true', WEBHOOK_2_ENABLED: 'yes' })
   for (const name of ['DATABASE_URL', 'EVENTSTORE_URL', 'WEBHOOK_SUCCESS_STATUS', 'WEBHOOK_1_URL', 'WEBHOOK_2_ENABLED'])
     t.match(message, name)
   t.notMatch(message, '\n')
   t.equal(
-    refusal({ ...needed, WEBHOOK_1_ENABLED: 'yes' }),
+    configError({ ...needed, WEBHOOK_1_ENABLED: 'yes' }),
     'Bad configuration: WEBHOOK_1_ENABLED must be true or false',
   )
-  t.match(refusal({ ...needed, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.1' }), 'WEBHOOK_ALLOWED_PRIVATE_CIDRS')
+  t.match(configError({ ...needed, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.1' }), 'WEBHOOK_ALLOWED_PRIVATE_CIDRS')
 })
 
 t.test('and every credential that is missing beside others', async (t) => {
-  const message = refusal({
+  const message = configError({
     STRIPE_SECRET_KEY: 'sk_test_example',
     STRIPE_API_BASE: 'nowhere',
     PAYPAL_WEBHOOK_ID: 'id-1,id-2',
@@ -69,15 +69,15 @@ t.test('and every credential that is missing beside others', async (t) => {
   for (const name of [...names, 'PAYPAL_CLIENT_SECRET', 'SANDBOX_WEBHOOK_SECRET', 'PROVIDER_TIMEOUT_MS'])
     t.equal(message.split(name).length, 2, name)
   t.notMatch(message, 'sk_test_example')
-  t.equal(refusal({ ...needed, STRIPE_SECRET_KEY: 'sk_test_example', STRIPE_WEBHOOK_SECRET: 'whsec' }), 'accepted')
+  t.equal(configError({ ...needed, STRIPE_SECRET_KEY: 'sk_test_example', STRIPE_WEBHOOK_SECRET: 'whsec' }), 'accepted')
   t.equal(
-    refusal({ ...needed, SANDBOX_PROVIDER: 'maybe' }),
+    configError({ ...needed, SANDBOX_PROVIDER: 'maybe' }),
     'Bad configuration: SANDBOX_PROVIDER must be true or false',
   )
 })
 
 t.test('a payment is asked about after a second at the earliest', async (t) => {
-  const after = (PAYMENT_RECONCILE_AFTER: string) => refusal({ ...needed, PAYMENT_RECONCILE_AFTER })
+  const after = (PAYMENT_RECONCILE_AFTER: string) => configError({ ...needed, PAYMENT_RECONCILE_AFTER })
   t.equal(after('1s'), 'accepted')
   t.equal(after('15m'), 'accepted')
   for (const short of ['0', '999ms', '0h'])
@@ -94,7 +94,7 @@ t.test(
       WEBHOOK_LOG_RETENTION: 0,
       HEALTH_PORT: 9100,
     })
-    t.match(refusal({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }), 'WEBHOOK_LOG_RETENTION must be a duration such as')
-    t.match(refusal({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
+    t.match(configError({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }), 'WEBHOOK_LOG_RETENTION must be a duration such as')
+    t.match(configError({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
   },
 )

@@ -2,7 +2,7 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { deliveryVariables } from '@paylog/deliveries/variables'
-import { type DecodedNodes, decodeNodes, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
+import { type DecodedEndpoints, decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/nodes/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
@@ -16,12 +16,12 @@ const WorkerVariables = Type.Object({
   ...providerVariables,
 })
 
-export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> & Pick<DecodedNodes, 'nodes' | 'warnings'>
+export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> & Pick<DecodedEndpoints, 'nodes' | 'warnings'>
 
 /** @throws ConfigError naming every bad variable, those of the endpoints and of the providers included */
 export function loadWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const given = readVariableFiles(env, (name) => name in WorkerVariables.properties || isWebhookVariable(name))
-  const { nodes, problems, warnings } = decodeNodes(given.env)
+  const { endpoints, problems, warnings } = decodeEndpoints(given.env)
   const further = [...given.problems, ...problems, ...reconcileProblems(given.env), ...providerProblems(given.env)]
   return { ...loadConfig(WorkerVariables, given.env, further), nodes, warnings }
 }

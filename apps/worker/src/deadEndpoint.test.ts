@@ -1,6 +1,6 @@
-import { enoughWaiting } from '@paylog/deliveries/queue/queues'
-import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
-import { batchOf, createRig, onQueue, received } from '@paylog/deliveries/testing/rig'
+import { maxWaiting } from '@paylog/deliveries/queue/queues'
+import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
+import { batchOf, createWorkerHarness, onQueue, notificationReceived } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startRedisServer } from '@paylog/testing/redisServer'
@@ -26,7 +26,7 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
     WEBHOOK_2_URL: lively.url,
     WEBHOOK_2_EVENT_MODE: 'raw',
   }
-  const rig = await createRig(t, 'redis', nodes, redis.url)
+  const rig = await createWorkerHarness(t, 'redis', nodes, redis.url)
   await rig.dispatcher.start()
   for (let first = 1; first < backlog; first += batch) await rig.dispatcher.handle(batchOf(batch, BigInt(first)))
   const env = {
@@ -56,7 +56,7 @@ async function withBacklog(t: Test, deadUrl: string, backlog: number) {
       const before = lively.received.length
       const recordedAt = performance.now()
       await rig.dispatcher.handle({
-        events: [received(BigInt(commit), '{}')],
+        events: [notificationReceived(BigInt(commit), '{}')],
         position: { commit: BigInt(commit), prepare: BigInt(commit) },
       })
       await waitFor(() => lively.received.length > before, { what: 'the delivery of the other node' })
@@ -72,7 +72,7 @@ t.test(
     const backlog = 4_000
     const hanging = await createEndpoint(t, () => undefined)
     const { lively, keys, memory, deliver } = await withBacklog(t, hanging.url, backlog)
-    await waitFor(() => hanging.received.length === concurrencyPerNode, {
+    await waitFor(() => hanging.received.length === concurrencyPerEndpoint, {
       what: 'all places to be taken',
       timeoutMs: 30_000,
     })
@@ -83,7 +83,7 @@ t.test(
       `${await keys()} keys, ${Math.round((await memory()) / mebibyte)} MiB, at most ${Math.round(Math.max(...waits))} ms`,
     )
     t.equal(lively.received.length, 30)
-    t.ok((await keys()) <= enoughWaiting + slack, 'the queue is bounded')
+    t.ok((await keys()) <= maxWaiting + slack, 'the queue is bounded')
     t.ok((await memory()) < before + 100 * mebibyte)
     t.ok((waits.toSorted((a, b) => a - b)[15] ?? 0) < 1_000, 'half of them arrive at once')
   },
@@ -105,6 +105,6 @@ t.test('nor does one that refuses everything, with as many retries waiting', onQ
     { what: 'half of the first attempts', timeoutMs: 50_000 },
   )
   t.comment(`at most ${most} keys, ${Math.round((await memory()) / mebibyte)} MiB`)
-  t.ok(most <= 2 * enoughWaiting + slack, `${most} keys`)
+  t.ok(most <= 2 * maxWaiting + slack, `${most} keys`)
   t.ok((await deliver(backlog + 1)) < 10_000)
 })

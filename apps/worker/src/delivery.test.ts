@@ -1,5 +1,5 @@
-import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
-import { batchOf, createRig, onQueue, queueKinds, type Rig } from '@paylog/deliveries/testing/rig'
+import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
+import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
@@ -7,14 +7,14 @@ import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
-const node = (url: string, more: Readonly<Record<string, string>> = {}) => ({
+const endpointVariables = (url: string, more: Readonly<Record<string, string>> = {}) => ({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: url,
   WEBHOOK_1_RETRY_SCHEDULE: '100ms,200ms',
   ...more,
 })
 
-const finished = (rig: Rig, id: string) =>
+const finished = (rig: WorkerHarness, id: string) =>
   waitFor(
     async () => {
       const row = await rig.row(id)
@@ -23,7 +23,7 @@ const finished = (rig: Rig, id: string) =>
     { what: `the end of delivery ${id}`, timeoutMs: 15_000 },
   )
 
-async function forgetQueue({ store, pool }: Rig): Promise<void> {
+async function forgetQueue({ store, pool }: WorkerHarness): Promise<void> {
   if (store.kind === 'postgres') {
     await pool.query('truncate queue.job cascade')
     return
@@ -43,7 +43,7 @@ for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test('a delivery arrives signed, with the stored text', async (t) => {
       const endpoint = await createEndpoint(t)
-      const rig = await createRig(t, kind, node(endpoint.url, { WEBHOOK_1_SECRET: secret }))
+      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))
       await rig.dispatcher.start()
       await rig.work()
       for (let round = 0; round < 3; round++) {
@@ -76,7 +76,7 @@ for (const kind of queueKinds) {
         response.statusCode = index < 2 ? 500 : 200
         response.end(`answer ${index}`)
       })
-      const rig = await createRig(t, kind, node(endpoint.url))
+      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await rig.dispatcher.start()
       await rig.work()
       await rig.dispatcher.handle(batchOf(1))
@@ -97,7 +97,7 @@ for (const kind of queueKinds) {
       const endpoint = await createEndpoint(t, (response) => {
         response.writeHead(302, { location: '/elsewhere' }).end()
       })
-      const rig = await createRig(t, kind, node(endpoint.url))
+      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await rig.dispatcher.start()
       await rig.work()
       await rig.dispatcher.handle(batchOf(1))
@@ -108,7 +108,7 @@ for (const kind of queueKinds) {
 
     t.test('a batch of many arrives, each once, with two workers on it', async (t) => {
       const endpoint = await createEndpoint(t)
-      const rig = await createRig(t, kind, node(endpoint.url))
+      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await rig.dispatcher.start()
       await rig.work()
       await rig.work()
@@ -129,24 +129,24 @@ for (const kind of queueKinds) {
     t.test('a slow endpoint does not delay another', async (t) => {
       const slow = await createEndpoint(t, () => undefined)
       const fast = await createEndpoint(t)
-      const rig = await createRig(t, kind, {
-        ...node(slow.url, { WEBHOOK_1_TIMEOUT: '20s' }),
+      const rig = await createWorkerHarness(t, kind, {
+        ...endpointVariables(slow.url, { WEBHOOK_1_TIMEOUT: '20s' }),
         WEBHOOK_2_ENABLED: 'true',
         WEBHOOK_2_URL: fast.url,
       })
       await rig.dispatcher.start()
       await rig.work()
       const before = performance.now()
-      await rig.dispatcher.handle(batchOf(2 * concurrencyPerNode))
-      await waitFor(() => fast.received.length === 2 * concurrencyPerNode, { what: 'the fast endpoint' })
+      await rig.dispatcher.handle(batchOf(2 * concurrencyPerEndpoint))
+      await waitFor(() => fast.received.length === 2 * concurrencyPerEndpoint, { what: 'the fast endpoint' })
       t.ok(performance.now() - before < 20_000, 'before the slow one timed out once')
-      t.ok(slow.received.length <= concurrencyPerNode, 'and the slow one holds no more than its share')
+      t.ok(slow.received.length <= concurrencyPerEndpoint, 'and the slow one holds no more than its share')
       await rig.pool.query(`update webhooks.deliveries set status = 'failed' where node = '1'`)
     })
 
     t.test('when the queue loses its jobs the sweep brings them back', async (t) => {
       const endpoint = await createEndpoint(t)
-      const rig = await createRig(t, kind, node(endpoint.url))
+      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await rig.dispatcher.start()
       await rig.dispatcher.handle(batchOf(5))
       await forgetQueue(rig)
@@ -163,7 +163,7 @@ for (const kind of queueKinds) {
         response.statusCode = index === 0 ? 503 : 200
         response.end()
       })
-      const rig = await createRig(t, kind, node(endpoint.url, { WEBHOOK_1_RETRY_SCHEDULE: '1s' }))
+      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_RETRY_SCHEDULE: '1s' }))
       await rig.dispatcher.start()
       await rig.work()
       await rig.dispatcher.handle(batchOf(1))

@@ -2,7 +2,7 @@ import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import t, { type Test } from 'tap'
-import { measureFollowUps } from './followUpFigures.ts'
+import { measureReconciler } from './followUpFigures.ts'
 
 async function figures(t: Test, providers: readonly string[], rows: readonly string[]) {
   const log = createLog({ app: 'test', level: 'silent' })
@@ -14,7 +14,7 @@ async function figures(t: Test, providers: readonly string[], rows: readonly str
        values (gen_random_uuid()::text, ${row}, 'c', gen_random_uuid())`,
     )
   const metrics = createMetrics()
-  measureFollowUps(metrics, { pool, providers, log })
+  measureReconciler(metrics, { pool, providers, log })
   const page = await metrics.registry.metrics()
   return (name: string, provider: string) => {
     const found = new RegExp(`^follow_ups_${name}\\{provider="${provider}"\\} (.+)$`, 'm').exec(page)?.[1]

@@ -3,7 +3,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
 
-type OpenFollowUps = {
+type OpenTasks = {
   readonly provider: string
   readonly open: number
   readonly unsettled: number
@@ -15,13 +15,13 @@ type OpenFollowUps = {
  * approvals to capture. Payments that are only watched are not among them.
  * @param options `providers` are the enabled ones; those that are not show as soon as something waits for them
  */
-export function measureFollowUps(
+export function measureReconciler(
   metrics: Metrics,
   { pool, providers, log }: { readonly pool: Pool; readonly providers: readonly string[]; readonly log: Logger },
 ): void {
-  metrics.gauges<OpenFollowUps>({
+  metrics.gauges<OpenTasks>({
     look: async () =>
-      (await pool.query<OpenFollowUps>({ name: 'open-follow-ups', text: openSql, values: [providers] })).rows,
+      (await pool.query<OpenTasks>({ name: 'open-follow-ups', text: openSql, values: [providers] })).rows,
     labelName: 'provider',
     labelOf: ({ provider }) => provider,
     figures: [

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -20,7 +20,7 @@ for (const kind of queueKinds) {
           if (index === 0) pending.push(response)
           else response.end('ok')
         })
-        const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url, { TIMEOUT: '3s' }), ...queueOf(kind) })
+        const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '3s' }), ...queueOf(kind) })
         const frozen = await rig.start()
         await rig.append(1)
         await waitFor(() => pending.length === 1, { what: 'the attempt that is under way' })
@@ -36,7 +36,7 @@ for (const kind of queueKinds) {
         )
         t.strictSame(rows, [{ status: 'succeeded', attempts: 1, next_attempt_at: null, attempt: 1, http_status: 200 }])
         await rig.append(5)
-        await everythingArrives(t, rig, endpoint)
+        await assertAllDelivered(t, rig, endpoint)
         t.equal(endpoint.received.length, 7, 'what was tried by both was sent by both, and everything else once')
       },
     )

@@ -1,16 +1,16 @@
-import { becomes, createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { waitForReadiness, createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
 t.test('what a worker shows of what it does, and of what waits', async (t) => {
   const [endpoint, held] = [await createEndpoint(t), await createEndpoint(t)]
-  const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url, { TIMEOUT: '1s' }), ...rawNode(2, held.url) })
+  const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }), ...rawEndpointVariables(2, held.url) })
   await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
   const worker = await rig.start()
 
   await t.test('everything that it needs, what it has done, and what is held', async (t) => {
-    const { checks } = await becomes(worker, 200)
+    const { checks } = await waitForReadiness(worker, 200)
     t.strictSame(Object.keys(checks), ['postgres', 'queue', 'log', 'follow_ups', 'deliveries'])
     t.match(checks.log, { ok: true, role: 'reader', connected: true })
     await rig.append(3)
@@ -37,9 +37,9 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
          sweep_at = now() + interval '1 hour'
        where id = (select id from webhooks.deliveries where node = '1' limit 1)`,
     )
-    t.match((await becomes(worker, 503)).checks.deliveries, { ok: false, late_nodes: ['1'], pending: 1 })
+    t.match((await waitForReadiness(worker, 503)).checks.deliveries, { ok: false, late_nodes: ['1'], pending: 1 })
     await rig.pool.query('update webhooks.deliveries set sweep_at = now()')
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 200)
     t.equal(endpoint.received.length, 4)
   })
 
@@ -63,8 +63,8 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     )
     t.match(stuck.log, { ok: false, role: 'reader', connected: true })
     release()
-    await everythingArrives(t, rig, endpoint)
-    await becomes(worker, 200)
+    await assertAllDelivered(t, rig, endpoint)
+    await waitForReadiness(worker, 200)
   })
 
   await t.test('one that stands by is ready, says so, and takes over', async (t) => {
@@ -76,7 +76,7 @@ t.test('what a worker shows of what it does, and of what waits', async (t) => {
     await worker.kill('SIGKILL')
     await rig.append(1)
     await waitFor(async () => (await second.ready()).checks.log?.role === 'reader', { what: 'the takeover' })
-    await everythingArrives(t, rig, endpoint)
+    await assertAllDelivered(t, rig, endpoint)
     await second.stop()
     t.strictSame(await second.exited, { code: 0, signal: null })
     t.strictSame(await workers(), killed, 'it is known that it has left, and not what became of the other one')

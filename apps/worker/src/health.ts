@@ -1,13 +1,13 @@
 // The worker's health page: whether webhooks get delivered, for orchestrators and for Prometheus.
 
-import { createBacklogCheck, type NodeBacklog, readBacklog } from '@paylog/deliveries/backlog'
+import { createBacklogCheck, type EndpointBacklog, readBacklog } from '@paylog/deliveries/backlog'
 import type { Queues } from '@paylog/deliveries/queue/queues'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import type { Pool } from 'pg'
 
 /**
@@ -20,7 +20,7 @@ export async function startHealthPage(options: {
   readonly host: string
   readonly port: number
   readonly pool: Pool
-  readonly nodes: readonly WebhookNode[]
+  readonly nodes: readonly WebhookEndpoint[]
   readonly queues: Pick<Queues, 'waiting'>
   readonly readers: Readonly<Record<string, () => Promise<CheckDetails>>>
   readonly endedAt: (node: string) => Date | undefined
@@ -40,7 +40,7 @@ export async function startHealthPage(options: {
     return { waiting: waiting.reduce((sum, count) => sum + count, 0) }
   })
   for (const [name, check] of Object.entries(readers)) health.check(name, check)
-  health.check('deliveries', createBacklogCheck({ pool, nodes, endedAt, now }))
+  health.check('deliveries', createBacklogCheck({ pool, endpoints: nodes, endedAt, now }))
   addGauges(metrics, () => readBacklog(pool, nodes.map(nameOf)), log)
   const http = createHttp({ log })
   await http.register(health.plugin)
@@ -49,10 +49,10 @@ export async function startHealthPage(options: {
   return await http.listen({ host, port })
 }
 
-const nameOf = ({ name }: WebhookNode) => name
+const nameOf = ({ name }: WebhookEndpoint) => name
 
-function addGauges(metrics: Metrics, look: () => Promise<readonly NodeBacklog[]>, log: Logger): void {
-  metrics.gauges<NodeBacklog>({
+function addGauges(metrics: Metrics, look: () => Promise<readonly EndpointBacklog[]>, log: Logger): void {
+  metrics.gauges<EndpointBacklog>({
     look,
     labelName: 'node',
     labelOf: ({ node }) => node,

@@ -4,7 +4,7 @@ import type { Sender } from '@paylog/deliveries/send/sender'
 import type { Deliveries } from '@paylog/deliveries/tables/deliveries'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 
-export type AttemptWatch = {
+export type AttemptMetrics = {
   /** The same deliveries, with every recorded attempt counted by its result. */
   counted(deliveries: Deliveries): Deliveries
   /** The same sender, with the times noted. */
@@ -13,7 +13,7 @@ export type AttemptWatch = {
   endedAt(node: string): Date | undefined
 }
 
-export function watchAttempts({ metrics, now }: { metrics: Metrics; now: () => Date }): AttemptWatch {
+export function measureAttempts({ metrics, now }: { metrics: Metrics; now: () => Date }): AttemptMetrics {
   const ended = new Map<string, Date>()
   const count = metrics.counter({
     name: 'webhook_attempts_total',

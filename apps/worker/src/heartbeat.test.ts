@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createRig, type Rig } from '@paylog/deliveries/testing/rig'
+import { createWorkerHarness, type WorkerHarness } from '@paylog/deliveries/testing/rig'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
@@ -8,12 +8,12 @@ import { startHeartbeat } from './heartbeat.ts'
 const log = createLog({ app: 'test', level: 'silent' })
 const [first, second] = [randomUUID(), randomUUID()]
 
-async function workers({ pool }: Rig): Promise<string[]> {
+async function workers({ pool }: WorkerHarness): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>('select id from webhooks.workers order by started_at')
   return rows.map(({ id }) => id)
 }
 
-async function nodes({ pool }: Rig) {
+async function endpoints({ pool }: WorkerHarness) {
   const { rows } = await pool.query(
     'select name, is_configured, disabled_at is not null as is_disabled from webhooks.nodes order by name',
   )
@@ -21,10 +21,10 @@ async function nodes({ pool }: Rig) {
 }
 
 t.test('a worker is seen while it runs, and is gone when it was stopped', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   const activity = async () => (await rig.pool.query('select * from webhooks.worker_activity')).rows[0]
   t.strictSame(await activity(), { running: 0, last_seen_seconds: null })
-  const heartbeat = await startHeartbeat({ pool: rig.pool, worker: first, nodes: [], log })
+  const heartbeat = await startHeartbeat({ pool: rig.pool, worker: first, endpoints: [], log })
   t.match(await activity(), { running: 1 })
   await rig.pool.query(`update webhooks.workers set seen_at = now() - interval '40 seconds'`)
   const { running, last_seen_seconds: age } = await activity()
@@ -38,34 +38,34 @@ t.test('a worker is seen while it runs, and is gone when it was stopped', async 
 })
 
 t.test('a worker that was killed is removed by another one, minutes later', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
-  await startHeartbeat({ pool: rig.pool, worker: first, nodes: [], log })
-  await startHeartbeat({ pool: rig.pool, worker: second, nodes: [], log })
+  const rig = await createWorkerHarness(t, 'postgres', {})
+  await startHeartbeat({ pool: rig.pool, worker: first, endpoints: [], log })
+  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: [], log })
   t.strictSame(await workers(rig), [first, second])
   await rig.pool.query(`update webhooks.workers set seen_at = now() - interval '301 seconds'`)
-  await startHeartbeat({ pool: rig.pool, worker: second, nodes: [], log })
+  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: [], log })
   t.strictSame(await workers(rig), [second])
 })
 
 t.test('the nodes of the worker that started last are the configured ones', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
-  await startHeartbeat({ pool: rig.pool, worker: first, nodes: ['1', '2'], log })
+  const rig = await createWorkerHarness(t, 'postgres', {})
+  await startHeartbeat({ pool: rig.pool, worker: first, endpoints: ['1', '2'], log })
   await rig.pool.query(`update webhooks.nodes set disabled_at = now() where name = '2'`)
-  await startHeartbeat({ pool: rig.pool, worker: second, nodes: ['2', 'legacy-1'], log })
-  matchList(t, await nodes(rig), [
+  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: ['2', 'legacy-1'], log })
+  matchList(t, await endpoints(rig), [
     { name: '1', is_configured: false, is_disabled: false },
     { name: '2', is_configured: true, is_disabled: true },
     { name: 'legacy-1', is_configured: true, is_disabled: false },
   ])
-  await startHeartbeat({ pool: rig.pool, worker: first, nodes: ['1'], log })
-  matchList(t, await nodes(rig), [
+  await startHeartbeat({ pool: rig.pool, worker: first, endpoints: ['1'], log })
+  matchList(t, await endpoints(rig), [
     { name: '1', is_configured: true, is_disabled: false },
     { name: '2', is_configured: false, is_disabled: true },
     { name: 'legacy-1', is_configured: false, is_disabled: false },
   ])
-  await startHeartbeat({ pool: rig.pool, worker: second, nodes: [], log })
+  await startHeartbeat({ pool: rig.pool, worker: second, endpoints: [], log })
   t.notOk(
-    (await nodes(rig)).some(({ is_configured }) => is_configured),
+    (await endpoints(rig)).some(({ is_configured }) => is_configured),
     'a worker without nodes has none',
   )
 })

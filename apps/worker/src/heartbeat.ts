@@ -18,11 +18,11 @@ export type Heartbeat = {
 export async function startHeartbeat(options: {
   readonly pool: Pool
   readonly worker: string
-  readonly nodes: readonly string[]
+  readonly endpoints: readonly string[]
   readonly log: Logger
 }): Promise<Heartbeat> {
-  const { pool, worker, nodes, log } = options
-  await pool.query(configuredSql, [nodes])
+  const { pool, worker, endpoints, log } = options
+  await pool.query(configuredSql, [endpoints])
   await pool.query(beatSql, [worker])
   return {
     async run(signal) {

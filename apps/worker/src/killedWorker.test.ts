@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { createFaultRig, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { createWorkerProcessHarness, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
 import { onQueue, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { listen } from '@paylog/testing/httpServer'
@@ -27,7 +27,7 @@ t.test(
       if (connections++ < deaths) doomed.add(socket)
     })
     const url = await listen(t, server)
-    const rig = await createFaultRig(t, { ...rawNode(1, url), ...(redisTestUrl ? { REDIS_URL: redisTestUrl } : {}) })
+    const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, url), ...(redisTestUrl ? { REDIS_URL: redisTestUrl } : {}) })
     await rig.append(1)
     for (let death = 1; death <= deaths; death++) {
       const worker = await rig.start()

@@ -5,30 +5,30 @@ import { createDispatcher, webhookSubscription } from '@paylog/deliveries/dispat
 import { installationId } from '@paylog/deliveries/queue/installation'
 import { assertConnections, openQueueStore } from '@paylog/deliveries/queue/queueStore'
 import { createQueues } from '@paylog/deliveries/queue/queues'
-import { createSweep } from '@paylog/deliveries/queue/sweep'
+import { createRequeuer } from '@paylog/deliveries/queue/sweep'
 import { startWorkers } from '@paylog/deliveries/queue/workers'
 import { createRetention } from '@paylog/deliveries/retention'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
 import { createReaderCheck, type ReaderState } from '@paylog/deliveries/subscriptions/readerState'
-import { runSoleSubscription } from '@paylog/deliveries/subscriptions/soleSubscription'
+import { runExclusiveSubscription } from '@paylog/deliveries/subscriptions/soleSubscription'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
-import { measureWorkflows } from '@paylog/workflows/measureWorkflows'
+import { createWorkflowMetrics } from '@paylog/workflows/measureWorkflows'
 import { loadWorkerConfig } from './config.ts'
-import { startFollowUps } from './follow-ups/startFollowUps.ts'
-import { measureFollowUps } from './followUpFigures.ts'
+import { startReconciler } from './follow-ups/startFollowUps.ts'
+import { measureReconciler } from './followUpFigures.ts'
 import { startHealthPage } from './health.ts'
-import { watchAttempts } from './healthAttempts.ts'
+import { measureAttempts } from './healthAttempts.ts'
 import { startHeartbeat } from './heartbeat.ts'
 
 const maxConnections = 6
 /** Longer than a statement may take: it is for a Postgres that is cut off without a word. */
-const answerTimeoutMs = 20_000
+const responseTimeoutMs = 20_000
 
 runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadWorkerConfig(process.env)
@@ -42,11 +42,11 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
     subscription.catch((error: unknown) => lifecycle.fail(error))
   }
 
-  const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, answerTimeoutMs, log })
+  const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, answerTimeoutMs: responseTimeoutMs, log })
   lifecycle.add('database', () => pool.end())
   const deliveries = createDeliveries(pool)
   const metrics = createMetrics()
-  const observe = measureWorkflows(metrics)
+  const observe = createWorkflowMetrics(metrics)
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
   lifecycle.add('event store', () => store.close())
 
@@ -54,41 +54,41 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const followed = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
-  const { reading, sweeping, readerCheck } = await startFollowUps(followed)
+  const { reading, sweeping, readerCheck } = await startReconciler(followed)
   lifecycle.add('follow-ups', () => sweeping)
-  measureFollowUps(metrics, { pool, providers: [...providers.keys()], log })
+  measureReconciler(metrics, { pool, providers: [...providers.keys()], log })
   supervise('subscription of the follow-ups', reading)
 
   const installation = await installationId(pool)
   const queueStore = await openQueueStore({ databaseUrl, redisUrl, installation, workers: nodes.length, log })
   lifecycle.add('queue store', queueStore.close)
-  const queues = createQueues({ store: queueStore.store, nodes, log })
+  const queues = createQueues({ store: queueStore.store, endpoints: nodes, log })
   lifecycle.add('queues', () => queues.close())
   await queues.ready()
 
   const agent = createEndpointAgent(config.WEBHOOK_ALLOWED_PRIVATE_CIDRS)
   lifecycle.add('endpoint connections', () => agent.destroy())
   const successStatus = config.WEBHOOK_SUCCESS_STATUS
-  const attempts = watchAttempts({ metrics, now })
+  const attempts = measureAttempts({ metrics, now })
   const sent = attempts.counted(deliveries)
   const send = attempts.noted(createSender({ deliveries: sent, agent, successStatus, now, random: Math.random, log }))
   const sending = { store: queueStore.store, nodes, queues, send, stopping: signal, givingUp }
   const workers = await startWorkers({ ...sending, log })
   lifecycle.add('workers', workers.close, workers.underWay)
 
-  const requeueing = createSweep({ deliveries, queues, nodes, now, log }).run(signal)
+  const requeueing = createRequeuer({ deliveries, queues, endpoints: nodes, now, log }).run(signal)
   lifecycle.add('sweep', () => requeueing)
 
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
-  const dispatcher = createDispatcher({ deliveries, queues, nodes, projects, now, log })
+  const dispatcher = createDispatcher({ deliveries, queues, endpoints: nodes, projects, now, log })
   // Fails at start, not in the background, when the tables are not there.
   await dispatcher.start()
   const { start, handle } = dispatcher
   const state: ReaderState = { isStandingBy: false, isConnected: false }
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
-  supervise('subscription of the webhooks', runSoleSubscription({ ...subscription, store, databaseUrl, signal, log }))
+  supervise('subscription of the webhooks', runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log }))
 
-  const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), nodes: nodes.map(({ name }) => name), log })
+  const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), endpoints: nodes.map(({ name }) => name), log })
   const beating = heartbeat.run(signal)
   lifecycle.add('heartbeat', () => beating)
   const cleaning = createRetention({ pool, keepMs: config.WEBHOOK_LOG_RETENTION, now, log }).run(signal)

@@ -1,6 +1,6 @@
 // What owners keep here (methods, addresses) and what leaves by a webhook of it: nothing but the provider's own words.
 import { randomUUID } from 'node:crypto'
-import { createRig } from '@paylog/deliveries/testing/rig'
+import { createWorkerHarness } from '@paylog/deliveries/testing/rig'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { addressStream } from '@paylog/event-store/streamName'
@@ -10,9 +10,9 @@ import { receiveNotification } from '@paylog/workflows/notifications/receiveNoti
 import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import t from 'tap'
-import { createFollowUpRig } from './testing/followUpRig.ts'
+import { createReconcilerHarness } from './testing/followUpRig.ts'
 
-const { store, now, open } = await createFollowUpRig(t)
+const { store, now, open } = await createReconcilerHarness(t)
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const workflow = { store, providers: new Map([[sandbox.id, sandbox]]), now }
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'session:user-1' }
@@ -33,7 +33,7 @@ async function save(payment_method_token: string) {
     },
     providerId: () => sandbox.id,
     token: payment_method_token,
-    wishes: {
+    options: {
       type: canary('type'),
       wallet_type: canary('wallet'),
       organization_id: canary('organization'),
@@ -86,7 +86,7 @@ async function keepAddress(): Promise<void> {
 }
 
 /** The provider tells that a method was detached. @returns its own text */
-async function tellDetached(provider_method_id: string): Promise<string> {
+async function notifyDetached(provider_method_id: string): Promise<string> {
   const created = Math.floor(now().getTime() / 1_000)
   const object = { id: provider_method_id, note: 'of the provider' }
   const body = JSON.stringify({ id: 'evt_detached', type: 'payment_method.detached', created, data: { object } })
@@ -105,7 +105,7 @@ t.test('of methods and addresses no node is told but what the provider itself ha
   await keepAddress()
   const { provider_method_id, provider_customer_id } = first
   await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
-  const text = await tellDetached(second.provider_method_id)
+  const text = await notifyDetached(second.provider_method_id)
 
   const events: Recorded[] = []
   for await (const event of store.readLog({ prefixes: everything })) events.push(event)
@@ -126,7 +126,7 @@ t.test('of methods and addresses no node is told but what the provider itself ha
     t.ok(types.has(type), `the log has ${type}`)
 
   const url = 'http://127.0.0.1:9'
-  const rig = await createRig(t, 'postgres', {
+  const rig = await createWorkerHarness(t, 'postgres', {
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: url,
     WEBHOOK_2_ENABLED: 'true',

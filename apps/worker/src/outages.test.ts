@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { becomes, createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { waitForReadiness, createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'
@@ -30,26 +30,26 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
   const { databaseUrl } = postgres
   const proxy = await startTcpProxy(t, server.port)
   const endpoint = await createEndpoint(t)
-  const rig = await createFaultRig(t, rawNode(1, endpoint.url), { databaseUrl })
+  const rig = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { databaseUrl })
   const worker = await rig.start({ DATABASE_URL: through(databaseUrl, proxy) })
 
   await t.test('while it is restarted under load the worker is not ready, and loses nothing', async (t) => {
     const appending = rig.append(60)
     await waitFor(() => endpoint.received.length >= 20, { what: 'traffic', timeoutMs: 30_000 })
     await postgres.stop()
-    t.match((await becomes(worker, 503)).checks.postgres, { ok: false })
+    t.match((await waitForReadiness(worker, 503)).checks.postgres, { ok: false })
     postgres = await startEmbeddedPostgres(server)
     await appending
-    await becomes(worker, 200)
-    await everythingArrives(t, rig, endpoint)
+    await waitForReadiness(worker, 200)
+    await assertAllDelivered(t, rig, endpoint)
   })
 
   await t.test('nor is it while its connections are cut off without a word; it comes back by itself', async (t) => {
     proxy.freezeConnections()
     await rig.append(5)
-    await becomes(worker, 503)
-    await everythingArrives(t, rig, endpoint, 80_000)
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 503)
+    await assertAllDelivered(t, rig, endpoint, 80_000)
+    await waitForReadiness(worker, 200)
   })
 
   await worker.stop()
@@ -60,24 +60,24 @@ t.test('and everything that happens to the log', { buffered: true }, async (t) =
   const log = await startEventStore(t)
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const endpoint = await createEndpoint(t)
-  const rig = await createFaultRig(t, rawNode(1, endpoint.url), { log })
+  const rig = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { log })
   const worker = await rig.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
-  await becomes(worker, 200)
+  await waitForReadiness(worker, 200)
 
   await t.test('while its connections are cut off without a word the worker is not ready', async (t) => {
     proxy.freezeConnections()
     await rig.append(5)
-    await becomes(worker, 503)
-    await everythingArrives(t, rig, endpoint, 60_000)
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 503)
+    await assertAllDelivered(t, rig, endpoint, 60_000)
+    await waitForReadiness(worker, 200)
   })
 
   await t.test('nor is it while the log is gone', async (t) => {
     await proxy.refuse()
-    t.match((await becomes(worker, 503)).checks, { log: { ok: false }, postgres: { ok: true } })
+    t.match((await waitForReadiness(worker, 503)).checks, { log: { ok: false }, postgres: { ok: true } })
     await proxy.accept()
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 200)
     await rig.append(1)
-    await everythingArrives(t, rig, endpoint)
+    await assertAllDelivered(t, rig, endpoint)
   })
 })

@@ -1,4 +1,4 @@
-import { survivesKills } from '@paylog/deliveries/testing/killing'
+import { assertSurvivesKills } from '@paylog/deliveries/testing/killing'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import t from 'tap'
@@ -10,5 +10,5 @@ const kills = cyclesAsked(2)
 
 for (const kind of queueKinds)
   t.test(`kill -9 of the worker at random points loses nothing and makes nothing up, on ${kind}`, onQueue(kind), (t) =>
-    survivesKills(t, { env: queueOf(kind), kills, seed: 20_260_101 }),
+    assertSurvivesKills(t, { env: queueOf(kind), kills, seed: 20_260_101 }),
   )

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { becomes, createFaultRig, everythingArrives, rawNode } from '@paylog/deliveries/testing/faultRig'
+import { waitForReadiness, createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
@@ -20,16 +20,16 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     response.statusCode = index % 5 === 0 ? 503 : 200
     response.end()
   })
-  const rig = await createFaultRig(t, {
-    ...rawNode(1, steady.url),
-    ...rawNode(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: 10 }, () => '300ms').join() }),
+  const rig = await createWorkerProcessHarness(t, {
+    ...rawEndpointVariables(1, steady.url),
+    ...rawEndpointVariables(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: 10 }, () => '300ms').join() }),
     REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
   })
   const worker = await rig.start()
   const gone = () => Promise.all([redis.kill(), proxy.refuse()])
   const back = () => Promise.all([redis.startAnew(), proxy.accept()])
   const allArrive = async (t: Test, timeoutMs = 40_000) => {
-    for (const endpoint of [steady, shaky]) await everythingArrives(t, rig, endpoint, timeoutMs)
+    for (const endpoint of [steady, shaky]) await assertAllDelivered(t, rig, endpoint, timeoutMs)
     t.equal(await rig.count('failed'), 0)
   }
 
@@ -68,22 +68,22 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
   )
 
   await t.test('while it is gone the worker is not ready', async (t) => {
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 200)
     await gone()
     await rig.append(3)
-    t.match((await becomes(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
+    t.match((await waitForReadiness(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
     await back()
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 200)
     await allArrive(t)
   })
 
   await t.test('nor while its connections are cut off without a word; it comes back by itself', async (t) => {
     proxy.freezeConnections()
     await rig.append(5)
-    t.match((await becomes(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
+    t.match((await waitForReadiness(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
     const noticedAt = performance.now()
     await allArrive(t, 60_000)
-    await becomes(worker, 200)
+    await waitForReadiness(worker, 200)
     t.comment(`works again ${Math.round((performance.now() - noticedAt) / 1_000)} s after the cut was noticed`)
   })
 

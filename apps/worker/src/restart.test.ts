@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { batchOf, createRig, onQueue, queueKinds, type Rig } from '@paylog/deliveries/testing/rig'
+import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { matchList } from '@paylog/testing/matchList'
@@ -9,7 +9,7 @@ import t from 'tap'
 
 const script = new URL('./main.ts', import.meta.url)
 
-async function environment(rig: Rig, nodes: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+async function environment(rig: WorkerHarness, nodes: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   return {
     ...nodes,
     DATABASE_URL: rig.databaseUrl,
@@ -30,7 +30,7 @@ for (const kind of queueKinds) {
       else if (index > kills) pending.resolve(response)
     })
     const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }
-    const rig = await createRig(t, kind, nodes)
+    const rig = await createWorkerHarness(t, kind, nodes)
     const env = await environment(rig, nodes)
     await rig.dispatcher.start()
     await rig.dispatcher.handle(batchOf(1))
@@ -70,7 +70,7 @@ for (const kind of queueKinds) {
 
 t.test('a worker whose database connections are all cut goes on by itself', async (t) => {
   const endpoint = await createEndpoint(t)
-  const rig = await createRig(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   await rig.work()
   const sweeping = rig.startSweep()

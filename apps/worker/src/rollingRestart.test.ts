@@ -1,9 +1,9 @@
 import {
-  createFaultRig,
-  everythingArrives,
+  createWorkerProcessHarness,
+  assertAllDelivered,
   keepAppending,
   type RunningWorker,
-  rawNode,
+  rawEndpointVariables,
 } from '@paylog/deliveries/testing/faultRig'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { cyclesAsked } from '@paylog/testing/cycles'
@@ -22,7 +22,7 @@ for (const kind of queueKinds) {
       'workers that are replaced one after the other under load lose nothing and send nothing twice',
       async (t) => {
         const endpoint = await createEndpoint(t)
-        const rig = await createFaultRig(t, { ...rawNode(1, endpoint.url), ...queueOf(kind) })
+        const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, endpoint.url), ...queueOf(kind) })
         let running: RunningWorker = await rig.start()
         const appending = keepAppending(t, rig)
         for (let round = 1; round <= rounds; round++) {
@@ -34,7 +34,7 @@ for (const kind of queueKinds) {
           running = next
         }
         await appending.stop()
-        await everythingArrives(t, rig, endpoint)
+        await assertAllDelivered(t, rig, endpoint)
         t.equal(endpoint.received.length, rig.journal.length)
       },
     )

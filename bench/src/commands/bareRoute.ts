@@ -10,7 +10,7 @@ import { type Static, Type } from 'typebox'
 /** More do not make Postgres faster. */
 const maxConnections = 32
 
-const Order = Type.Object({
+const OrderBody = Type.Object({
   total_cents: Type.Integer({ minimum: 1 }),
   currency: Type.String({ pattern: '^[A-Z]{3}$' }),
 })
@@ -31,7 +31,7 @@ runApp('bare-route', async ({ log, lifecycle }) => {
     id uuid primary key, total_cents bigint, currency text, status text, payer text,
     created_at timestamptz, updated_at timestamptz, reference text, metadata jsonb)`)
   const http = Fastify()
-  http.post<{ Body: Static<typeof Order> }>('/orders', { schema: { body: Order } }, async (request, reply) => {
+  http.post<{ Body: Static<typeof OrderBody> }>('/orders', { schema: { body: OrderBody } }, async (request, reply) => {
     const { total_cents, currency } = request.body
     const [id, at] = [randomUUID(), new Date()]
     const values = [id, total_cents, currency, 'somebody', at, `R-${id}`, '{}']

@@ -1,7 +1,7 @@
 // The write side as it runs in production, and a bare route beside it on the same Postgres.
 import { randomBytes } from 'node:crypto'
 import { freePort } from '@paylog/testing/processes'
-import { type PrivateNode, startPrivateNode } from '../event-store/privateNode.ts'
+import { type PrivateServer, startPrivateServer } from '../event-store/privateNode.ts'
 import { startProgram } from '../harness/program.ts'
 
 export type Side = {
@@ -11,11 +11,11 @@ export type Side = {
   readonly processes: Readonly<Record<string, number>>
 }
 
-export type CommandSystem = { readonly node: PrivateNode; readonly api: Side; readonly bare: Side }
+export type CommandSystem = { readonly node: PrivateServer; readonly api: Side; readonly bare: Side }
 
 /** Starts event store node, identity backend, command-api with the sandbox provider, and the bare route: each a process. */
 export async function startCommandSystem(stack: AsyncDisposableStack): Promise<CommandSystem> {
-  const node = await startPrivateNode(stack)
+  const node = await startPrivateServer(stack)
   const [apiPort, barePort, identityPort] = [await freePort(), await freePort(), await freePort()]
   const start = (script: string, env: Readonly<Record<string, string>>) =>
     startProgram(new URL(script, import.meta.url), { env, stack })

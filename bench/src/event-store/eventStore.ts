@@ -6,7 +6,7 @@ import { type Asked, type Findings, inTurns, ofRounds, quantile, type Row } from
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { appendOne } from './appends.ts'
 import { createBareTable } from './bareTable.ts'
-import { startPrivateNode } from './privateNode.ts'
+import { startPrivateServer } from './privateNode.ts'
 import { type Measured, memorySamples, startOf, startRow, wholeLog } from './wholeLog.ts'
 
 const depths = [1, 16, 64, 256]
@@ -24,7 +24,7 @@ const rounds = 4
 export async function eventStore(asked: Asked): Promise<Findings> {
   const { url, events, seconds } = optionsOf(asked)
   const { say, stack } = asked
-  const node = url === undefined ? await startPrivateNode(stack) : undefined
+  const node = url === undefined ? await startPrivateServer(stack) : undefined
   const postgres = node?.postgres ?? (await startPrivatePostgres(stack))
   const bare = await createBareTable(postgres.databaseUrl, stack)
   const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')

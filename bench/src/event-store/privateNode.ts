@@ -5,7 +5,7 @@ import { type PrivatePostgres, startPrivatePostgres } from '../harness/privatePo
 import { startProgram } from '../harness/program.ts'
 import { peakMiB, residentMiB } from '../harness/usage.ts'
 
-export type PrivateNode = {
+export type PrivateServer = {
   /** `esdb://…` */
   readonly connectionString: string
   /** There for others as well. */
@@ -20,7 +20,7 @@ export type PrivateNode = {
 }
 
 /** @param stack with which both are stopped and the data deleted */
-export async function startPrivateNode(stack: AsyncDisposableStack): Promise<PrivateNode> {
+export async function startPrivateServer(stack: AsyncDisposableStack): Promise<PrivateServer> {
   const postgres = await startPrivatePostgres(stack)
   const port = await freePort()
   const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }

@@ -3,7 +3,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import { median, number, type Row, type Say } from '../harness/benchmark.ts'
 import { fillLog } from './appends.ts'
 import type { BareTable } from './bareTable.ts'
-import type { PrivateNode } from './privateNode.ts'
+import type { PrivateServer } from './privateNode.ts'
 import { catchUp, type ReadRate, readWholeLog } from './reads.ts'
 
 const leastReads = 20_000
@@ -17,7 +17,7 @@ const starts = 3
 export type Measured = {
   readonly client: EventStoreDBClient
   /** Nothing when it is somebody else's server. */
-  readonly node: PrivateNode | undefined
+  readonly node: PrivateServer | undefined
   readonly bare: BareTable
   readonly say: Say
 }
@@ -59,14 +59,14 @@ function readRow(name: string, { perSecond }: ReadRate, selected: ReadRate | und
 }
 
 /** The median of some, for they vary. @returns milliseconds */
-export async function startOf(node: PrivateNode): Promise<number> {
+export async function startOf(node: PrivateServer): Promise<number> {
   const times: number[] = []
   for (let start = 0; start < starts; start += 1) times.push(await node.restart())
   return median(times)
 }
 
 /** @param emptyMs how long it took on an empty log */
-export async function startRow(node: PrivateNode, events: number, emptyMs: number): Promise<Row> {
+export async function startRow(node: PrivateServer, events: number, emptyMs: number): Promise<Row> {
   return {
     name: `start on ${number(events)} events`,
     figure: await startOf(node),

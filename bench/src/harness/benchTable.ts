@@ -3,7 +3,7 @@ import { cpus, release, totalmem } from 'node:os'
 import { number, type Row, type Target } from './benchmark.ts'
 
 /** What one benchmark found, or why it found nothing. */
-export type Report = {
+export type BenchmarkReport = {
   readonly name: string
   /** Processes that ran or waited to run in the minute before it began, others' included. */
   readonly loadBefore: number
@@ -12,7 +12,7 @@ export type Report = {
 const header = ['', 'figure', 'bounded by', 'ratio', 'target', 'met'] as const
 
 /** Where, when and with what was measured, then a row for each figure. */
-export function benchTable(reports: readonly Report[], now: Date): string {
+export function benchTable(reports: readonly BenchmarkReport[], now: Date): string {
   const lines = reports.flatMap((report) => {
     const title = [`**${report.name}**, load before ${report.loadBefore.toFixed(1)}`, '', '', '', '', '']
     if ('failure' in report) return [title, [report.failure, 'failed', '', '', '', 'NO']]
@@ -34,7 +34,7 @@ export function isMet(row: Row): boolean | undefined {
   return 'atLeast' in row.target ? measured >= row.target.atLeast : measured <= row.target.atMost
 }
 
-function surroundings(reports: readonly Report[], now: Date): string {
+function surroundings(reports: readonly BenchmarkReport[], now: Date): string {
   const postgres = new Set(reports.flatMap((report) => ('postgres' in report ? [report.postgres] : [])))
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${number(totalmem() / 2 ** 30)} GiB`
   const system = `${process.platform} ${release()}`

@@ -1,12 +1,12 @@
 // From the log to the rows, as operators do it, in a process of its own with the node and Postgres beside.
 
 import type { Pool } from 'pg'
-import type { PrivateNode } from '../event-store/privateNode.ts'
+import type { PrivateServer } from '../event-store/privateNode.ts'
 import { number, type Row, type Say } from '../harness/benchmark.ts'
 import { run, type Task, type TookBeside } from './task.ts'
 
 /** What is there beside the process that is measured. */
-export type Beside = { readonly node: PrivateNode; readonly pool: Pool }
+export type Beside = { readonly node: PrivateServer; readonly pool: Pool }
 
 const leastPerSecond = 12_000
 const mostGrowthMiB = 64

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startPrivateNode } from '../event-store/privateNode.ts'
+import { startPrivateServer } from '../event-store/privateNode.ts'
 import { type Asked, type Findings, number, type Row } from '../harness/benchmark.ts'
 import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
 import { fillLog, paymentEvents, withStore } from './fillLog.ts'
@@ -49,7 +49,7 @@ export async function rebuild(asked: Asked): Promise<Findings> {
 }
 
 async function startBeside(stack: AsyncDisposableStack): Promise<Beside> {
-  const node = await startPrivateNode(stack)
+  const node = await startPrivateServer(stack)
   const log = createLog({ app: 'bench', level: 'error' })
   const { databaseUrl } = node.postgres
   const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1, log })

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { PrivateNode } from '../event-store/privateNode.ts'
+import type { PrivateServer } from '../event-store/privateNode.ts'
 import { startProgram } from '../harness/program.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 
@@ -25,7 +25,7 @@ export type TookBeside = Took & {
 }
 
 /** @param node which is watched meanwhile, and its Postgres */
-export async function run(task: Task, events: number, node: PrivateNode): Promise<TookBeside> {
+export async function run(task: Task, events: number, node: PrivateServer): Promise<TookBeside> {
   const { postgres, connectionString } = node
   const before = { node: cpuMicros(node.pid()), postgres: cpuMicrosOfAll(postgres.pid) }
   const env = { DATABASE_URL: postgres.databaseUrl, EVENTSTORE_URL: connectionString }

@@ -4,7 +4,7 @@ import { createStatements } from '@paylog/projections/apply/statements'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
-import { catalog } from '@paylog/projections/testing/testCatalog'
+import { catalogFixture } from '@paylog/projections/testing/testCatalog'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** What the columns of a table hold, as SQL over `row`, `owner` (both numbers) and `at`, when the row was made. */
@@ -107,7 +107,7 @@ async function fillCatalog(db: Queryable, spread: Spread): Promise<void> {
     await db.query(patch(patches))
   }
   const batch: ProjectedEvent[] = []
-  for (const event of catalog(spread.products, (number) => idOf('product', number))) {
+  for (const event of catalogFixture(spread.products, (number) => idOf('product', number))) {
     batch.push(event)
     if (batch.length === 2_000) await write(batch.splice(0))
   }

@@ -4,7 +4,7 @@ import { seededRandom } from '../harness/seededRandom.ts'
 import { figures } from '../harness/times.ts'
 import { type Spread, sessionOf } from './owners.ts'
 import type { Pgbench } from './pgbench.ts'
-import { askedAbout, type Question, rowsOf } from './questions.ts'
+import { subjectOf, type BenchQuery, rowsOf } from './questions.ts'
 import type { Measured } from './report.ts'
 import type { Script } from './sameSql.ts'
 import type { MeasuredSystem } from './system.ts'
@@ -62,11 +62,11 @@ export async function measureStep(
 }
 
 /** The API first, then its SQL alone. @throws Error when an answer is not 200 or a statement fails */
-export async function measureQuestion(question: Question, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
+export async function measureQuery(question: BenchQuery, script: Script, { pgbench, ...run }: Run): Promise<Measured> {
   const { system, spread } = run
   const random = seededRandom(seed)
   const next = () => {
-    const { owner, path } = askedAbout(1 + Math.floor(random() * rowsOf(question, spread)), question, spread)
+    const { owner, path } = subjectOf(1 + Math.floor(random() * rowsOf(question, spread)), question, spread)
     return get(path, sessionOf(owner))
   }
   const service = figures(await measureLoad({ ...run, port: system.apiPort, connections }, next, seededRandom(seed)))

@@ -4,10 +4,10 @@ import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Asked, Findings, Row } from '../harness/benchmark.ts'
 import { fill } from './fill.ts'
-import { connections, measureQuestion, measureStep, withoutSql } from './measure.ts'
+import { connections, measureQuery, measureStep, withoutSql } from './measure.ts'
 import { rowsPerOwner, type Spread, spread } from './owners.ts'
 import { findPgbench } from './pgbench.ts'
-import { isAboutProducts, type Question, questions } from './questions.ts'
+import { isAboutProducts, type BenchQuery, benchQueries } from './questions.ts'
 import { heading, line, type Measured, rowsOf } from './report.ts'
 import { type Script, sameSql } from './sameSql.ts'
 import { startSystem } from './system.ts'
@@ -26,7 +26,7 @@ const headroom = 1.5
  */
 export async function queries({ args, isQuick, env, say, stack }: Asked): Promise<Findings> {
   const options = optionsOf(args, isQuick)
-  const asked = questions(options.spread)
+  const asked = benchQueries(options.spread)
     .filter(({ name }) => name.includes(options.only))
     .filter((_, index) => !isQuick || index % quickStep === 0)
   if (asked.length === 0) throw new Error(`No question has a name with "${options.only}" in it`)
@@ -37,7 +37,7 @@ export async function queries({ args, isQuick, env, say, stack }: Asked): Promis
     `${filled} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms, ${version}`,
   )
   const rows: Row[] = []
-  const sqlPerSecond = new Map<Question, number>()
+  const sqlPerSecond = new Map<BenchQuery, number>()
   for (const rate of [undefined, options.rate]) {
     say(heading(rate))
     const add = (measured: Measured) => {
@@ -48,7 +48,7 @@ export async function queries({ args, isQuick, env, say, stack }: Asked): Promis
     for (const step of withoutSql) add(await measureStep(step, run))
     for (const [question, script] of scripts) {
       if (rate !== undefined && (sqlPerSecond.get(question) ?? 0) < rate * headroom) continue
-      const measured = await measureQuestion(question, script, run)
+      const measured = await measureQuery(question, script, run)
       sqlPerSecond.set(question, measured.sql?.perSecond ?? 0)
       add(measured)
     }
@@ -56,9 +56,9 @@ export async function queries({ args, isQuick, env, say, stack }: Asked): Promis
   return { postgres: system.postgres.description, rows }
 }
 
-async function prepare(stack: AsyncDisposableStack, asked: readonly Question[], spread: Spread) {
+async function prepare(stack: AsyncDisposableStack, asked: readonly BenchQuery[], spread: Spread) {
   const log = createLog({ app: 'bench', level: 'error' })
-  const scripts: [Question, Script][] = []
+  const scripts: [BenchQuery, Script][] = []
   const system = await startSystem(stack, {
     owners: spread.administrator,
     log,

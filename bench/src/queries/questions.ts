@@ -2,7 +2,7 @@
 import { vocabulary } from '@paylog/projections/testing/testCatalog'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
-export type Question = {
+export type BenchQuery = {
   readonly name: string
   /** What the id in the path is of. */
   readonly thing?: Thing
@@ -11,18 +11,18 @@ export type Question = {
   readonly path: (id: string) => string
 }
 
-export function questions(spread: Spread): readonly Question[] {
+export function benchQueries(spread: Spread): readonly BenchQuery[] {
   return [...aboutOwned(spread), ...aboutProducts(spread)]
 }
 
 /** Those about the catalogue are an administrator's. */
-export const isAboutProducts = ({ owner }: Question, { administrator }: Spread) => owner === administrator
+export const isAboutProducts = ({ owner }: BenchQuery, { administrator }: Spread) => owner === administrator
 
 /** How many rows there are to ask about. */
-export const rowsOf = (question: Question, spread: Spread) =>
+export const rowsOf = (question: BenchQuery, spread: Spread) =>
   isAboutProducts(question, spread) ? spread.products : spread.rows
 
-function aboutOwned({ withThousand, withTenThousand }: Spread): readonly Question[] {
+function aboutOwned({ withThousand, withTenThousand }: Spread): readonly BenchQuery[] {
   return [
     { name: 'GET /payments', path: () => '/payments' },
     { name: 'GET /payments, 50 of a page', path: () => '/payments?limit=50' },
@@ -43,7 +43,7 @@ function aboutOwned({ withThousand, withTenThousand }: Spread): readonly Questio
   ]
 }
 
-function aboutProducts({ administrator: owner, products }: Spread): readonly Question[] {
+function aboutProducts({ administrator: owner, products }: Spread): readonly BenchQuery[] {
   const path = '/admin/products'
   const [common, rare] = [vocabulary[0] ?? '', vocabulary.at(-1) ?? '']
   const ask = (name: string, query: string) => ({ name: `GET ${path}${name}`, owner, path: () => `${path}${query}` })
@@ -62,6 +62,6 @@ function aboutProducts({ administrator: owner, products }: Spread): readonly Que
 }
 
 /** The question about one row: who asks, and the URL. */
-export function askedAbout(row: number, { owner, thing, path }: Question, spread: Spread) {
+export function subjectOf(row: number, { owner, thing, path }: BenchQuery, spread: Spread) {
   return { owner: owner ?? ownerOfRow(row, spread), path: path(thing === undefined ? '' : idOf(thing, row)) }
 }

@@ -4,7 +4,7 @@ import { queryApi } from '@paylog/query-routes/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { idOf, idSql, owner as ownerName, ownerOfRowSql, ownerSql, type Spread, userId } from './owners.ts'
-import { askedAbout, isAboutProducts, type Question, rowsOf } from './questions.ts'
+import { subjectOf, isAboutProducts, type BenchQuery, rowsOf } from './questions.ts'
 
 export type Script = {
   readonly text: string
@@ -23,11 +23,11 @@ const probedRow = 1
  * @throws Error when the question is not answered with 200
  */
 export async function sameSql(
-  question: Question,
+  question: BenchQuery,
   { db, spread, log }: { readonly db: Queryable; readonly spread: Spread; readonly log: Logger },
 ): Promise<Script> {
   const statements: Statement[] = []
-  const asked = askedAbout(probedRow, question, spread)
+  const asked = subjectOf(probedRow, question, spread)
   const query = new Proxy(db.query, {
     apply: (target, _, [statement]) => {
       statements.push(statement)
@@ -44,7 +44,7 @@ export async function sameSql(
   return scriptOf(statements, question, spread, ownerName(asked.owner))
 }
 
-function scriptOf(statements: readonly Statement[], question: Question, spread: Spread, owner: string): Script {
+function scriptOf(statements: readonly Statement[], question: BenchQuery, spread: Spread, owner: string): Script {
   const { thing } = question
   const id = thing && idOf(thing, probedRow)
   const variables: Record<string, string> = {}

@@ -7,7 +7,7 @@ import { Agent, request } from 'undici'
 import { answering } from '../harness/program.ts'
 import { bodyOf, machineMicros, settledPayment } from './messages.ts'
 
-const Question = Type.Object({
+const BenchCommand = Type.Object({
   url: Type.String(),
   secret: Type.String(),
   concurrency: Type.Integer(),
@@ -17,7 +17,7 @@ const Question = Type.Object({
 const dispatcher = new Agent({ pipelining: 1 })
 
 async function reply(given: unknown): Promise<object> {
-  const { url, secret, concurrency, seconds } = Value.Parse(Question, given)
+  const { url, secret, concurrency, seconds } = Value.Parse(BenchCommand, given)
   const begin = performance.now()
   const until = begin + seconds * 1_000
   let delivered = 0

@@ -1,6 +1,6 @@
 // How fast deliveries go out, beside a loop that only signs and sends; and what a hanging endpoint does to another one.
 import { randomBytes } from 'node:crypto'
-import { concurrencyPerNode } from '@paylog/deliveries/queue/workers'
+import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { Type } from 'typebox'
 import { inTurns, median, number, ofRounds, quantile, type Row, type Say } from '../harness/benchmark.ts'
 import { type Program, startProgram } from '../harness/program.ts'
@@ -56,8 +56,8 @@ async function throughput(parts: Parts): Promise<Row> {
   await using stack = new AsyncDisposableStack()
   const { times } = parts
   const bare = await startProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
-  const worker = await startPipeline(stack, { ...parts.servers, ...node(1, parts, 'first') })
-  const loop = { url: parts.url('first'), secret: parts.secret, concurrency: concurrencyPerNode }
+  const worker = await startPipeline(stack, { ...parts.servers, ...endpointVariables(1, parts, 'first') })
+  const loop = { url: parts.url('first'), secret: parts.secret, concurrency: concurrencyPerEndpoint }
   await bare.ask({ ...loop, seconds: times.warmUp }, Rate)
   await worker.ask({ seconds: times.warmUp }, Rate)
   const measured = await inTurns(
@@ -79,7 +79,7 @@ async function throughput(parts: Parts): Promise<Row> {
 async function isolation(parts: Parts, perSecond: number): Promise<Row[]> {
   await using stack = new AsyncDisposableStack()
   const { sink, times } = parts
-  const nodes = { ...node(1, parts, 'first'), ...node(2, parts, 'second'), WEBHOOK_2_TIMEOUT: '40s' }
+  const nodes = { ...endpointVariables(1, parts, 'first'), ...endpointVariables(2, parts, 'second'), WEBHOOK_2_TIMEOUT: '40s' }
   const worker = await startPipeline(stack, { ...parts.servers, ...nodes })
   const agesOf = async (hang: boolean, seconds: number) => {
     await sink.ask({ hang }, Port)
@@ -124,7 +124,7 @@ function startPipeline(stack: AsyncDisposableStack, env: Readonly<Record<string,
   return startProgram(import.meta.resolve('./pipeline.ts'), { env, stack })
 }
 
-function node(index: number, { url, secret }: Parts, path: 'first' | 'second'): Record<string, string> {
+function endpointVariables(index: number, { url, secret }: Parts, path: 'first' | 'second'): Record<string, string> {
   const variable = (name: string) => `WEBHOOK_${index}_${name}`
   return { [variable('ENABLED')]: 'true', [variable('URL')]: url(path), [variable('SECRET')]: secret }
 }

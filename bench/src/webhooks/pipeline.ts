@@ -5,14 +5,14 @@ import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { installationId } from '@paylog/deliveries/queue/installation'
 import { openQueueStore } from '@paylog/deliveries/queue/queueStore'
 import { createQueues } from '@paylog/deliveries/queue/queues'
-import { createSweep } from '@paylog/deliveries/queue/sweep'
+import { createRequeuer } from '@paylog/deliveries/queue/sweep'
 import { startWorkers } from '@paylog/deliveries/queue/workers'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
 import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints } from '@paylog/webhooks/nodes/nodes'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { answering } from '../harness/program.ts'
@@ -25,7 +25,7 @@ const maxBatch = 100
 const mostUnderWay = 1_000
 const patienceMs = 60_000
 
-const Question = Type.Union([
+const BenchCommand = Type.Union([
   /** As fast as it goes. */
   Type.Object({ seconds: Type.Number() }),
   /** Events that come at times of their own, this many a second. */
@@ -35,11 +35,11 @@ const Question = Type.Union([
 const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl, ...env } = process.env
 const log = createLog({ app: 'bench', level: 'error' })
 const now = () => new Date()
-const { nodes } = decodeNodes(env)
+const { endpoints } = decodeEndpoints(env)
 const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, log })
 await migrateWebhooks(pool)
 const installation = await installationId(pool)
-const { store, close } = await openQueueStore({ databaseUrl, redisUrl, installation, workers: nodes.length, log })
+const { store, close } = await openQueueStore({ databaseUrl, redisUrl, installation, workers: endpoints.length, log })
 const all = createDeliveries(pool)
 let recorded = 0
 const deliveries: typeof all = {
@@ -50,17 +50,17 @@ const deliveries: typeof all = {
     return first
   },
 }
-const queues = createQueues({ store, nodes, log })
+const queues = createQueues({ store, endpoints, log })
 await queues.ready()
 const agent = createEndpointAgent(['127.0.0.0/8'])
 const send = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, log })
-const workers = await startWorkers({ store, nodes, queues, send, log })
+const workers = await startWorkers({ store, nodes: endpoints, queues, send, log })
 const stop = new AbortController()
-const sweeping = createSweep({ deliveries, queues, nodes, now, log }).run(stop.signal)
+const requeueing = createRequeuer({ deliveries, queues, endpoints, now, log }).run(stop.signal)
 const dispatcher = createDispatcher({
   deliveries,
   queues,
-  nodes,
+  endpoints,
   projects: { projectId: 'default', projectIds: [] },
   now,
   log,
@@ -117,13 +117,13 @@ async function pace(seconds: number, perSecond: number): Promise<object> {
 }
 
 async function reply(given: unknown): Promise<object> {
-  const question = Value.Parse(Question, given)
+  const question = Value.Parse(BenchCommand, given)
   return 'perSecond' in question ? await pace(question.seconds, question.perSecond) : await saturate(question.seconds)
 }
 
 answering(reply, async () => {
   stop.abort()
-  await sweeping
+  await requeueing
   await workers.close()
   await queues.close()
   await close()

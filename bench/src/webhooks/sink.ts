@@ -8,7 +8,7 @@ import { machineMicros, momentOf } from './messages.ts'
 
 const hangMs = 30_000
 
-const Question = Type.Union([
+const BenchCommand = Type.Union([
   /** From now on the second endpoint answers after 30 s, or at once again; what it holds is then answered. */
   Type.Object({ hang: Type.Boolean() }),
   /** What has come since the last time this was asked. */
@@ -26,24 +26,24 @@ const server = createServer((request, response) => {
     const isFirst = request.url === '/first'
     arrived[isFirst ? 'first' : 'second'] += 1
     if (isFirst) arrived.ages.push((machineMicros() - momentOf(Buffer.concat(chunks).toString())) / 1_000)
-    if (!isFirst && isHanging) held.set(response, setTimeout(answer, hangMs, response))
-    else answer(response)
+    if (!isFirst && isHanging) held.set(response, setTimeout(respond, hangMs, response))
+    else respond(response)
   })
 })
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 
-function answer(response: ServerResponse): void {
+function respond(response: ServerResponse): void {
   clearTimeout(held.get(response))
   held.delete(response)
   response.end('ok')
 }
 
 async function reply(given: unknown): Promise<object> {
-  const question = Value.Parse(Question, given)
+  const question = Value.Parse(BenchCommand, given)
   if ('hang' in question) {
     isHanging = question.hang
-    if (!isHanging) for (const response of held.keys()) answer(response)
+    if (!isHanging) for (const response of held.keys()) respond(response)
     const address = server.address()
     return { port: typeof address === 'object' ? address?.port : undefined }
   }

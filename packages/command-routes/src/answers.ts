@@ -20,7 +20,7 @@ export const replayedHeader = {
 }
 
 /** For the descriptions of answers: which headers `markAnswer` gives them. */
-export const answerHeaders = {
+export const responseHeaders = {
   begun: { ...position, ...replayedHeader },
   created: { ...position, ...etagHeader, ...replayedHeader },
   changed: { ...position, ...etagHeader },
@@ -28,7 +28,7 @@ export const answerHeaders = {
 }
 
 /** For the descriptions of changes that an expired guest token can make. @param resource what everybody else gets */
-export const orIdAlone = <Resource extends TSchema>(resource: Resource) =>
+export const orIdOnly = <Resource extends TSchema>(resource: Resource) =>
   Type.Union([
     resource,
     Type.Object({ id: Type.String() }, { description: 'For a guest whose token has expired: the id alone' }),
@@ -39,10 +39,10 @@ export function changedData<Resource extends { readonly id: string }>(actor: Act
   return actor.kind === 'guest' && actor.is_remembered ? { id: resource.id } : resource
 }
 
-export const deletedAnswer = (description: string) =>
+export const deletedResponse = (description: string) =>
   dataAnswer(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
     description,
-    headers: answerHeaders.deleted,
+    headers: responseHeaders.deleted,
     examples: [{ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', deleted: true } }],
   })
 
@@ -51,14 +51,14 @@ export const deletedAnswer = (description: string) =>
  * @param codes beside those that every write has
  * @param headers of refusals that are kept and answered again, by status
  */
-export const writeRefusals = (
+export const writeErrors = (
   codes: readonly ErrorCode[],
   headers: Readonly<Record<number, object>> = {},
 ): RouteNotes =>
   refusals([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
 
 /** How a provider that is asked on the way does not do it. */
-export const providerRefusals = [
+export const providerErrors = [
   'provider_not_enabled',
   'payment_declined',
   'provider_rejected',
@@ -68,7 +68,7 @@ export const providerRefusals = [
 ] as const satisfies readonly ErrorCode[]
 
 /** How a request with an Idempotency-Key is refused for what came with the key before. */
-export const keyRefusals = [
+export const idempotencyErrors = [
   'idempotency_key_in_flight',
   'idempotency_key_reused',
 ] as const satisfies readonly ErrorCode[]
@@ -78,7 +78,7 @@ export const keyRefusals = [
  * @param write `position` of its last event; `revision` of the resource as the answer shows it, if it shows one; `replayed`
  *   when an earlier request was answered with this
  */
-export function markAnswer(
+export function setWriteHeaders(
   reply: FastifyReply,
   write: {
     readonly position: LogPosition | undefined
@@ -90,20 +90,20 @@ export function markAnswer(
   if (!position) throw new Error('A write without events')
   reply.header('x-event-position', position.commit.toString())
   if (revision !== undefined) reply.header('etag', etagOf(revision))
-  if (replayed) markReplayed(reply)
+  if (replayed) setReplayedHeader(reply)
 }
 
 /** An earlier request with the same Idempotency-Key was answered with this. */
-export function markReplayed(reply: FastifyReply): void {
+export function setReplayedHeader(reply: FastifyReply): void {
   reply.header('idempotent-replayed', 'true')
 }
 
 /** Answers that a resource is gone. @param removed which resource, and the position of its last event */
-export function answerDeleted(
+export function replyDeleted(
   reply: FastifyReply,
   removed: { readonly id: string; readonly position: LogPosition | undefined },
 ) {
   const { id, position } = removed
-  markAnswer(reply, { position })
+  setWriteHeaders(reply, { position })
   return { success: true as const, data: { id, deleted: true as const } }
 }

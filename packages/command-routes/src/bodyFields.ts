@@ -2,10 +2,10 @@
 import { maxTextLength, Nullable } from '@paylog/domain/fields'
 import { Type } from 'typebox'
 
-type About = { readonly description?: string }
+type FieldOptions = { readonly description?: string }
 
-export const optionalText = (about: About = {}) =>
+export const optionalText = (about: FieldOptions = {}) =>
   Type.Optional(Nullable(Type.String({ maxLength: maxTextLength, ...about })))
 
-export const optionalEmail = (about: About = {}) =>
+export const optionalEmail = (about: FieldOptions = {}) =>
   Type.Optional(Nullable(Type.String({ format: 'email', maxLength: maxTextLength, ...about })))

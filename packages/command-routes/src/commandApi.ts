@@ -8,19 +8,19 @@ import { productSyncRoutes } from './product-sync/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { setupIntentRoutes } from './setup-intents/routes.ts'
-import { type WebhookTesting, webhookTestRoutes } from './webhook-tests/routes.ts'
-import type { Writing } from './writing.ts'
+import { type WebhookTestOptions, webhookTestRoutes } from './webhook-tests/routes.ts'
+import type { CommandDependencies } from './writing.ts'
 
 export const commandApi =
-  ({ nodes, testsBy, ...writing }: Writing & WebhookTesting): FastifyPluginAsync =>
+  ({ endpoints, testsBy, ...dependencies }: CommandDependencies & WebhookTestOptions): FastifyPluginAsync =>
   async (app) => {
-    await app.register(paymentRoutes(writing))
-    await app.register(paymentHistoryRoutes(writing))
-    await app.register(setupIntentRoutes(writing))
-    await app.register(paymentMethodRoutes(writing))
-    await app.register(addressRoutes(writing))
-    await app.register(productRoutes(writing))
-    await app.register(productSyncRoutes(writing))
-    await app.register(receiverRoutes(writing.workflow))
-    await app.register(webhookTestRoutes(writing, { nodes, testsBy }))
+    await app.register(paymentRoutes(dependencies))
+    await app.register(paymentHistoryRoutes(dependencies))
+    await app.register(setupIntentRoutes(dependencies))
+    await app.register(paymentMethodRoutes(dependencies))
+    await app.register(addressRoutes(dependencies))
+    await app.register(productRoutes(dependencies))
+    await app.register(productSyncRoutes(dependencies))
+    await app.register(receiverRoutes(dependencies.workflow))
+    await app.register(webhookTestRoutes(dependencies, { endpoints, testsBy }))
   }

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { ConfigError } from '@paylog/config/environment'
 import t from 'tap'
 import { Type } from 'typebox'
-import { commandVariables, loadWithNodes } from './config.ts'
+import { commandVariables, loadWithEndpoints } from './config.ts'
 
 const Variables = Type.Object(commandVariables)
 const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: 'http://127.0.0.1:8081' }
-const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://receiver.example.com/hook' }
+const endpointVariables = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://receiver.example.com/hook' }
 
 function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
-    loadWithNodes(Variables, env)
+    loadWithEndpoints(Variables, env)
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
@@ -21,29 +21,29 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
 }
 
 t.test('the webhook nodes are those of the same environment', async (t) => {
-  t.same(loadWithNodes(Variables, required).nodes, [])
-  const { nodes } = loadWithNodes(Variables, { ...required, ...node })
-  t.match(nodes, [{ name: '1', url: node.WEBHOOK_1_URL, mode: 'canonical' }])
+  t.same(loadWithEndpoints(Variables, required).nodes, [])
+  const { nodes } = loadWithEndpoints(Variables, { ...required, ...endpointVariables })
+  t.match(nodes, [{ name: '1', url: endpointVariables.WEBHOOK_1_URL, mode: 'canonical' }])
   t.equal(nodes.length, 1)
 })
 
 t.test(
   'the identity backend is asked for the service payments, and its admins are administrators, by default',
   async (t) => {
-    const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithNodes(Variables, required)
+    const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithEndpoints(Variables, required)
     t.same([AUTH_SERVICE, ADMIN_USER_TYPES], ['payments', ['admin']])
   },
 )
 
 t.test('every session may test webhooks by default, and nothing but session and admin is a value', async (t) => {
-  const testsBy = (more: object) => loadWithNodes(Variables, { ...required, ...more }).WEBHOOK_TESTS_BY
+  const testsBy = (more: object) => loadWithEndpoints(Variables, { ...required, ...more }).WEBHOOK_TESTS_BY
   t.equal(testsBy({}), 'session')
   t.equal(testsBy({ WEBHOOK_TESTS_BY: 'admin' }), 'admin')
   t.match(problemsOf({ ...required, WEBHOOK_TESTS_BY: 'nobody' }), [/^WEBHOOK_TESTS_BY must be one of session, admin/])
 })
 
 t.test('one message names every bad variable, those of the nodes included', async (t) => {
-  const bad = { ...node, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }
+  const bad = { ...endpointVariables, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }
   const names = problemsOf({ ...required, ...bad }).map((problem) => problem.split(' ', 1)[0])
   t.same(names.toSorted(), ['AUTH_URL', 'WEBHOOK_1_EVENT_MODE', 'WEBHOOK_1_URL'])
   t.notMatch(problemsOf({ ...required, ...bad }).join(), 'nowhere')
@@ -66,7 +66,7 @@ t.test('the variables of the nodes and the credentials of providers may be kept 
     STRIPE_SECRET_KEY_FILE: file('stripe', 'sk_test_made_up\n'),
     STRIPE_WEBHOOK_SECRET_FILE: file('signing', 'whsec_made_up'),
   }
-  const { nodes, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadWithNodes(Variables, env)
+  const { nodes, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadWithEndpoints(Variables, env)
   t.same(
     nodes.map(({ url, secrets }) => [url, secrets]),
     [

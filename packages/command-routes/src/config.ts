@@ -2,7 +2,7 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, durationMs, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
-import { decodeNodes, isWebhookVariable, type WebhookNode, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, type TObject, Type } from 'typebox'
@@ -19,23 +19,23 @@ export const commandVariables = {
 }
 
 const CommandConfig = Type.Object(commandVariables)
-type WithNodes = { readonly nodes: readonly WebhookNode[] }
-export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithNodes
+type WithEndpoints = { readonly endpoints: readonly WebhookEndpoint[] }
+export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithEndpoints
 
 /**
  * Decodes the variables of an app that the write side is part of, and with them those of the webhook nodes, as the worker
  * does, but without what they are signed with: who tries his endpoints out is told which of them will hear of it.
  * @throws ConfigError naming every bad variable, and every credential of a provider that is missing beside others
  */
-export function loadWithNodes<Schema extends TObject>(
+export function loadWithEndpoints<Schema extends TObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
-): Readonly<StaticDecode<Schema>> & WithNodes {
+): Readonly<StaticDecode<Schema>> & WithEndpoints {
   const given = readVariableFiles(
     withoutSigningSecrets(env),
     (name) => name in schema.properties || isWebhookVariable(name),
   )
-  const { nodes, problems } = decodeNodes(given.env)
+  const { endpoints, problems } = decodeEndpoints(given.env)
   const further = [...given.problems, ...problems, ...providerProblems(given.env)]
   return { ...loadConfig(schema, given.env, further), nodes }
 }

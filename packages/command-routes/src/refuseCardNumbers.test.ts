@@ -2,7 +2,7 @@ import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
 import { Type } from 'typebox'
-import { watchForCardNumbers } from './refuseCardNumbers.ts'
+import { createCardNumberCheck } from './refuseCardNumbers.ts'
 
 let searches = 0
 /** Says when somebody looks into it. */
@@ -19,10 +19,10 @@ const app = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
 app.addHook('preValidation', async (request) => {
   request.body = { ...Object(request.body), note }
 })
-const refuse = watchForCardNumbers(app)
+const reject = createCardNumberCheck(app)
 app.post('/', { schema: { body: Type.Object({ text: Type.String({ maxLength: 3 }) }) } }, async (request) => {
-  refuse(request)
-  refuse(request)
+  reject(request)
+  reject(request)
   return {}
 })
 t.teardown(() => app.close())

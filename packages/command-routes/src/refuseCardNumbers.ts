@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
  * @returns what a handler calls once the request is otherwise in order: a malformed one is rejected as such, and costs no
  *   search. It throws DomainError `card_number_rejected` with the field in `details.fields`
  */
-export function watchForCardNumbers(app: FastifyInstance): (request: FastifyRequest) => void {
+export function createCardNumberCheck(app: FastifyInstance): (request: FastifyRequest) => void {
   const unsearched = new WeakMap<FastifyRequest, unknown>()
   app.addHook('preValidation', async (request) => {
     unsearched.set(request, request.body)

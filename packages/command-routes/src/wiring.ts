@@ -6,7 +6,7 @@ import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
-import { measureWorkflows } from '@paylog/workflows/measureWorkflows'
+import { createWorkflowMetrics } from '@paylog/workflows/measureWorkflows'
 import type { FastifyPluginAsync } from 'fastify'
 import { commandApi } from './commandApi.ts'
 import type { CommandConfig } from './config.ts'
@@ -17,7 +17,7 @@ export async function wireCommandApi(
   config: CommandConfig,
   { lifecycle, health, metrics }: { readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
 ): Promise<FastifyPluginAsync> {
-  const observe = measureWorkflows(metrics)
+  const observe = createWorkflowMetrics(metrics)
   const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
@@ -35,5 +35,5 @@ export async function wireCommandApi(
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
   const callers = createCallers(identity.actorOf, actorOrRemembered)
   const { nodes, WEBHOOK_TESTS_BY: testsBy } = config
-  return commandApi({ workflow: { store, providers, now }, callers, nodes, testsBy })
+  return commandApi({ workflow: { store, providers, now }, callers, endpoints: nodes, testsBy })
 }

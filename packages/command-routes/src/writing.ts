@@ -6,7 +6,7 @@ import type { Callers } from '@paylog/runtime/http/callers'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyRequest } from 'fastify'
 
-export type Writing = { readonly workflow: Workflow; readonly callers: Callers }
+export type CommandDependencies = { readonly workflow: Workflow; readonly callers: Callers }
 
 /** @returns what every event carries that comes of a request */
 export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetadata {

@@ -1,10 +1,10 @@
 // What waits to be delivered, and whether it is our fault that it waits.
 import type { CheckDetails } from '@paylog/runtime/process/health'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import type { Pool } from 'pg'
-import { concurrencyPerNode } from './queue/workers.ts'
+import { concurrencyPerEndpoint } from './queue/workers.ts'
 
-export type NodeBacklog = {
+export type EndpointBacklog = {
   readonly node: string
   /** Nothing is sent to it until an operator enables it. */
   readonly is_disabled: boolean
@@ -18,8 +18,8 @@ export type NodeBacklog = {
 }
 
 /** Of these nodes. It costs some index look-ups for each, however much is waiting or was delivered. */
-export async function readBacklog(pool: Pool, nodes: readonly string[]): Promise<NodeBacklog[]> {
-  const { rows } = await pool.query<NodeBacklog>({ name: 'backlog', text: backlogSql, values: [nodes] })
+export async function readBacklog(pool: Pool, nodes: readonly string[]): Promise<EndpointBacklog[]> {
+  const { rows } = await pool.query<EndpointBacklog>({ name: 'backlog', text: backlogSql, values: [nodes] })
   return rows
 }
 
@@ -29,7 +29,7 @@ select node, disabled_at is not null as is_disabled, pending, due,
   coalesce(greatest(extract(epoch from now() - oldest_due_at)::float8, 0), 0) as overdue_seconds
 from webhooks.backlog where node = any($1::text[]) order by node`
 
-const lateAfterMs = 60_000
+const maxOverdueMs = 60_000
 
 /**
  * A check for readiness: no delivery is late by more than a minute. It counts from when an attempt is due, so an endpoint
@@ -40,18 +40,18 @@ const lateAfterMs = 60_000
  */
 export function createBacklogCheck(options: {
   readonly pool: Pool
-  readonly nodes: readonly WebhookNode[]
+  readonly endpoints: readonly WebhookEndpoint[]
   readonly endedAt: (node: string) => Date | undefined
   readonly now: () => Date
 }): () => Promise<CheckDetails> {
-  const { pool, nodes, endedAt, now } = options
-  const names = nodes.map(({ name }) => name)
+  const { pool, endpoints, endedAt, now } = options
+  const names = endpoints.map(({ name }) => name)
 
-  function isLate({ node, due, overdue_seconds }: NodeBacklog): boolean {
-    const patienceMs = lateAfterMs + (nodes.find(({ name }) => name === node)?.timeoutMs ?? 0)
+  function isLate({ node, due, overdue_seconds }: EndpointBacklog): boolean {
+    const patienceMs = maxOverdueMs + (endpoints.find(({ name }) => name === node)?.timeoutMs ?? 0)
     if (overdue_seconds * 1_000 <= patienceMs) return false
     const isBusy = now().getTime() - (endedAt(node)?.getTime() ?? 0) <= patienceMs
-    return due < concurrencyPerNode || !isBusy
+    return due < concurrencyPerEndpoint || !isBusy
   }
 
   return async () => {
@@ -71,6 +71,6 @@ export function createBacklogCheck(options: {
   }
 }
 
-function sumOfPending(rows: readonly NodeBacklog[]): number {
+function sumOfPending(rows: readonly EndpointBacklog[]): number {
   return rows.reduce((sum, { pending }) => sum + pending, 0)
 }

@@ -3,7 +3,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createRetention, removeSql } from './retention.ts'
-import { createRig, type Rig } from './testing/rig.ts'
+import { createWorkerHarness, type WorkerHarness } from './testing/rig.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const dayMs = 24 * 3_600_000
@@ -12,7 +12,7 @@ const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
 
 /** Deliveries with an attempt each. */
 async function given(
-  { pool }: Rig,
+  { pool }: WorkerHarness,
   { count, status, createdAt, triedAt = createdAt }: { count: number; status: string; createdAt: Date; triedAt?: Date },
 ): Promise<void> {
   await pool.query(
@@ -28,7 +28,7 @@ async function given(
   )
 }
 
-async function left({ pool }: Rig): Promise<Record<string, number>> {
+async function left({ pool }: WorkerHarness): Promise<Record<string, number>> {
   const { rows } = await pool.query<{ status: string; deliveries: number; attempts: number }>(
     `select status, count(*)::int as deliveries, count(a)::int as attempts
      from webhooks.deliveries d left join webhooks.attempts a on a.delivery_id = d.id group by 1`,
@@ -41,7 +41,7 @@ async function left({ pool }: Rig): Promise<Record<string, number>> {
 }
 
 t.test('what ended longer ago than it is to be kept goes with its attempts; what is pending stays', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   await given(rig, { count: 1_100, status: 'succeeded', createdAt: daysAgo(91) })
   await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(100) })
   await given(rig, { count: 5, status: 'pending', createdAt: daysAgo(400) })
@@ -59,7 +59,7 @@ t.test('what ended longer ago than it is to be kept goes with its attempts; what
 })
 
 t.test('an old test is removed whatever became of it, and a real delivery that is pending stays', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   for (const status of ['pending', 'succeeded', 'failed'])
     for (const createdAt of [daysAgo(91), daysAgo(89)]) await given(rig, { count: 2, status, createdAt })
   await rig.pool.query('update webhooks.deliveries set is_test = true')
@@ -81,7 +81,7 @@ t.test('an old test is removed whatever became of it, and a real delivery that i
 })
 
 t.test('one worker at a time removes', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(100) })
   const retention = createRetention({ pool: rig.pool, keepMs: 90 * dayMs, now, log })
   const other = await rig.pool.connect()
@@ -92,14 +92,14 @@ t.test('one worker at a time removes', async (t) => {
 })
 
 t.test('0 keeps everything', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   await given(rig, { count: 3, status: 'failed', createdAt: daysAgo(4_000) })
   await createRetention({ pool: rig.pool, keepMs: 0, now, log }).run(new AbortController().signal)
   t.strictSame(await left(rig), { failed: 3, attempts: 3 })
 })
 
 t.test('the oldest are found without walking over the rest', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   for (const status of ['succeeded', 'failed']) await given(rig, { count: 10_000, status, createdAt: daysAgo(10) })
   await rig.pool.query('analyze webhooks.deliveries')
   const { rows } = await rig.pool.query<{ 'QUERY PLAN': string }>(`explain ${removeSql}`, [daysAgo(90), 250, '1'])

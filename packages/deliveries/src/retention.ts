@@ -5,7 +5,7 @@ import { lockKey } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
-const lookEveryMs = 10 * 60_000
+const cleanEveryMs = 10 * 60_000
 /** A batch holds its locks for some milliseconds, and leaves the database to others in between. */
 const batchSize = 250
 const pauseMs = 200
@@ -53,7 +53,7 @@ export function createRetention(deps: {
     async run(signal) {
       while (keepMs > 0 && !signal.aborted) {
         await removeAll(signal).catch((error: unknown) => log.warn({ err: error }, 'could not remove old deliveries'))
-        await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined)
+        await sleep(cleanEveryMs, undefined, { signal }).catch(() => undefined)
       }
     },
   }

@@ -1,5 +1,5 @@
 // One of each resource as clients see it, with made-up data, for the documentation of what is answered.
-import { nothingSaid } from './addresses/events.ts'
+import { emptyAddressContent } from './addresses/events.ts'
 import type { AddressResource } from './addresses/resource.ts'
 import type { PaymentMethodResource } from './payment-methods/resource.ts'
 import type { ListedPayment, PaymentResource } from './payments/resource.ts'
@@ -7,7 +7,7 @@ import type { ProductResource } from './products/resource.ts'
 import type { WebhookLogEntry } from './webhook-logs/resource.ts'
 
 export const exampleId = '018f0000-0000-7000-8000-000000000001'
-const anotherId = '018f0000-0000-7000-8000-0000000000aa'
+const otherExampleId = '018f0000-0000-7000-8000-0000000000aa'
 const user_id = '00000000-0000-4000-8000-000000000001'
 const times = { created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.100Z' }
 
@@ -70,7 +70,7 @@ export const exampleAddress: AddressResource = {
   id: exampleId,
   user_id,
   guest_email: null,
-  ...nothingSaid,
+  ...emptyAddressContent,
   address_type: 'billing',
   name: 'Ada Example',
   line1: '1 Sample Street',
@@ -100,7 +100,7 @@ export const exampleProduct: ProductResource = {
 }
 
 export const exampleLogEntry: WebhookLogEntry = {
-  id: anotherId,
+  id: otherExampleId,
   provider: 'sandbox',
   event_type: 'payment.succeeded',
   status: 'success',
@@ -130,8 +130,8 @@ export const exampleLogEntry: WebhookLogEntry = {
       stream: `payment-${exampleId}`,
       revision: 2,
       event_id: '018f0000-0000-7000-8000-000000000002',
-      causation_id: anotherId,
-      correlation_id: anotherId,
+      causation_id: otherExampleId,
+      correlation_id: otherExampleId,
     },
   },
   created_at: '2026-01-31T12:00:05.000Z',

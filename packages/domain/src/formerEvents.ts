@@ -3,17 +3,17 @@ import type { Static, TSchema } from 'typebox'
 import type { recordedEvents } from './recordedEvents.ts'
 
 /** A former shape of an event. `Next` is the shape that was stored after it. */
-export type Former<Next> = {
+export type Upcaster<Next> = {
   readonly schema: TSchema
   /** Pure, and total over everything that fits the schema. */
   upcast(data: never): Next
   /** The shape that was stored before this one; absent for the first one. */
-  readonly before?: Former<unknown>
+  readonly before?: Upcaster<unknown>
 }
 
 /** The latest former shape of each event that has any, with those before it. */
-export type FormerEvents<Current extends Readonly<Record<string, TSchema>>> = {
-  readonly [Name in keyof Current & string]?: Former<Static<Current[Name]>>
+export type Upcasters<Current extends Readonly<Record<string, TSchema>>> = {
+  readonly [Name in keyof Current & string]?: Upcaster<Static<Current[Name]>>
 }
 
 /**
@@ -23,13 +23,13 @@ export type FormerEvents<Current extends Readonly<Record<string, TSchema>>> = {
  *   along fields that the next shape does not have. It changes nothing in what it is given
  * @param before the shape that was stored before this one, whose upcaster makes data of this one
  */
-export function former<Schema extends TSchema, Next>(
+export function upcaster<Schema extends TSchema, Next>(
   schema: Schema,
   upcast: (data: Static<Schema>) => Next,
-  before?: Former<Static<Schema>>,
-): Former<Next> {
+  before?: Upcaster<Static<Schema>>,
+): Upcaster<Next> {
   return { schema, upcast, ...(before && { before }) }
 }
 
 /** Every change so far only added fields that may be absent, so that every event is read as it was first written. */
-export const formerEvents: FormerEvents<typeof recordedEvents> = {}
+export const upcasters: Upcasters<typeof recordedEvents> = {}

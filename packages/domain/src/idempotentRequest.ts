@@ -15,12 +15,12 @@ export const RequestBegun = Type.Object({
 export type RequestBegun = Static<typeof RequestBegun>
 
 /** It came to nothing that is kept: the same request may be made again at once. */
-const Failed = Type.Object({ kind: Type.Literal('failed') })
-export type Failed = Static<typeof Failed>
+const RequestFailed = Type.Object({ kind: Type.Literal('failed') })
+export type Failed = Static<typeof RequestFailed>
 
-/** How a request was answered. What is not on record here may be asked again. @param kept the answers that are for good */
-export const requestEnded = <Kept extends TSchema>(kept: Kept) =>
-  Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([kept, Failed]) })
+/** How a request was answered. What is not on record here may be asked again. @param finalAnswer the answers that are for good */
+export const requestEnded = <Kept extends TSchema>(finalAnswer: Kept) =>
+  Type.Object({ request_id: Id, occurred_at: Instant, answer: Type.Union([finalAnswer, RequestFailed]) })
 
 export type RequestEnded<Answer> = {
   readonly request_id: string
@@ -63,7 +63,7 @@ export function requestRules<Answer extends { readonly kind: string }, Event ext
 }): RequestRules<Answer, Event> {
   return {
     fold: { initialState: Object.freeze({ status: 'none' }), evolve: (request, { data }) => evolved(request, data) },
-    begin: (command, request) => (keptAnswer(command, request) === null ? [events.begun(command.begun)] : []),
+    begin: (command, request) => (recordedResponse(command, request) === null ? [events.begun(command.begun)] : []),
     end: (command, request) =>
       request.status === 'none' || request.status === 'answered' ? [] : [events.ended(command)],
   }
@@ -79,12 +79,12 @@ function evolved<Answer extends { readonly kind: string }>(
   if (request.status === 'none') return request
   const { request_fingerprint } = request
   const { answer } = data
-  return isFailed(answer)
+  return isRequestFailed(answer)
     ? { status: 'failed', request_fingerprint }
     : { status: 'answered', request_fingerprint, answer }
 }
 
-function isFailed(answer: { readonly kind: string }): answer is Failed {
+function isRequestFailed(answer: { readonly kind: string }): answer is Failed {
   return answer.kind === 'failed'
 }
 
@@ -92,8 +92,8 @@ function isFailed(answer: { readonly kind: string }): answer is Failed {
  * What a request that comes now is answered without being carried out; `null` when it has to be.
  * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`
  */
-export function keptAnswer<Answer>(
-  { begun: { request_fingerprint, occurred_at }, inFlightMs }: KeptQuestion,
+export function recordedResponse<Answer>(
+  { begun: { request_fingerprint, occurred_at }, inFlightMs }: RecordedResponseQuery,
   request: IdempotentRequest<Answer>,
 ): Answer | null {
   if (request.status === 'none') return null
@@ -103,7 +103,7 @@ export function keptAnswer<Answer>(
   return request.status === 'answered' ? request.answer : null
 }
 
-type KeptQuestion = {
+type RecordedResponseQuery = {
   readonly begun: Pick<RequestBegun, 'request_fingerprint' | 'occurred_at'>
   readonly inFlightMs: number
 }

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import pg from 'pg'
-import { endOrphan } from './postgresOrphan.ts'
+import { stopOrphan } from './postgresOrphan.ts'
 import { findPostgresProgram, type PostgresProgram, type RunAs } from './postgresProgram.ts'
 
 const readyTimeoutMs = 30_000
 // Shorter than the ten seconds that an app has to stop, so that a hanging Postgres is ended by us and not beside us.
 const stopTimeoutMs = 8_000
-const lookMs = 20
+const pollMs = 20
 const logLimitBytes = 5 * 1024 * 1024
 const superuser = 'postgres'
 /** The service's: it owns its database, and may do nothing beyond. */
@@ -78,7 +78,7 @@ export async function startEmbeddedPostgres({
 }): Promise<EmbeddedPostgres> {
   const cluster = join(directory, 'cluster')
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  await endOrphan(directory, cluster, log)
+  await stopOrphan(directory, cluster, log)
   const program = await ownedProgram(cluster)
   if ((await exists(cluster)) && !(await exists(join(directory, superuserPasswordFile))))
     throw new Error(
@@ -96,7 +96,7 @@ export async function startEmbeddedPostgres({
     fsync: isDurable ? 'on' : 'off',
   })
   const exited = once(child, 'exit')
-  const stop = stopper(child, exited)
+  const stop = createStop(child, exited)
   const lost = new AbortController()
   const url = (role: keyof typeof passwords, name: string) =>
     `postgresql://${role}:${passwords[role]}@127.0.0.1:${port}/${name}`
@@ -108,7 +108,7 @@ export async function startEmbeddedPostgres({
     throw error
   }
   void exited.then(async ([code, signal]) => {
-    if (!stop.asked()) lost.abort(new Error(`Postgres ended (${signal ?? code}): ${await lastComplaint(directory)}`))
+    if (!stop.asked()) lost.abort(new Error(`Postgres ended (${signal ?? code}): ${await lastLogError(directory)}`))
   })
   log.info({ port, directory }, 'Postgres is up')
   return { databaseUrl: url(user, database), superuserUrl: url(superuser, database), lost: lost.signal, stop }
@@ -160,14 +160,14 @@ async function initialise(
     const child = spawn(initdb, flags, { ...runAs, cwd: unfinished, env: {}, stdio: [password.fd, 'ignore', 'pipe'] })
     // initdb removes what it wrote. We wait for that below, because the next start uses the same directory.
     signal?.addEventListener('abort', () => child.kill(), { once: true })
-    let complaint = ''
+    let errorOutput = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      complaint += text
+      errorOutput += text
     })
     const [code] = await once(child, 'close')
     if (code !== 0) {
       await rm(unfinished, { recursive: true, force: true })
-      throw new Error(`the database could not be made: ${complaint.trim()}`)
+      throw new Error(`the database could not be made: ${errorOutput.trim()}`)
     }
   } finally {
     await password.close()
@@ -200,13 +200,13 @@ async function spawnPostgres(
   }
 }
 
-function stopper(child: ChildProcess, exited: Promise<unknown>): { (): Promise<void>; asked(): boolean } {
-  let isAsked = false
+function createStop(child: ChildProcess, exited: Promise<unknown>): { (): Promise<void>; asked(): boolean } {
+  let isRequested = false
   // SIGINT is Postgres' fast stop: sessions are ended, everything is written. This one is for a process.exit elsewhere.
   const interrupt = () => child.kill('SIGINT')
   process.once('exit', interrupt)
   const stop = async () => {
-    isAsked = true
+    isRequested = true
     process.removeListener('exit', interrupt)
     interrupt()
     const overdue = setTimeout(() => child.kill('SIGQUIT'), stopTimeoutMs)
@@ -214,7 +214,7 @@ function stopper(child: ChildProcess, exited: Promise<unknown>): { (): Promise<v
     if (isRunning(child)) await exited
     clearTimeout(overdue)
   }
-  return Object.assign(stop, { asked: () => isAsked })
+  return Object.assign(stop, { asked: () => isRequested })
 }
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
@@ -230,20 +230,20 @@ async function untilReady(url: string, child: ChildProcess, explain: () => Promi
       if (!isRunning(child)) throw await explain()
       if (performance.now() > giveUpAt) throw new Error('Postgres did not become ready', { cause })
     }
-    await pause(lookMs)
+    await pause(pollMs)
   }
 }
 
 async function startFailure(directory: string, port: number): Promise<Error> {
-  const complaint = await lastComplaint(directory)
+  const message = await lastLogError(directory)
   return new Error(
-    complaint.includes('could not create any TCP/IP sockets')
+    message.includes('could not create any TCP/IP sockets')
       ? `port ${port} on 127.0.0.1 is in use`
-      : `Postgres did not start: ${complaint}`,
+      : `Postgres did not start: ${message}`,
   )
 }
 
-async function lastComplaint(directory: string): Promise<string> {
+async function lastLogError(directory: string): Promise<string> {
   // Postgres may have ended because somebody took its directory away, and the log with it.
   const text = await readFile(join(directory, 'postgres.log'), 'utf8').catch(() => '')
   const lines = text.trim().split('\n')

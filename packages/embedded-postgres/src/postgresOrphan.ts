@@ -8,8 +8,8 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 
 const run = promisify(execFile)
 const fastStopMs = 10_000
-const anyStopMs = 20_000
-const lookMs = 20
+const maxStopMs = 20_000
+const pollMs = 20
 
 /**
  * Stops a Postgres that still runs on the cluster although the process that started it is gone, and notes this process as
@@ -17,7 +17,7 @@ const lookMs = 20
  *
  * @throws when the process that started it lives: then the directory is in use, not orphaned
  */
-export async function endOrphan(directory: string, cluster: string, log: Logger): Promise<void> {
+export async function stopOrphan(directory: string, cluster: string, log: Logger): Promise<void> {
   const ownerFile = join(directory, 'owner')
   const postmaster = await findPostmaster(cluster)
   if (postmaster !== undefined) {
@@ -25,23 +25,23 @@ export async function endOrphan(directory: string, cluster: string, log: Logger)
     // An orphan gets another parent. While its parent is the recorded one, no process id was ever used twice.
     if (postmaster.parent === owner) throw new Error(`the database in ${directory} is in use by process ${owner}`)
     log.warn({ pid: postmaster.pid, directory }, 'stopping a Postgres that was left behind')
-    await end(cluster, postmaster.pid)
+    await stopPostmaster(cluster, postmaster.pid)
   }
   await writeFile(ownerFile, String(process.pid), { mode: 0o600 })
 }
 
-async function end(cluster: string, pid: number): Promise<void> {
+async function stopPostmaster(cluster: string, pid: number): Promise<void> {
   process.kill(pid, 'SIGINT')
   const startedAt = performance.now()
   let isForced = false
   while ((await findPostmaster(cluster))?.pid === pid) {
     const waitedMs = performance.now() - startedAt
-    if (waitedMs > anyStopMs) throw new Error(`a Postgres that was left behind (pid ${pid}) does not stop`)
+    if (waitedMs > maxStopMs) throw new Error(`a Postgres that was left behind (pid ${pid}) does not stop`)
     if (waitedMs > fastStopMs && !isForced) {
       isForced = true
       process.kill(pid, 'SIGQUIT')
     }
-    await pause(lookMs)
+    await pause(pollMs)
   }
 }
 

@@ -9,10 +9,10 @@ const valid = { success: true, user: { id: 'u1', email: 'u@example.com' }, sessi
 const json = { 'content-type': 'application/json' }
 const user = { user_id: 'u1', user_email: 'u@example.com', user_type: 'user' }
 const identityUnavailable = { code: 'identity_unavailable' }
-const answer = (response: ServerResponse) => response.writeHead(200, json).end(JSON.stringify(valid))
+const respond = (response: ServerResponse) => response.writeHead(200, json).end(JSON.stringify(valid))
 
 /** A backend that answers like this, what it has seen, and the client that asks it. */
-async function asking(t: Test, timeoutMs: number, listener: RequestListener) {
+async function startBackend(t: Test, timeoutMs: number, listener: RequestListener) {
   const seen = { connections: 0, questions: 0 }
   const server = createServer((request, response) => {
     seen.questions += 1
@@ -33,7 +33,7 @@ async function asking(t: Test, timeoutMs: number, listener: RequestListener) {
   return { seen, backend }
 }
 
-async function took(work: Promise<unknown>): Promise<number> {
+async function durationOf(work: Promise<unknown>): Promise<number> {
   const started = performance.now()
   await work
   return performance.now() - started
@@ -41,11 +41,11 @@ async function took(work: Promise<unknown>): Promise<number> {
 
 t.test('more silent questions than there are connections end in time, and leave room for the next', async (t) => {
   const state = { silent: true }
-  const { seen, backend } = await asking(t, 1_000, (_, response) => {
-    if (!state.silent) answer(response)
+  const { seen, backend } = await startBackend(t, 1_000, (_, response) => {
+    if (!state.silent) respond(response)
   })
   const questions = Array.from({ length: 300 }, () => backend.validateSession('s'))
-  const ms = await took(Promise.allSettled(questions))
+  const ms = await durationOf(Promise.allSettled(questions))
   for (const question of questions) await t.rejects(question, identityUnavailable)
   t.ok(ms < 4_000, `after ${ms} ms, the wait for a connection included`)
   t.ok(seen.questions < 200, `${seen.questions} were sent: the connections there are, and what came free at the end`)
@@ -68,22 +68,22 @@ t.test('the limit is the same where no connection comes about', async (t) => {
     silent.close()
   })
   const questions = Array.from({ length: 70 }, () => t.rejects(backend.validateToken('g'), identityUnavailable))
-  const ms = await took(Promise.all(questions))
+  const ms = await durationOf(Promise.all(questions))
   t.ok(ms < 1_900, `after ${ms} ms`)
 })
 
 t.test('the limit is for both attempts together', async (t) => {
-  const { seen, backend } = await asking(t, 2_000, (request) => {
+  const { seen, backend } = await startBackend(t, 2_000, (request) => {
     if (seen.questions === 1) setTimeout(() => request.socket.destroy(), 1_000)
   })
-  const ms = await took(t.rejects(backend.validateSession('s'), identityUnavailable))
+  const ms = await durationOf(t.rejects(backend.validateSession('s'), identityUnavailable))
   t.equal(seen.questions, 2)
   t.ok(ms < 2_900, `after ${ms} ms`)
 })
 
 t.test('a refusal counts from its first line, and its connection is closed when it never ends', async (t) => {
   const closed = Promise.withResolvers<void>()
-  const { backend } = await asking(t, 1_000, (request, response) => {
+  const { backend } = await startBackend(t, 1_000, (request, response) => {
     request.socket.on('close', () => closed.resolve())
     response.writeHead(401, json).write('{')
   })
@@ -92,7 +92,7 @@ t.test('a refusal counts from its first line, and its connection is closed when 
 })
 
 t.test('a refusal that is cut short is one all the same', async (t) => {
-  const { seen, backend } = await asking(t, 2_000, (request, response) => {
+  const { seen, backend } = await startBackend(t, 2_000, (request, response) => {
     response.writeHead(401, { 'content-length': 100 }).write('{', () => request.socket.end())
   })
   t.equal(await backend.validateToken('g'), undefined)
@@ -101,7 +101,7 @@ t.test('a refusal that is cut short is one all the same', async (t) => {
 
 t.test('an answer is read whole, in whatever pieces it comes', async (t) => {
   const bytes = Buffer.from(`\ufeff${JSON.stringify({ ...valid, user: { ...valid.user, userType: 'café' } })}`)
-  const { backend } = await asking(t, 2_000, (_, response) => {
+  const { backend } = await startBackend(t, 2_000, (_, response) => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' })
     response.writeHead(200, json)
     for (const byte of bytes) response.write(Buffer.of(byte))
@@ -111,7 +111,7 @@ t.test('an answer is read whole, in whatever pieces it comes', async (t) => {
 })
 
 t.test('closing drops what is unanswered and what waits for a connection', async (t) => {
-  const { backend } = await asking(t, 30_000, () => undefined)
+  const { backend } = await startBackend(t, 30_000, () => undefined)
   const questions = Array.from({ length: 70 }, () => backend.validateSession('s'))
   const refused = Promise.all(questions.map((question) => t.rejects(question, identityUnavailable)))
   await backend.close()

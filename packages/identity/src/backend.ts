@@ -3,24 +3,24 @@ import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Agent } from 'undici'
-import { type Answer, exchange, isSuccess, type Question } from './exchange.ts'
+import { type BackendResponse, sendRequest, isSuccess, type BackendRequest } from './exchange.ts'
 import { readInstant } from './instant.ts'
 
 // Control characters and halves of surrogate pairs are in nobody's name, and Postgres could not keep them.
 const Name = Type.String({ pattern: /^[^\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
 const Email = Type.String({ pattern: /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
 
-const sessionAnswer = Compile(
+const sessionResponse = Compile(
   Type.Object({
     success: Type.Literal(true),
     user: Type.Object({ id: Name, email: Email, userType: Type.Optional(Type.Union([Name, Type.Literal('')])) }),
     session: Type.Object({ expiresAt: Type.Unknown() }),
   }),
 )
-const tokenAnswer = Compile(
+const tokenResponse = Compile(
   Type.Object({ success: Type.Literal(true), user: Type.Object({ email: Email }), expires_at: Type.Unknown() }),
 )
-const refusal = Compile(Type.Object({ success: Type.Literal(false) }))
+const rejectionResponse = Compile(Type.Object({ success: Type.Literal(false) }))
 
 export type ValidSession = { readonly user_id: string; readonly user_email: string; readonly user_type: string }
 export type ValidToken = { readonly guest_email: string }
@@ -37,7 +37,7 @@ export type IdentityBackend = {
 const maxConnections = 64
 const keepAliveMs = 30_000
 /** A valid answer is some hundred bytes. */
-const maxAnswerBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
@@ -58,22 +58,22 @@ export function createIdentityBackend(options: {
     connections: maxConnections,
     keepAliveTimeout: keepAliveMs,
     connectTimeout: timeoutMs,
-    maxResponseSize: maxAnswerBytes,
+    maxResponseSize: maxResponseBytes,
   })
 
   const { origin, pathname: sessionPath } = new URL(`${base}/auth/${encodeURIComponent(service)}/validate`)
   const { pathname: tokenPath } = new URL(`${base}/auth/token/validate`)
 
-  async function answerTo(question: Question): Promise<unknown> {
+  async function fetchJson(request: BackendRequest): Promise<unknown> {
     const started = performance.now()
     try {
-      return verdict(await exchange(agent, question, timeoutMs))
+      return parseResponse(await sendRequest(agent, request, timeoutMs))
     } catch (error) {
       // The backend closed a kept connection just when the question was sent; it was not answered, so ask once more.
       if (!isClosedConnection(error)) throw failure(error)
       const leftMs = timeoutMs - (performance.now() - started)
-      return await exchange(agent, question, leftMs)
-        .then(verdict)
+      return await sendRequest(agent, request, leftMs)
+        .then(parseResponse)
         .catch((again: unknown) => {
           throw failure(again)
         })
@@ -83,18 +83,18 @@ export function createIdentityBackend(options: {
   return {
     async validateSession(sessionId) {
       const body = JSON.stringify({ sessionId })
-      const answer = await answerTo({ origin, path: sessionPath, method: 'POST', headers, body })
-      if (refusal.Check(answer)) return undefined
-      if (!sessionAnswer.Check(answer)) throw nonsense()
+      const answer = await fetchJson({ origin, path: sessionPath, method: 'POST', headers, body })
+      if (rejectionResponse.Check(answer)) return undefined
+      if (!sessionResponse.Check(answer)) throw invalidResponse()
       if (isPast(answer.session.expiresAt)) return undefined
       const { id, email, userType } = answer.user
       return { user_id: id, user_email: email, user_type: userType ?? 'user' }
     },
     async validateToken(token) {
       const path = `${tokenPath}?token=${encodeURIComponent(token)}`
-      const answer = await answerTo({ origin, path, method: 'GET', headers })
-      if (refusal.Check(answer)) return undefined
-      if (!tokenAnswer.Check(answer)) throw nonsense()
+      const answer = await fetchJson({ origin, path, method: 'GET', headers })
+      if (rejectionResponse.Check(answer)) return undefined
+      if (!tokenResponse.Check(answer)) throw invalidResponse()
       return isPast(answer.expires_at) ? undefined : { guest_email: answer.user.email }
     },
     // Unanswered questions are dropped: nobody is left to hear the answer.
@@ -102,11 +102,11 @@ export function createIdentityBackend(options: {
   }
 }
 
-const refused = Object.freeze({ success: false })
+const rejectionBody = Object.freeze({ success: false })
 
 /** @throws SyntaxError, or DomainError `identity_unavailable` */
-function verdict({ status, contentType, text }: Answer): unknown {
-  if (status === 401 || status === 403 || status === 404) return refused
+function parseResponse({ status, contentType, text }: BackendResponse): unknown {
+  if (status === 401 || status === 403 || status === 404) return rejectionBody
   if (!isSuccess(status)) throw unavailable(`It answered ${status}`)
   if (!isJson(contentType)) throw unavailable('It answered something else than JSON')
   return JSON.parse(text)
@@ -115,7 +115,7 @@ function verdict({ status, contentType, text }: Answer): unknown {
 /** @throws DomainError `identity_unavailable` for an expiry that cannot be read: whether it is past is not known then. */
 function isPast(expiry: unknown): boolean {
   const instant = readInstant(expiry)
-  if (instant === undefined) throw nonsense()
+  if (instant === undefined) throw invalidResponse()
   return instant <= Date.now()
 }
 
@@ -147,4 +147,4 @@ function unavailable(reason: string): DomainError {
   return new DomainError('identity_unavailable', message, undefined, { cause: new Error(reason) })
 }
 
-const nonsense = () => unavailable('It gave an answer without the fields of a valid one')
+const invalidResponse = () => unavailable('It gave an answer without the fields of a valid one')

@@ -1,11 +1,11 @@
 // One exchange with the identity backend, at the least cost to the process: every request of every caller has one.
 import type { Agent, Dispatcher } from 'undici'
 
-export type Question = Pick<Dispatcher.DispatchOptions, 'origin' | 'path' | 'method' | 'headers'> & {
+export type BackendRequest = Pick<Dispatcher.DispatchOptions, 'origin' | 'path' | 'method' | 'headers'> & {
   readonly body?: string
 }
 /** `text` is empty for everything but a success: nothing else that the backend says is read. */
-export type Answer = {
+export type BackendResponse = {
   readonly status: number
   readonly contentType: string | readonly string[] | undefined
   readonly text: string
@@ -20,24 +20,24 @@ const utf8 = new TextDecoder()
  * @param timeoutMs for the whole answer, the wait for a free connection included
  * @throws what undici met, or a `TimeoutError`
  */
-export function exchange(agent: Agent, question: Question, timeoutMs: number): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  let head: Omit<Answer, 'text'> = { status: 0, contentType: undefined }
+export function sendRequest(agent: Agent, request: BackendRequest, timeoutMs: number): Promise<BackendResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<BackendResponse>()
+  let head: Omit<BackendResponse, 'text'> = { status: 0, contentType: undefined }
   let sent: Dispatcher.DispatchController | undefined
-  let late: Error | undefined
+  let timeoutError: Error | undefined
   const chunks: Buffer[] = []
 
   const timer = setTimeout(() => {
-    late = new DOMException('The answer took too long', 'TimeoutError')
-    reject(late)
+    timeoutError = new DOMException('The answer took too long', 'TimeoutError')
+    reject(timeoutError)
     // Closes the connection, which makes room for another one. What still waits for room is given up when its turn comes.
-    sent?.abort(late)
+    sent?.abort(timeoutError)
   }, timeoutMs)
 
-  agent.dispatch(question, {
+  agent.dispatch(request, {
     onRequestStart(controller) {
       // Thrown, it is not sent and the connection stays for the next question; `abort` would close it.
-      if (late) throw late
+      if (timeoutError) throw timeoutError
       sent = controller
     },
     onResponseStart(_controller, status, headers) {

@@ -49,7 +49,7 @@ async function sandbox(t: Test, timeoutMs?: number) {
 }
 
 /** A backend that answers every question with this. */
-async function answering(t: Test, status: number, body: unknown, timeoutMs?: number) {
+async function startBackendResponding(t: Test, status: number, body: unknown, timeoutMs?: number) {
   const listener: RequestListener = (_, response) =>
     response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
   return identityAt(t, await listen(t, createServer(listener)), timeoutMs)
@@ -129,11 +129,11 @@ t.test('a token is carried to the backend whole, whatever it is made of', async 
 
 t.test('a backend that refuses means an invalid credential', async (t) => {
   for (const status of [401, 403, 404]) {
-    const actorOf = await answering(t, status, 'no JSON at all')
+    const actorOf = await startBackendResponding(t, status, 'no JSON at all')
     await t.rejects(actorOf({ 'x-session-id': 's' }), { code: 'unauthenticated' }, String(status))
     await t.rejects(actorOf({ 'x-guest-token': 's' }), { code: 'unauthenticated' }, String(status))
   }
-  const actorOf = await answering(t, 200, { success: false, error: 'unknown' })
+  const actorOf = await startBackendResponding(t, 200, { success: false, error: 'unknown' })
   await t.rejects(actorOf({ 'x-session-id': 's' }), { code: 'unauthenticated' })
   await t.rejects(actorOf({ 'x-guest-token': 's' }), { code: 'unauthenticated' })
 })
@@ -196,20 +196,20 @@ t.test('a success needs id, e-mail and a readable expiry, or nobody is let in', 
     { ...valid, session: { expiresAt: '2099-01-01T00:00:00' } },
     { ...valid, session: { expiresAt: '2099-13-01T00:00:00Z' } },
   ]
-  t.match(await (await answering(t, 200, valid))({ 'x-session-id': 's' }), { user_id: 'u1' })
-  t.match(await (await answering(t, 201, valid))({ 'x-session-id': 's' }), { user_id: 'u1' }, 'any 2xx')
+  t.match(await (await startBackendResponding(t, 200, valid))({ 'x-session-id': 's' }), { user_id: 'u1' })
+  t.match(await (await startBackendResponding(t, 201, valid))({ 'x-session-id': 's' }), { user_id: 'u1' }, 'any 2xx')
   for (const answer of lacking) {
-    const actorOf = await answering(t, 200, answer)
+    const actorOf = await startBackendResponding(t, 200, answer)
     await t.rejects(actorOf({ 'x-session-id': 's' }), { code: 'identity_unavailable' }, JSON.stringify(answer))
   }
   const token = { success: true, user: { email: 'g@example.com' }, expires_at: inOneHour }
-  t.match(await (await answering(t, 200, token))({ 'x-guest-token': 's' }), { guest_email: 'g@example.com' })
+  t.match(await (await startBackendResponding(t, 200, token))({ 'x-guest-token': 's' }), { guest_email: 'g@example.com' })
   for (const answer of [
     { ...token, user: {} },
     { ...token, expires_at: '' },
     { ...token, expires_at: undefined },
   ]) {
-    const actorOf = await answering(t, 200, answer)
+    const actorOf = await startBackendResponding(t, 200, answer)
     await t.rejects(actorOf({ 'x-guest-token': 's' }), { code: 'identity_unavailable' }, JSON.stringify(answer))
   }
 })
@@ -222,9 +222,9 @@ t.test('an expiry that is past is no longer valid, in every form of a time', asy
     session: { expiresAt },
   })
   for (const past of [new Date(Date.now() - 1).toISOString(), seconds - 10, (seconds - 10) * 1000])
-    await t.rejects((await answering(t, 200, answer(past)))({ 'x-session-id': 's' }), { code: 'unauthenticated' })
+    await t.rejects((await startBackendResponding(t, 200, answer(past)))({ 'x-session-id': 's' }), { code: 'unauthenticated' })
   for (const ahead of [inOneHour, '2099-01-01T00:00:00+02:00', seconds + 60, (seconds + 60) * 1000])
-    t.match(await (await answering(t, 200, answer(ahead)))({ 'x-session-id': 's' }), { user_type: 'user' })
+    t.match(await (await startBackendResponding(t, 200, answer(ahead)))({ 'x-session-id': 's' }), { user_type: 'user' })
 })
 
 t.test('only what was presented as a guest token is looked up when the backend knows none of it', async (t) => {

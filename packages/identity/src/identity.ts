@@ -9,11 +9,11 @@ import { type PresentedCredential, presentedCredentials } from './credentials.ts
 /** The e-mail that a guest token stood for while it was valid, by the token's hash; nothing for one that is not known. */
 export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>
 
-type Presenting = {
+type PresentedRequest = {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
   /** Told of each credential that was looked at and is not valid, also when another one is. */
-  readonly refused?: () => void
+  readonly onInvalid?: () => void
 }
 
 export type Identity = {
@@ -23,13 +23,13 @@ export type Identity = {
    * @throws DomainError `unauthenticated` when none of them is valid, `identity_unavailable` when the backend cannot
    *   tell: a later credential must not speak for an earlier one that may be valid.
    */
-  actorOf(request: Presenting): Promise<Actor>
+  actorOf(request: PresentedRequest): Promise<Actor>
   /**
    * The same, but when the backend has found every credential invalid, those that were presented as guest tokens are
    * looked up, in the same order: the first that is known makes its guest the caller.
    * @returns what finds the caller; it throws what `actorOf` and `emailOf` throw
    */
-  actorOrRemembered(emailOf: EmailOfToken): (request: Presenting) => Promise<Actor>
+  actorOrRemembered(emailOf: EmailOfToken): (request: PresentedRequest) => Promise<Actor>
   close(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export function createIdentity(options: {
 }): Identity {
   const backend = createIdentityBackend(options)
 
-  async function actorBehind(credential: PresentedCredential): Promise<Actor | undefined> {
+  async function actorOfCredential(credential: PresentedCredential): Promise<Actor | undefined> {
     switch (credential.kind) {
       case 'session': {
         const user = await backend.validateSession(credential.value)
@@ -63,11 +63,11 @@ export function createIdentity(options: {
 
   async function validActor(
     credentials: readonly PresentedCredential[],
-    refused: Presenting['refused'],
+    refused: PresentedRequest['onInvalid'],
   ): Promise<Actor | undefined> {
     if (credentials.length === 0) return { kind: 'anonymous' }
     for (const credential of credentials) {
-      const actor = await actorBehind(credential)
+      const actor = await actorOfCredential(credential)
       if (actor !== undefined) return actor
       refused?.()
     }
@@ -76,12 +76,12 @@ export function createIdentity(options: {
 
   return {
     async actorOf(request) {
-      return (await validActor(presentedCredentials(request), request.refused)) ?? refuse()
+      return (await validActor(presentedCredentials(request), request.onInvalid)) ?? throwUnauthenticated()
     },
     actorOrRemembered: (emailOf) => async (request) => {
       const credentials = presentedCredentials(request)
       return (
-        (await validActor(credentials, request.refused)) ?? (await rememberedActor(credentials, emailOf)) ?? refuse()
+        (await validActor(credentials, request.onInvalid)) ?? (await rememberedActor(credentials, emailOf)) ?? throwUnauthenticated()
       )
     },
     close: () => backend.close(),
@@ -101,7 +101,7 @@ async function rememberedActor(
   return undefined
 }
 
-function refuse(): never {
+function throwUnauthenticated(): never {
   throw new DomainError('unauthenticated', 'The credential is not valid, has expired or was revoked')
 }
 

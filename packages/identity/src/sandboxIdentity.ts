@@ -19,7 +19,7 @@ export type SandboxGuestToken = {
 export type SandboxFault = 'drop' | 'silent' | { readonly status: number; readonly body: string }
 
 const lifetimeMs = 3_600_000
-const maxQuestionLength = 16 * 1024
+const maxRequestLength = 16 * 1024
 
 /**
  * Answers `POST /auth/<service>/validate` and `GET /auth/token/validate` as the identity backend does (interface,
@@ -38,9 +38,9 @@ export function createSandboxIdentity(options: {
   const expiry = (expires_at: string | null) => expires_at ?? new Date(now() + lifetimeMs).toISOString()
   const isPast = (expires_at: string | null) => expires_at !== null && Date.parse(expires_at) <= now()
 
-  function sessionAnswer(question: string): Answer {
-    const known = sessionsById.get(sessionIdIn(question) ?? '')
-    if (known === undefined || isPast(known.expires_at)) return invalid
+  function sessionResponse(requestBody: string): SandboxResponse {
+    const known = sessionsById.get(sessionIdIn(requestBody) ?? '')
+    if (known === undefined || isPast(known.expires_at)) return invalidResponse
     const [firstName, lastName] = known.user.name.split(' ')
     return {
       status: 200,
@@ -52,9 +52,9 @@ export function createSandboxIdentity(options: {
     }
   }
 
-  function tokenAnswer(token: string | null): Answer {
+  function tokenResponse(token: string | null): SandboxResponse {
     const known = guestTokens.find((candidate) => candidate.token === token)
-    if (known === undefined || isPast(known.expires_at)) return invalid
+    if (known === undefined || isPast(known.expires_at)) return invalidResponse
     return {
       status: 200,
       body: {
@@ -73,13 +73,13 @@ export function createSandboxIdentity(options: {
     }
   }
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function handle(request: IncomingMessage): Promise<SandboxResponse> {
     const url = new URL(request.url ?? '/', 'http://identity.invalid')
     if (request.method === 'GET' && url.pathname === '/auth/token/validate')
-      return tokenAnswer(url.searchParams.get('token'))
+      return tokenResponse(url.searchParams.get('token'))
     if (request.method === 'POST' && /^\/auth\/[^/]+\/validate$/.test(url.pathname)) {
-      if (Number(request.headers['content-length'] ?? 0) > maxQuestionLength) return { status: 413, body: {} }
-      return sessionAnswer(await text(request))
+      if (Number(request.headers['content-length'] ?? 0) > maxRequestLength) return { status: 413, body: {} }
+      return sessionResponse(await text(request))
     }
     return { status: 404, body: { success: false } }
   }
@@ -89,26 +89,26 @@ export function createSandboxIdentity(options: {
     if (broken === 'silent') return
     if (broken === 'drop') return void request.socket.destroy()
     if (broken !== undefined) return respond(response, broken.status, broken.body)
-    answer(request).then(
+    handle(request).then(
       ({ status, body }) => respond(response, status, JSON.stringify(body)),
       () => response.destroy(),
     )
   })
 }
 
-type Answer = { readonly status: number; readonly body: object }
+type SandboxResponse = { readonly status: number; readonly body: object }
 
-const invalid: Answer = { status: 401, body: { success: false } }
+const invalidResponse: SandboxResponse = { status: 401, body: { success: false } }
 
 function respond(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(body)
 }
 
-function sessionIdIn(question: string): string | undefined {
+function sessionIdIn(requestBody: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(question)
-    const isQuestion = typeof parsed === 'object' && parsed !== null && 'sessionId' in parsed
-    return isQuestion && typeof parsed.sessionId === 'string' ? parsed.sessionId : undefined
+    const parsed: unknown = JSON.parse(requestBody)
+    const hasSessionId = typeof parsed === 'object' && parsed !== null && 'sessionId' in parsed
+    return hasSessionId && typeof parsed.sessionId === 'string' ? parsed.sessionId : undefined
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { RecordDispute, RecordRefund } from '@paylog/domain/payments/refundsAndDisputes'
-import type { StatementSource } from '@paylog/domain/payments/statement'
+import type { ReportSource } from '@paylog/domain/payments/statement'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
 import type { ProductCatalog } from './productCatalog.ts'
@@ -203,7 +203,7 @@ type Said<Command> = Omit<Command, 'occurred_at' | 'vouched' | 'source'>
 
 export type Statement =
   /** It is about this payment and says nothing that is kept; another notification does. */
-  | ({ readonly about: 'mention' } & StatementSource)
+  | ({ readonly about: 'mention' } & ReportSource)
   | ({ readonly about: 'status' } & Said<Evidence>)
   | ({ readonly about: 'refund' } & Said<RecordRefund>)
   | ({ readonly about: 'dispute' } & Said<RecordDispute>)

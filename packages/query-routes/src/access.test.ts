@@ -1,16 +1,16 @@
 // Who may read what: the same for every resource.
 import { randomUUID } from 'node:crypto'
-import { guest, open, type TestLog } from '@paylog/projections/testing/testEvents'
-import { keepAddress, ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import { guest, addPaymentTo, type LogFixture } from '@paylog/projections/testing/testEvents'
+import { addAddressTo, ofGuest, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asGrace, asGuest, callers, grace, startTestApi } from './testing/testApi.ts'
+import { ada, asAda, asGrace, asGuest, callers, grace, queryApiHarness } from './testing/testApi.ts'
 
-const { log, project, get, pool, broken } = await startTestApi(t)
+const { log, project, get, pool, broken } = await queryApiHarness(t)
 
 const canary = 'CANARY'
 
 /** Makes one thing of a caller's, with the canary wherever text can be. */
-type Make = (log: TestLog, owner: 'ada' | 'grace' | 'guest' | 'other' | 'nobody') => string
+type Make = (log: LogFixture, owner: 'ada' | 'grace' | 'guest' | 'other' | 'nobody') => string
 
 const payers = {
   ada,
@@ -37,10 +37,10 @@ const planted = {
 }
 
 const resources: Readonly<Record<string, Make>> = {
-  '/payments': (log, owner) => open(log, { ...payers[owner], ...planted }),
+  '/payments': (log, owner) => addPaymentTo(log, { ...payers[owner], ...planted }),
   '/payment-methods': (log, owner) =>
-    saveMethod(log, { ...owners[owner], alias: canary, card_brand: canary, provider_customer_id: canary }),
-  '/addresses': (log, owner) => keepAddress(log, { ...owners[owner], alias: canary, line1: canary, phone: canary }),
+    addMethodTo(log, { ...owners[owner], alias: canary, card_brand: canary, provider_customer_id: canary }),
+  '/addresses': (log, owner) => addAddressTo(log, { ...owners[owner], alias: canary, line1: canary, phone: canary }),
 }
 
 for (const [path, make] of Object.entries(resources)) {

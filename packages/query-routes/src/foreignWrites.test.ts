@@ -1,21 +1,21 @@
 // Beside a projector that runs: reading after a write that the read model has nothing to do with.
 import { projections } from '@paylog/projections/registry'
-import { startHouse } from '@paylog/projections/testing/house'
-import { createTestLog } from '@paylog/projections/testing/testEvents'
-import { keepAddress, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import { projectorHarness } from '@paylog/projections/testing/house'
+import { createLogFixture } from '@paylog/projections/testing/testEvents'
+import { addAddressTo, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
 import { append, openPayment } from '@paylog/projections/testing/traffic'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { asAda, asAdmin, startTestApi } from './testing/testApi.ts'
+import { asAda, asAdmin, queryApiHarness } from './testing/testApi.ts'
 
 t.test('a read after a write of something else does not wait in vain', async (t) => {
-  const { pool, store, startProjector } = await startHouse(t)
-  const { get } = await startTestApi(t, pool)
+  const { pool, store, startProjector } = await projectorHarness(t)
+  const { get } = await queryApiHarness(t, pool)
   const projector = await startProjector()
   const running = () => projector.output().split('projection runs').length - 1
   await waitFor(() => running() === projections.length, { what: 'all projections to run' })
-  const appendOne = async (make: (log: ReturnType<typeof createTestLog>) => void) => {
-    const log = createTestLog()
+  const appendOne = async (make: (log: ReturnType<typeof createLogFixture>) => void) => {
+    const log = createLogFixture()
     make(log)
     const [event] = log.events
     return event && (await append(store, event))
@@ -25,8 +25,8 @@ t.test('a read after a write of something else does not wait in vain', async (t)
       await openPayment(store)
       return (await store.head())?.commit
     },
-    'payment method': () => appendOne((log) => saveMethod(log, ofUser('u1'))),
-    address: () => appendOne((log) => keepAddress(log, ofUser('u1'))),
+    'payment method': () => appendOne((log) => addMethodTo(log, ofUser('u1'))),
+    address: () => appendOne((log) => addAddressTo(log, ofUser('u1'))),
   }
   for (let round = 0; round < 2; round++)
     for (const [what, write] of Object.entries(writes))

@@ -1,5 +1,5 @@
 // What all lists have in common: how they are asked for, and how they answer.
-import type { Page } from '@paylog/projections/queries/page'
+import type { ListPage } from '@paylog/projections/queries/page'
 import type { KnownActor } from '@paylog/runtime/http/callers'
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from './readAfter.ts'
@@ -36,7 +36,7 @@ export const searchParameter = (where: string) =>
 export const OrderDir = Type.Enum(['asc', 'desc'])
 
 /** @param meta what one list tells beside its page, also in the example */
-export const listAnswer = <Item extends TSchema, Meta extends TProperties>(
+export const listResponse = <Item extends TSchema, Meta extends TProperties>(
   item: Item,
   meta: Meta,
   example: { readonly item: object; readonly meta?: object },
@@ -77,10 +77,10 @@ const exampleContext: UserContext = {
 }
 
 /** The answer with one page of a list. */
-export function listed<Item, Meta extends object>(
+export function toListResponse<Item, Meta extends object>(
   caller: KnownActor,
   { page, limit, meta }: { readonly page: number; readonly limit: number; readonly meta: Meta },
-  { items, total }: Page<Item>,
+  { items, total }: ListPage<Item>,
 ) {
   return {
     success: true as const,

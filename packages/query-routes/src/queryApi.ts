@@ -7,7 +7,7 @@ import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { createReadAfter } from './readAfter.ts'
-import type { Reading } from './reading.ts'
+import type { QueryDependencies } from './reading.ts'
 import { webhookLogRoutes } from './webhook-logs/routes.ts'
 
 const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRoutes, webhookLogRoutes]
@@ -20,7 +20,7 @@ const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRou
 export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly actorOf: ActorOf }): FastifyPluginAsync {
   return async (http) => {
     const { sessionOrGuest, session, administrator } = createCallers(actorOf)
-    const reading: Reading = { db, sessionOrGuest, session, administrator, readAfter: createReadAfter(db) }
-    for (const routes of resources) await http.register(routes(reading))
+    const dependencies: QueryDependencies = { db, sessionOrGuest, session, administrator, readAfter: createReadAfter(db) }
+    for (const routes of resources) await http.register(routes(dependencies))
   }
 }

@@ -1,14 +1,14 @@
-import { noteStopped } from '@paylog/projections/apply/checkpoints'
-import { open } from '@paylog/projections/testing/testEvents'
+import { recordStopped } from '@paylog/projections/apply/checkpoints'
+import { addPaymentTo } from '@paylog/projections/testing/testEvents'
 import { createHealth } from '@paylog/runtime/process/health'
 import t from 'tap'
 import { createCheckpointWatcher } from './readAfter.ts'
 import { checkReadSide } from './readiness.ts'
-import { ada, asAda, startTestApi } from './testing/testApi.ts'
+import { ada, asAda, queryApiHarness } from './testing/testApi.ts'
 
 t.test('a read waits for the position that it names, and then sees it', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const id = open(log, ada)
+  const { log, project, get } = await queryApiHarness(t)
+  const id = addPaymentTo(log, ada)
   const { position } = log.batch()
   const reading = get(`/payments/${id}`, { ...asAda, 'x-read-after': String(position.commit) })
   const before = await get(`/payments/${id}`)
@@ -22,8 +22,8 @@ t.test('a read waits for the position that it names, and then sees it', async (t
 })
 
 t.test('a read that waited in vain is answered all the same, and says so', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  open(log, ada)
+  const { log, project, get } = await queryApiHarness(t)
+  addPaymentTo(log, ada)
   await project()
   const begun = performance.now()
   const answers = await Promise.all([
@@ -38,7 +38,7 @@ t.test('a read that waited in vain is answered all the same, and says so', async
 })
 
 t.test('a position that is no number is 400', async (t) => {
-  const { get } = await startTestApi(t)
+  const { get } = await queryApiHarness(t)
   for (const position of ['', 'x', '-1', '1.5', '1, 2', '0x10', '9'.repeat(21)])
     for (const url of ['/payments', '/payments/x']) {
       const answer = await get(url, { ...asAda, 'x-read-after': position })
@@ -113,8 +113,8 @@ t.test('a checkpoint that cannot be read for a moment does not end the wait', as
 })
 
 t.test('each route waits for what it shows, and a plain list of payments not for their methods', async (t) => {
-  const { log, project, pool, get } = await startTestApi(t)
-  const id = open(log, ada)
+  const { log, project, pool, get } = await queryApiHarness(t)
+  const id = addPaymentTo(log, ada)
   await project()
   const position = String(log.batch().position.commit)
   await pool.query(
@@ -134,11 +134,11 @@ t.test('each route waits for what it shows, and a plain list of payments not for
 })
 
 t.test('readiness tells where every projection stands, and that one stopped', async (t) => {
-  const { http, pool, log, project } = await startTestApi(t)
+  const { http, pool, log, project } = await queryApiHarness(t)
   const health = createHealth({ resultAgeMs: 0 })
   checkReadSide(health, pool)
   await http.register(health.plugin)
-  open(log, ada)
+  addPaymentTo(log, ada)
   await project()
   const ready = await http.inject('/health/ready')
   t.equal(ready.statusCode, 200)
@@ -148,7 +148,7 @@ t.test('readiness tells where every projection stands, and that one stopped', as
     'projection payment_methods': stands,
     'projection addresses': stands,
   })
-  await noteStopped(pool, 'addresses@1', 'event x cannot be read')
+  await recordStopped(pool, 'addresses@1', 'event x cannot be read')
   const unavailable = await http.inject('/health/ready')
   t.equal(unavailable.statusCode, 503)
   t.match(unavailable.json().checks, { 'projection payments': stands, 'projection addresses': { ok: false } })

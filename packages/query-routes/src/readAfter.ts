@@ -1,7 +1,7 @@
 // Read your writes: a GET that names a position waits until the read model has come that far.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { livePositions } from '@paylog/projections/apply/checkpoints'
-import { announceWait } from '@paylog/projections/awaitedReads'
+import { notifyWaitingReads } from '@paylog/projections/awaitedReads'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -9,7 +9,7 @@ import { Type } from 'typebox'
 /** A read is answered after this long whatever the read model has; design section 4. */
 const patienceMs = 2_000
 /** The projection commits within a few milliseconds of the write; looking more often than this would not be noticed. */
-const lookMs = 4
+const checkIntervalMs = 4
 
 /** How a position is written. */
 export const positionPattern = '^[0-9]{1,20}$'
@@ -35,11 +35,11 @@ export const staleHeader = {
  * An event of a projection's own is there at the second look, as a rule. What is missing then may be an event of others,
  * which the projection is not told of by itself; what is missing long after that may have been recorded since.
  */
-const secondLook = 2
-const looksPerAnnouncement = 12
+const secondCheck = 2
+const checksPerAnnouncement = 12
 
-type Wanted = { readonly position: bigint; readonly projections: readonly string[] }
-type Waiter = Wanted & { readonly reached: () => void; looks: number }
+type WaitTarget = { readonly position: bigint; readonly projections: readonly string[] }
+type Waiter = WaitTarget & { readonly reached: () => void; looks: number }
 
 export type CheckpointWatcher = {
   /** Whether all these projections have everything up to here, now or before patience runs out. */
@@ -57,13 +57,13 @@ export function createCheckpointWatcher(
 ): CheckpointWatcher {
   const waiting = new Set<Waiter>()
   let known: ReadonlyMap<string, bigint> = new Map()
-  let looking = false
+  let isChecking = false
 
-  const missing = ({ position, projections }: Wanted) =>
+  const missing = ({ position, projections }: WaitTarget) =>
     projections.filter((name) => position > (known.get(name) ?? -1n))
 
-  async function look(): Promise<void> {
-    looking = true
+  async function check(): Promise<void> {
+    isChecking = true
     while (waiting.size > 0) {
       // A database that does not answer is no reason to refuse: the query behind the wait will tell.
       known = (await read().catch(() => undefined)) ?? known
@@ -72,12 +72,12 @@ export function createCheckpointWatcher(
         const names = missing(waiter)
         waiter.looks += 1
         if (names.length === 0) waiter.reached()
-        else if (waiter.looks % looksPerAnnouncement === secondLook) for (const name of names) late.add(name)
+        else if (waiter.looks % checksPerAnnouncement === secondCheck) for (const name of names) late.add(name)
       }
       if (late.size > 0) await announce([...late]).catch(() => undefined)
-      if (waiting.size > 0) await sleep(lookMs)
+      if (waiting.size > 0) await sleep(checkIntervalMs)
     }
-    looking = false
+    isChecking = false
   }
 
   return {
@@ -93,7 +93,7 @@ export function createCheckpointWatcher(
         resolve(reached)
       }
       waiting.add(waiter)
-      if (!looking) void look()
+      if (!isChecking) void check()
       return await promise
     },
   }
@@ -110,7 +110,7 @@ export type ReadAfter = (
 export function createReadAfter(db: Queryable): ReadAfter {
   const watcher = createCheckpointWatcher(
     () => livePositions(db),
-    (projections) => announceWait(db, projections),
+    (projections) => notifyWaitingReads(db, projections),
   )
   return (...projections) =>
     async (request, reply) => {

@@ -1,6 +1,6 @@
-import { noteStopped } from '@paylog/projections/apply/checkpoints'
-import { sharedFigures, tellLag } from '@paylog/projections/lag'
-import { readModelDatabase, watched } from '@paylog/projections/testing/testDatabase'
+import { recordStopped } from '@paylog/projections/apply/checkpoints'
+import { sharedFigures, recordLag } from '@paylog/projections/lag'
+import { readModelDatabase, recordingPool } from '@paylog/projections/testing/testDatabase'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createHealth } from '@paylog/runtime/process/health'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -31,8 +31,8 @@ async function startPage(t: Test) {
 
 t.test('the lag of each projection is shown as its projector tells it', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
-  await tellLag(pool, 'products', { events: 10_000, isMore: true, seconds: 600 })
+  await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  await recordLag(pool, 'products', { events: 10_000, isMore: true, seconds: 600 })
   const { status, checks } = await ready()
   t.equal(status, 200, 'what is behind can be read all the same')
   t.match(checks['projection payments'], { ok: true, version: 1, position: null, lag_events: 3, lag_seconds: 1.5 })
@@ -45,8 +45,8 @@ t.test('the lag of each projection is shown as its projector tells it', async (t
 
 t.test('a lag that could not be counted is not told as none', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
-  await tellLag(pool, 'payments', undefined)
+  await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  await recordLag(pool, 'payments', undefined)
   const { checks } = await ready()
   t.match(checks['projection payments'], { ok: true, lag_events: null, lag_seconds: null, told_seconds_ago: /^\d$/ })
   t.notMatch(await metrics(), 'projection_lag_seconds{')
@@ -54,7 +54,7 @@ t.test('a lag that could not be counted is not told as none', async (t) => {
 
 t.test('what was told by a projector that runs no more is not taken for the truth', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await tellLag(pool, 'payments', { events: 0, isMore: false, seconds: 0 })
+  await recordLag(pool, 'payments', { events: 0, isMore: false, seconds: 0 })
   await pool.query("update read_models.lag set told_at = now() - interval '40 s'")
   const { status, checks } = await ready()
   t.equal(status, 200)
@@ -74,18 +74,18 @@ t.test('what was told by a projector that runs no more is not taken for the trut
 
 t.test('the checks of all projections ask the database once, and each page anew', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const { db, asked } = watched(pool)
+  const { db, queries } = recordingPool(pool)
   const look = sharedFigures(db)
   const [first, second] = await Promise.all([look(), look()])
   t.equal(first, second)
-  t.equal(asked.length, 1)
-  await tellLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
+  t.equal(queries.length, 1)
+  await recordLag(pool, 'payments', { events: 3, isMore: false, seconds: 1.5 })
   t.equal((await look()).find(({ projection }) => projection === 'payments')?.lag?.events, 3)
 })
 
 t.test('a projection that has stopped makes the page say so, without the reason', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
-  await noteStopped(pool, 'payments@1', 'event x of payment-1 cannot be read')
+  await recordStopped(pool, 'payments@1', 'event x of payment-1 cannot be read')
   const { status, checks } = await ready()
   t.equal(status, 503)
   t.match(checks['projection payments'], { ok: false, stopped: true, version: 1, lag_events: null })

@@ -5,7 +5,7 @@ import type { Callers } from '@paylog/runtime/http/callers'
 import { callerSecurity, refusals } from '@paylog/runtime/http/openApiParts'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
-export type Reading = {
+export type QueryDependencies = {
   readonly db: Queryable
   readonly sessionOrGuest: Callers['sessionOrGuest']
   readonly session: Callers['session']
@@ -17,7 +17,7 @@ export type Reading = {
  * The part of a route's schema that is the same for all of them.
  * @param codes of the errors that not every read has
  */
-export const readBy = (tag: string, operationId: string, summary: string, ...codes: readonly ErrorCode[]) => ({
+export const readSchema = (tag: string, operationId: string, summary: string, ...codes: readonly ErrorCode[]) => ({
   // What could not be waited for may be missing, or the database be away altogether.
   ...refusals(codes, { 404: staleHeader, 503: staleHeader }),
   tags: [tag],

@@ -3,17 +3,17 @@ import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import { ownerOf } from '@paylog/domain/owner'
-import type { Found, SingleQuestion } from '@paylog/projections/queries/page'
+import type { Found, ResourceQuery } from '@paylog/projections/queries/page'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { dataAnswer, etagHeader } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { staleHeader } from './readAfter.ts'
 
-export const SingleParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })
-export const SingleQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
+export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })
+export const ItemQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
 
-export const singleAnswer = <Resource extends TSchema>(resource: Resource, example: object) =>
+export const itemResponse = <Resource extends TSchema>(resource: Resource, example: object) =>
   dataAnswer(resource, {
     description: 'What was asked for',
     headers: { ...etagHeader, ...staleHeader },
@@ -25,11 +25,11 @@ export const singleAnswer = <Resource extends TSchema>(resource: Resource, examp
  * @param what in words, for the refusal
  * @throws DomainError `not_found`, in the same words for what is no id, what is missing, and what is someone else's
  */
-export async function single<Item>(
+export async function replyWithItem<Item>(
   { actor, params: { id } }: { readonly actor: Actor; readonly params: { readonly id: string } },
   reply: Pick<FastifyReply, 'header'>,
   what: string,
-  get: (question: SingleQuestion) => Promise<Found<Item> | undefined>,
+  get: (question: ResourceQuery) => Promise<Found<Item> | undefined>,
 ) {
   const owner = ownerOf(knownActor(actor))
   const recorded = recordedId(id)

@@ -12,7 +12,7 @@ import { checkReadSide, measureReadSide } from './readiness.ts'
 
 const maxConnections = 16
 /** A client waits no longer than this for a database that is silent. */
-const answerTimeoutMs = 5_000
+const responseTimeoutMs = 5_000
 
 /** The read side as a plugin. Its connections are closed by the lifecycle, after the server that uses them. */
 export function wireQueryApi(
@@ -25,7 +25,7 @@ export function wireQueryApi(
   }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
 ): FastifyPluginAsync {
   const { DATABASE_URL: databaseUrl } = config
-  const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs, log })
+  const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs: responseTimeoutMs, log })
   lifecycle.add('postgres', () => db.end())
   // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
   const identity = configuredIdentity(config)

@@ -2,10 +2,10 @@
 import t from 'tap'
 import { isDelivered, retryAfterMs } from './answers.ts'
 import type { WebhookFormat } from './chat/chatServices.ts'
-import type { EndpointAnswer } from './endpointAnswer.ts'
+import type { EndpointResponse } from './endpointAnswer.ts'
 
 const now = new Date('2026-01-02T03:04:05.000Z')
-const answer = (httpStatus: number, body = '', retryAfter?: string | string[]): EndpointAnswer => ({
+const response = (httpStatus: number, body = '', retryAfter?: string | string[]): EndpointResponse => ({
   httpStatus,
   headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
   body,
@@ -57,9 +57,9 @@ const cases: readonly (readonly [WebhookFormat, string, number, string, boolean]
 ]
 for (const [format, url, status, body, expected] of cases) {
   t.test(`${format} at ${url}: ${status} ${JSON.stringify(body)} is ${expected ? '' : 'not '}delivered`, async (t) => {
-    t.equal(isDelivered({ format, url }, answer(status, body), '200'), expected)
+    t.equal(isDelivered({ format, url }, response(status, body), '200'), expected)
     t.equal(
-      isDelivered({ format, url }, answer(status, body), '2xx'),
+      isDelivered({ format, url }, response(status, body), '2xx'),
       expected,
       'whatever the operator counts elsewhere',
     )
@@ -68,7 +68,7 @@ for (const [format, url, status, body, expected] of cases) {
 
 t.test('elsewhere the operator says which status counts', async (t) => {
   const node = { format: 'json', url: slack } as const
-  const delivered = (status: number, counts: '200' | '2xx') => isDelivered(node, answer(status, 'no'), counts)
+  const delivered = (status: number, counts: '200' | '2xx') => isDelivered(node, response(status, 'no'), counts)
   t.same(
     [200, 201, 204, 299, 199, 300, 301, 410].filter((status) => delivered(status, '200')),
     [200],
@@ -104,7 +104,7 @@ const headers: readonly (readonly [string | string[] | undefined, number | undef
 ]
 for (const [header, expected] of headers) {
   t.test(`Retry-After: ${JSON.stringify(header)} asks for ${expected} ms`, async (t) => {
-    t.equal(retryAfterMs('json', answer(429, '{"retry_after":5}', header), now), expected)
+    t.equal(retryAfterMs('json', response(429, '{"retry_after":5}', header), now), expected)
   })
 }
 
@@ -123,6 +123,6 @@ const bodies: readonly (readonly [WebhookFormat, string, string | undefined, num
 ]
 for (const [format, body, header, expected] of bodies) {
   t.test(`${format}: ${body} with Retry-After ${header} asks for ${expected} ms`, async (t) => {
-    t.equal(retryAfterMs(format, answer(429, body, header), now), expected)
+    t.equal(retryAfterMs(format, response(429, body, header), now), expected)
   })
 }

@@ -1,11 +1,11 @@
 // What an endpoint's answer means: delivered or not, and when to come again.
 import { chats, type WebhookFormat } from './chat/chatServices.ts'
-import type { EndpointAnswer } from './endpointAnswer.ts'
+import type { EndpointResponse } from './endpointAnswer.ts'
 
 /** What counts as delivered at an endpoint that is no chat service: `WEBHOOK_SUCCESS_STATUS`. */
 export type SuccessStatus = '200' | '2xx'
 
-const longestPauseMs = 3_600_000
+const maxRetryAfterMs = 3_600_000
 
 /**
  * Whether the message has arrived. Chat services have success codes of their own; for all others the operator's word holds.
@@ -13,11 +13,11 @@ const longestPauseMs = 3_600_000
  */
 export function isDelivered(
   { format, url }: { readonly format: WebhookFormat; readonly url: string },
-  answer: EndpointAnswer,
+  response: EndpointResponse,
   successStatus: SuccessStatus,
 ): boolean {
-  if (format !== 'json') return chats[format].isDelivered(answer, new URL(url))
-  const { httpStatus } = answer
+  if (format !== 'json') return chats[format].isDelivered(response, new URL(url))
+  const { httpStatus } = response
   return httpStatus === 200 || (successStatus === '2xx' && httpStatus > 200 && httpStatus < 300)
 }
 
@@ -25,17 +25,17 @@ export function isDelivered(
  * For how long the endpoint asks to be left alone, in ms, at most an hour; `undefined` when it does not say. What cannot
  * be read, or lies in the past, says nothing.
  */
-export function retryAfterMs(format: WebhookFormat, { headers, body }: EndpointAnswer, now: Date): number | undefined {
-  const pauseMs = pauseInBody(format, body) ?? pauseInHeader(headers['retry-after'], now)
-  return pauseMs === undefined ? undefined : Math.min(Math.ceil(pauseMs), longestPauseMs)
+export function retryAfterMs(format: WebhookFormat, { headers, body }: EndpointResponse, now: Date): number | undefined {
+  const delayMs = delayInBody(format, body) ?? delayInHeader(headers['retry-after'], now)
+  return delayMs === undefined ? undefined : Math.min(Math.ceil(delayMs), maxRetryAfterMs)
 }
 
-function pauseInBody(format: WebhookFormat, body: string): number | undefined {
+function delayInBody(format: WebhookFormat, body: string): number | undefined {
   const path = format === 'json' ? undefined : chats[format].retryAfter
   return path && secondsAsMs(path.reduce(memberOf, readJson(body)))
 }
 
-function pauseInHeader(header: string | string[] | undefined, now: Date): number | undefined {
+function delayInHeader(header: string | string[] | undefined, now: Date): number | undefined {
   const text = (typeof header === 'string' ? header : header?.[0])?.trim() ?? ''
   if (/^\d+(\.\d+)?$/.test(text)) return secondsAsMs(Number(text))
   const pauseMs = httpDate(text) - now.getTime()

@@ -2,18 +2,18 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import {
   canonicalOnly,
-  nodeSettings,
+  endpointSettings,
   ourPayment,
   payment_id,
   received,
   simulated,
   tested,
-  toldTo,
+  messagesTo,
   unmatched,
 } from './testing/testEvents.ts'
 
 const bodiesOf = (event: RecordedDomainEvent, mode = 'canonical') =>
-  toldTo(event, nodeSettings(1, mode)).map(({ body }) => body)
+  messagesTo(event, endpointSettings(1, mode)).map(({ body }) => body)
 const ours = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z"'
 const theirs = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
 
@@ -99,7 +99,7 @@ t.test('a text that was cut within a character is still text that can be signed 
   const half = 'x\ud83d'
   const events = [unmatched({ customer_email: half, customer_id: half }), tested({ body: `{"a":"${half}"}` })]
   for (const event of events)
-    for (const { body } of toldTo(event, nodeSettings(1, 'both'), { EXTERNAL_WEBHOOK_URLS: 'https://example.com' })) {
+    for (const { body } of messagesTo(event, endpointSettings(1, 'both'), { EXTERNAL_WEBHOOK_URLS: 'https://example.com' })) {
       t.ok(body.isWellFormed())
       t.doesNotThrow(() => JSON.parse(body))
     }

@@ -3,7 +3,7 @@ import type { Payer } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
-import type { Notice } from './chat/notice.ts'
+import type { ChatNotice } from './chat/notice.ts'
 import { unmatchedMessages } from './unmatched.ts'
 import { simulationMessages, testMessages } from './webhookTests.ts'
 
@@ -116,7 +116,7 @@ export function canonicalBody(message: CanonicalMessage, { projectId, projectIds
 }
 
 /** What a person in a chat is told. */
-export function canonicalNotice(message: CanonicalMessage): Notice {
+export function canonicalChatNotice(message: CanonicalMessage): ChatNotice {
   const { name, provider, timestamp, payment_id, amount, currency, status, user } = message
   return {
     event: name,

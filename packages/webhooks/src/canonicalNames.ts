@@ -22,7 +22,7 @@ export function canonicalName(text: string | null): CanonicalName | undefined {
 }
 
 /** The notification that has the object which a name is about: an intent, a subscription, an invoice or a customer. */
-const notifications: Readonly<Record<CanonicalName, string>> = {
+const notificationTypes: Readonly<Record<CanonicalName, string>> = {
   'payment.created': 'payment_intent.created',
   'payment.succeeded': 'payment_intent.succeeded',
   'payment.failed': 'payment_intent.failed',
@@ -38,4 +38,4 @@ const notifications: Readonly<Record<CanonicalName, string>> = {
 }
 
 /** The generic name of the notification whose object a message of this name is about. */
-export const genericFor = (name: CanonicalName): string => notifications[name]
+export const genericFor = (name: CanonicalName): string => notificationTypes[name]

@@ -1,27 +1,27 @@
 import t, { type Test } from 'tap'
-import { decodeNodes } from './nodes/nodes.ts'
-import { nodeSettings, type Settings } from './testing/testEvents.ts'
+import { decodeEndpoints } from './nodes/nodes.ts'
+import { endpointSettings, type Settings } from './testing/testEvents.ts'
 
 function warnings(t: Test, ...settings: readonly Settings[]): readonly string[] {
-  const { warnings, problems } = decodeNodes(Object.assign({}, ...settings))
+  const { warnings, problems } = decodeEndpoints(Object.assign({}, ...settings))
   t.strictSame(problems, [])
   return warnings
 }
 
-const eventsOf = (t: Test, mode: string, EVENTS: string) => warnings(t, nodeSettings(1, mode, { EVENTS }))
-const deaf = (variable: string, mode: string, place: number) =>
+const eventsOf = (t: Test, mode: string, EVENTS: string) => warnings(t, endpointSettings(1, mode, { EVENTS }))
+const unmatchedWarning = (variable: string, mode: string, place: number) =>
   `${variable} covers nothing that a ${mode} node is told with its pattern number ${place}`
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://example.com/b' }
 
 t.test('a pattern that covers nothing is told of by its place', async (t) => {
   for (const pattern of ['payments.*', 'payment.succeded', 'payment_intent.*', 'stripe:*', 'sandbox:payment.created'])
-    t.strictSame(eventsOf(t, 'canonical', `payment.*,${pattern}`), [deaf('WEBHOOK_1_EVENTS', 'canonical', 2)], pattern)
+    t.strictSame(eventsOf(t, 'canonical', `payment.*,${pattern}`), [unmatchedWarning('WEBHOOK_1_EVENTS', 'canonical', 2)], pattern)
   for (const mode of ['raw', 'both'])
-    t.strictSame(eventsOf(t, mode, 'strip:*,all'), [deaf('WEBHOOK_1_EVENTS', mode, 1)], mode)
+    t.strictSame(eventsOf(t, mode, 'strip:*,all'), [unmatchedWarning('WEBHOOK_1_EVENTS', mode, 1)], mode)
   for (const pattern of ['payment.*', 'payments.*', 'charge.succeeded', 'strip:charge.*'])
     t.strictSame(
       warnings(t, list, { EXTERNAL_WEBHOOK_EVENTS: `customer.*,invoice.payment_failed,${pattern}` }),
-      [deaf('EXTERNAL_WEBHOOK_EVENTS', 'legacy', 3)],
+      [unmatchedWarning('EXTERNAL_WEBHOOK_EVENTS', 'legacy', 3)],
       pattern,
     )
 })
@@ -40,8 +40,8 @@ t.test('and none that covers something', async (t) => {
 t.test('an endpoint that is in the single list twice is told of', async (t) => {
   const twice = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://EXAMPLE.com/a' }
   t.strictSame(warnings(t, twice), ['EXTERNAL_WEBHOOK_URLS names an endpoint twice, which is told everything twice'])
-  const own = nodeSettings(1, 'raw', { URL: 'https://example.com/a' })
-  const other = nodeSettings(2, 'canonical', { URL: 'https://example.com/a' })
+  const own = endpointSettings(1, 'raw', { URL: 'https://example.com/a' })
+  const other = endpointSettings(2, 'canonical', { URL: 'https://example.com/a' })
   t.strictSame(warnings(t, own, other, list), [], 'nodes of other modes are told something else')
 })
 

@@ -2,7 +2,7 @@
 import { providerNames } from '@paylog/domain/providerNames'
 import { canonicalNames } from './canonicalNames.ts'
 import { isLegacyFamily } from './legacy.ts'
-import type { EventMode, WebhookNode } from './nodes/nodes.ts'
+import type { EventMode, WebhookEndpoint } from './nodes/nodes.ts'
 import { matchesPattern } from './nodes/patterns.ts'
 import type { VariableReader } from './nodes/variables.ts'
 
@@ -10,7 +10,7 @@ import type { VariableReader } from './nodes/variables.ts'
  * Whether a pattern can cover anything at all that a node of this mode is told. Providers have more names than are known
  * here, so that a raw node's patterns are only checked for the provider.
  */
-function canCover(pattern: string, mode: EventMode): boolean {
+function canMatch(pattern: string, mode: EventMode): boolean {
   if (pattern === 'all') return true
   const [provider] = pattern.includes(':') ? pattern.split(':') : []
   if (provider !== undefined) return mode !== 'canonical' && providerNames.some((name) => name === provider)
@@ -23,22 +23,22 @@ function canCover(pattern: string, mode: EventMode): boolean {
  * pasted there by mistake may be a secret.
  * @param variable the list's
  */
-export function deafPatterns(variable: string, { patterns, mode }: Pick<WebhookNode, 'patterns' | 'mode'>): string[] {
+export function unmatchedPatterns(variable: string, { patterns, mode }: Pick<WebhookEndpoint, 'patterns' | 'mode'>): string[] {
   return patterns.flatMap((pattern, index) =>
-    canCover(pattern, mode)
+    canMatch(pattern, mode)
       ? []
       : [`${variable} covers nothing that a ${mode} node is told with its pattern number ${index + 1}`],
   )
 }
 
 /** An endpoint that is in the single list twice is told everything twice. */
-export function repeatedUrls(variable: string, nodes: readonly Pick<WebhookNode, 'url'>[]): string[] {
-  const isRepeated = new Set(nodes.map(({ url }) => url)).size < nodes.length
+export function duplicateUrls(variable: string, endpoints: readonly Pick<WebhookEndpoint, 'url'>[]): string[] {
+  const isRepeated = new Set(endpoints.map(({ url }) => url)).size < endpoints.length
   return isRepeated ? [`${variable} names an endpoint twice, which is told everything twice`] : []
 }
 
 /** Nodes that have an address, and of which nobody said whether they are enabled. */
-export function forgottenNodes(read: VariableReader): string[] {
+export function misconfiguredEndpoints(read: VariableReader): string[] {
   return read.names().flatMap((variable) => {
     const [, number] = /^WEBHOOK_(\d+)_URL$/.exec(variable) ?? []
     if (number === undefined || read.isGiven(`WEBHOOK_${number}_ENABLED`)) return []

@@ -1,6 +1,6 @@
 // What an endpoint answers, as far as it is read.
 
-export type EndpointAnswer = {
+export type EndpointResponse = {
   readonly httpStatus: number
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>

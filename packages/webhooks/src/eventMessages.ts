@@ -4,17 +4,17 @@ import {
   type CanonicalMessage,
   canonicalBody,
   canonicalMessages,
-  canonicalNotice,
+  canonicalChatNotice,
   type EventOf,
   type Projects,
 } from './canonical.ts'
-import type { Notice } from './chat/notice.ts'
+import type { ChatNotice } from './chat/notice.ts'
 import { legacyBody, legacyName, legacyStatus } from './legacy.ts'
 import type { MessageNames } from './nodes/patterns.ts'
-import { type Notified, noticeOf, notifiedBy } from './notified.ts'
+import { type AppliedNotification, chatNotice, appliedNotification } from './notified.ts'
 import { rawBody, rawName } from './raw.ts'
 
-export type Message = {
+export type WebhookMessage = {
   readonly event: string
   readonly mode: 'raw' | 'canonical' | 'legacy'
   readonly provider: string
@@ -27,21 +27,21 @@ export type Message = {
   /** The body for endpoints that read JSON; `null` when another event tells them. */
   readonly json: (() => string) | null
   /** What people in a chat are told; `null` when another event tells them. */
-  readonly notice: Notice | null
+  readonly notice: ChatNotice | null
 }
 
 /**
  * The provider's text goes to raw nodes as soon as it came. Whose payment it is about is known only when it was settled,
  * so that the single list and chats, which show amount and customer, are told then.
  */
-export function messagesOf(event: RecordedDomainEvent, projects: Projects): readonly Message[] {
-  const canonical = canonicalMessages(event).map((message) => canonicalOf(message, projects))
-  if (event.type === 'ProviderEventReceived') return [...canonical, receivedOf(event.data)]
-  const notified = notifiedBy(event)
-  return notified === undefined ? canonical : [...canonical, rawOf(notified), ...legacyOf(notified)]
+export function messagesOf(event: RecordedDomainEvent, projects: Projects): readonly WebhookMessage[] {
+  const canonical = canonicalMessages(event).map((message) => canonicalMessage(message, projects))
+  if (event.type === 'ProviderEventReceived') return [...canonical, receivedMessage(event.data)]
+  const notified = appliedNotification(event)
+  return notified === undefined ? canonical : [...canonical, rawMessage(notified), ...legacyMessages(notified)]
 }
 
-function canonicalOf(message: CanonicalMessage, projects: Projects): Message {
+function canonicalMessage(message: CanonicalMessage, projects: Projects): WebhookMessage {
   return {
     event: message.name,
     mode: 'canonical',
@@ -51,11 +51,11 @@ function canonicalOf(message: CanonicalMessage, projects: Projects): Message {
     is_test: message.is_test === true,
     names: { plain: message.name, prefixed: null },
     json: () => canonicalBody(message, projects),
-    notice: canonicalNotice(message),
+    notice: canonicalChatNotice(message),
   }
 }
 
-function receivedOf(data: EventOf<'ProviderEventReceived'>['data']): Message {
+function receivedMessage(data: EventOf<'ProviderEventReceived'>['data']): WebhookMessage {
   return {
     event: rawName(data),
     mode: 'raw',
@@ -69,32 +69,32 @@ function receivedOf(data: EventOf<'ProviderEventReceived'>['data']): Message {
   }
 }
 
-function rawOf(notified: Notified): Message {
-  const { body } = notified
-  const event = rawName(notified)
+function rawMessage(notification: AppliedNotification): WebhookMessage {
+  const { body } = notification
+  const event = rawName(notification)
   return {
-    ...toldOf(notified),
+    ...commonFields(notification),
     event,
     mode: 'raw',
-    json: body === null ? null : () => rawBody({ ...notified, body }),
-    notice: noticeOf(notified, { event, status: notified.status }),
+    json: body === null ? null : () => rawBody({ ...notification, body }),
+    notice: chatNotice(notification, { event, status: notification.status }),
   }
 }
 
-function legacyOf(notified: Notified): readonly Message[] {
-  const event = legacyName(notified)
+function legacyMessages(notification: AppliedNotification): readonly WebhookMessage[] {
+  const event = legacyName(notification)
   if (event === undefined) return []
-  const status = legacyStatus(event, notified)
-  const notice = noticeOf(notified, { event, status })
-  return [{ ...toldOf(notified), event, mode: 'legacy', json: () => legacyBody(event, notified), notice }]
+  const status = legacyStatus(event, notification)
+  const notice = chatNotice(notification, { event, status })
+  return [{ ...commonFields(notification), event, mode: 'legacy', json: () => legacyBody(event, notification), notice }]
 }
 
-function toldOf(notified: Notified) {
-  const { provider_id: provider, owner: user_id, is_test } = notified
-  const payment_id = is_test ? null : notified.payment_id
-  return { provider, payment_id, user_id, is_test, names: namesOf(notified) }
+function commonFields(notification: AppliedNotification) {
+  const { provider_id: provider, owner: user_id, is_test } = notification
+  const payment_id = is_test ? null : notification.payment_id
+  return { provider, payment_id, user_id, is_test, names: namesOf(notification) }
 }
 
-function namesOf(data: Pick<Notified, 'provider_id' | 'provider_type' | 'generic_type'>): MessageNames {
+function namesOf(data: Pick<AppliedNotification, 'provider_id' | 'provider_type' | 'generic_type'>): MessageNames {
   return { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) }
 }

@@ -4,18 +4,18 @@ import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
 import { eventModes } from './nodes/nodes.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
-import { nodeSettings, nodesFrom } from './testing/testEvents.ts'
+import { endpointSettings, endpointsFrom } from './testing/testEvents.ts'
 
 const chats = chatServices.map((format) => ['both', format] as const)
-const nodes = nodesFrom(
+const endpoints = endpointsFrom(
   ...[...eventModes.map((mode) => [mode, 'json'] as const), ...chats].map(([mode, format], place) =>
-    nodeSettings(place + 1, mode, { FORMAT: format, URL: `https://example.com/${place}?chat_id=1` }),
+    endpointSettings(place + 1, mode, { FORMAT: format, URL: `https://example.com/${place}?chat_id=1` }),
   ),
   { EXTERNAL_WEBHOOK_URLS: 'https://example.com/list' },
 )
 
 /** What is told under any of its names; the rest is for ourselves alone. */
-const toldTypes: readonly string[] = [
+const deliveredTypes: readonly string[] = [
   'PaymentAttemptFailed',
   'PaymentCanceled',
   'PaymentSucceeded',
@@ -32,14 +32,14 @@ t.test('every sample is told, or told to nobody on purpose; and it is told as it
   const told = new Set<string>()
   for (const { name, event, metadata } of goldenSamples()) {
     const source = { ...event, id: '0190a000-0000-7000-8000-0000000000ff', stream: 'golden-1', revision: 1n, metadata }
-    const messages = outboundMessages(source, nodes, { projectId: 'shop', projectIds: [] })
+    const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
     for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
     t.same(
       messages.map(({ node, event, mode }) => ({ node, event, mode })),
-      plannedDeliveries(event, nodes),
+      plannedDeliveries(event, endpoints),
       name,
     )
     if (messages.length > 0) told.add(event.type)
   }
-  t.same([...told].toSorted(), toldTypes)
+  t.same([...told].toSorted(), deliveredTypes)
 })

@@ -8,15 +8,15 @@ import {
   received,
   simulated,
   tested,
-  toldTo,
+  messagesTo,
   unmatched,
 } from './testing/testEvents.ts'
 
 const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }
-const told = (event: RecordedDomainEvent) => toldTo(event, list)
+const messagesFor = (event: RecordedDomainEvent) => messagesTo(event, list)
 /** The one message. */
 function theMessage(event: RecordedDomainEvent) {
-  const [message, ...others] = told(event)
+  const [message, ...others] = messagesFor(event)
   if (message === undefined || others.length > 0) throw new Error(`${1 + others.length} messages, or none`)
   return message
 }
@@ -123,16 +123,16 @@ t.test('only what is about a payment has the id of one', async (t) => {
 })
 
 t.test('only what has a name of the interface is told, once, and only of what the provider said', async (t) => {
-  t.strictSame(told(received()), [], 'not before it is known whose it is')
-  t.strictSame(told({ type: 'PaymentSucceeded', data: ourPayment }), [], 'the notification tells it')
+  t.strictSame(messagesFor(received()), [], 'not before it is known whose it is')
+  t.strictSame(messagesFor({ type: 'PaymentSucceeded', data: ourPayment }), [], 'the notification tells it')
   for (const generic_type of [null, 'payment.succeeded', 'dispute.created', 'constructor', ''])
     for (const event of [unmatched({ generic_type }), applied({ generic_type }), simulated({ generic_type })])
-      t.strictSame(told(event), [], `${generic_type}`)
+      t.strictSame(messagesFor(event), [], `${generic_type}`)
 })
 
 t.test('patterns choose by the generic name, and with a prefix by the native one', async (t) => {
   const deleted = unmatched({ provider_type: 'customer.subscription.deleted', generic_type: 'subscription.deleted' })
-  const isTold = (EXTERNAL_WEBHOOK_EVENTS: string) => toldTo(deleted, list, { EXTERNAL_WEBHOOK_EVENTS }).length === 1
+  const isTold = (EXTERNAL_WEBHOOK_EVENTS: string) => messagesTo(deleted, list, { EXTERNAL_WEBHOOK_EVENTS }).length === 1
   for (const pattern of ['all', 'subscription.*', 'subscription.deleted', 'stripe:*', 'stripe:customer.*'])
     t.ok(isTold(pattern), pattern)
   for (const pattern of ['customer.*', 'customer.subscription.deleted', 'paypal:*', 'stripe:subscription.*'])
@@ -151,6 +151,6 @@ t.test('tests and simulations say so at the top, and belong to whoever asked', a
   const simulation = theMessage(simulated())
   t.match(JSON.parse(simulation.body), { test: true, data: { customer_email: 'bo@example.com' } })
   t.match(simulation, { user_id: 'u7', is_test: true })
-  t.strictSame(told(tested({ canonical_name: 'payment.succeeded' })), [], 'a canonical event was asked for')
-  t.strictSame(told(simulated({ provider_type: null })), [])
+  t.strictSame(messagesFor(tested({ canonical_name: 'payment.succeeded' })), [], 'a canonical event was asked for')
+  t.strictSame(messagesFor(simulated({ provider_type: null })), [])
 })

@@ -1,5 +1,5 @@
 // Messages of the single list of endpoints: the provider's events under their generic names, as interface §6.2 has them.
-import type { Notified } from './notified.ts'
+import type { AppliedNotification } from './notified.ts'
 
 /** The families that the interface offers. */
 const families: ReadonlySet<string> = new Set([
@@ -27,17 +27,17 @@ export function isLegacyFamily(name: string): boolean {
 }
 
 /** @returns nothing for what has no name that the single list offers */
-export function legacyName({ generic_type }: Notified): string | undefined {
+export function legacyName({ generic_type }: AppliedNotification): string | undefined {
   return generic_type !== null && isLegacyFamily(generic_type) ? generic_type : undefined
 }
 
-export function legacyStatus(name: string, { status }: Notified): string | null {
+export function legacyStatus(name: string, { status }: AppliedNotification): string | null {
   return paymentStatuses.get(name) ?? status
 }
 
 /** The payload of interface §6.2. Serialised once, like the canonical one. */
-export function legacyBody(name: string, notified: Notified): string {
-  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_email, is_test } = notified
+export function legacyBody(name: string, notification: AppliedNotification): string {
+  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_email, is_test } = notification
   return JSON.stringify({
     event: name,
     provider: provider_id,
@@ -47,7 +47,7 @@ export function legacyBody(name: string, notified: Notified): string {
       amount: amount_cents,
       currency: currency?.toUpperCase() ?? null,
       customer_email,
-      status: legacyStatus(name, notified),
+      status: legacyStatus(name, notification),
     },
     test: is_test ? true : undefined,
   })

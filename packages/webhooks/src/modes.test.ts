@@ -5,25 +5,25 @@ import {
   applied,
   appliedToMethod,
   canonicalOnly,
-  nodeSettings,
-  nodesFrom,
+  endpointSettings,
+  endpointsFrom,
   ourPayment,
   received,
   simulated,
   tested,
-  toldTo,
+  messagesTo,
   unmatched,
 } from './testing/testEvents.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
 /** A node of each mode that reads JSON, one of each in a chat, and one of each in the single list. */
-const everyNode = [
-  nodeSettings(1, 'canonical'),
-  nodeSettings(2, 'raw'),
-  nodeSettings(3, 'both'),
-  nodeSettings(4, 'canonical', { URL: slack }),
-  nodeSettings(5, 'raw', { URL: slack }),
-  nodeSettings(6, 'both', { URL: slack }),
+const allEndpoints = [
+  endpointSettings(1, 'canonical'),
+  endpointSettings(2, 'raw'),
+  endpointSettings(3, 'both'),
+  endpointSettings(4, 'canonical', { URL: slack }),
+  endpointSettings(5, 'raw', { URL: slack }),
+  endpointSettings(6, 'both', { URL: slack }),
   { EXTERNAL_WEBHOOK_URLS: `https://example.com/old,${slack}` },
 ]
 
@@ -44,7 +44,7 @@ const activation = {
 const intent = 'stripe:payment_intent.succeeded'
 const native = 'stripe:customer.subscription.created'
 const canonical = (name: string) => [`1 ${name}`, `3 ${name}`, `4 ${name}`, `6 ${name}`]
-const asked = { ...canonicalOnly, canonical_name: 'membership.extended' }
+const testRequest = { ...canonicalOnly, canonical_name: 'membership.extended' }
 
 const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]])[] = [
   ['a payment of ours', succeeded, canonical('payment.succeeded')],
@@ -98,17 +98,17 @@ const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]]
         ],
       ] as const,
   ),
-  ...[tested(asked), simulated(asked)].map(
+  ...[tested(testRequest), simulated(testRequest)].map(
     (event) => [`a canonical event of ${event.type}`, event, canonical('membership.extended')] as const,
   ),
 ]
 
 for (const [kind, event, expected] of kinds)
   t.test(`each kind of node is told of ${kind} by its mode, once`, async (t) => {
-    const messages = toldTo(event, ...everyNode)
+    const messages = messagesTo(event, ...allEndpoints)
     t.strictSame(messages.map(({ node, event: name }) => `${node} ${name}`).sort(), [...expected].sort())
     t.strictSame(
-      plannedDeliveries(event, nodesFrom(...everyNode)),
+      plannedDeliveries(event, endpointsFrom(...allEndpoints)),
       messages.map(({ node, event: name, mode }) => ({ node, event: name, mode })),
     )
     t.equal(new Set(messages.map(({ id }) => id)).size, expected.length, 'each message has an id of its own')
@@ -140,17 +140,17 @@ t.test('patterns choose in every mode, by the names that the mode has', async (t
   ]
   for (const [event, mode, EVENTS, expected] of table)
     t.strictSame(
-      toldTo(event, nodeSettings(1, mode, { EVENTS })).map(({ event: name }) => name),
+      messagesTo(event, endpointSettings(1, mode, { EVENTS })).map(({ event: name }) => name),
       expected,
       `${event.type} for ${mode} with ${EVENTS}`,
     )
 })
 
 t.test('each of the two configurations keeps to its own patterns and bodies', async (t) => {
-  const messages = toldTo(
+  const messages = messagesTo(
     unmatched(activation),
-    nodeSettings(1, 'canonical', { EVENTS: 'membership.*' }),
-    nodeSettings(2, 'both', { EVENTS: 'subscription.*' }),
+    endpointSettings(1, 'canonical', { EVENTS: 'membership.*' }),
+    endpointSettings(2, 'both', { EVENTS: 'subscription.*' }),
     { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old', EXTERNAL_WEBHOOK_EVENTS: 'subscription.created' },
   )
   t.strictSame(

@@ -2,11 +2,11 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhook-tests/events'
 import type { EventOf } from './canonical.ts'
-import type { Notice } from './chat/notice.ts'
+import type { ChatNotice } from './chat/notice.ts'
 import { invoiceId, type Unmatched } from './unmatched.ts'
 
 /** A notification after it was settled: only then is it known whose payment it is about. */
-export type Notified = {
+export type AppliedNotification = {
   readonly provider_id: string
   /** The provider's own name of the type. */
   readonly provider_type: string
@@ -29,68 +29,68 @@ export type Notified = {
 }
 
 /** @returns nothing for an event that is not the end of a notification */
-export function notifiedBy(event: RecordedDomainEvent): Notified | undefined {
+export function appliedNotification(event: RecordedDomainEvent): AppliedNotification | undefined {
   switch (event.type) {
     case 'ProviderEventApplied':
       return applied(event.data)
     case 'ProviderEventAppliedToMethod':
       return appliedToMethod(event.data)
     case 'ProviderEventUnmatched':
-      return { ...event.data, payment_id: foreignPaymentId(event.data), owner: null, ...heard }
+      return { ...event.data, payment_id: externalPaymentId(event.data), owner: null, ...realNotification }
     case 'WebhookTestRequested':
       // It is about the user who asked.
-      return tried(event.data, { id: event.data.requested_by.id, email: event.data.requested_by.email })
+      return testNotification(event.data, { id: event.data.requested_by.id, email: event.data.requested_by.email })
     case 'WebhookSimulationRequested':
-      return tried(event.data, { id: event.data.customer_id, email: event.data.customer_email })
+      return testNotification(event.data, { id: event.data.customer_id, email: event.data.customer_email })
     default:
       return undefined
   }
 }
 
 /** It is real, and its text was told of when it came. */
-const heard = { body: null, is_test: false } as const
+const realNotification = { body: null, is_test: false } as const
 
-function applied(data: EventOf<'ProviderEventApplied'>['data']): Notified {
+function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotification {
   const { payer, is_foreign_intent } = data
-  const nobody = { customer_id: null, customer_email: null, owner: null, ...heard }
+  const nobody = { customer_id: null, customer_email: null, owner: null, ...realNotification }
   // Whoever made that intent wrote our payment's id into it, and must not be believed to have paid ours.
-  if (is_foreign_intent) return { ...data, ...nobody, payment_id: foreignPaymentId(data) }
-  return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...heard }
+  if (is_foreign_intent) return { ...data, ...nobody, payment_id: externalPaymentId(data) }
+  return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...realNotification }
 }
 
 /** Whose the method is nobody is told who does not know it already. */
-function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): Notified {
+function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): AppliedNotification {
   const { provider_id, provider_type, generic_type, occurred_at } = data
-  const unsaid = { payment_id: null, amount_cents: null, currency: null, status: null }
+  const unknown = { payment_id: null, amount_cents: null, currency: null, status: null }
   const nobody = { customer_id: null, customer_email: null, owner: null }
-  return { provider_id, provider_type, generic_type, occurred_at, ...unsaid, ...nobody, ...heard }
+  return { provider_id, provider_type, generic_type, occurred_at, ...unknown, ...nobody, ...realNotification }
 }
 
 type Customer = { readonly id: string | null; readonly email: string | null }
 
 /** @returns nothing where a canonical message was asked for, which is no notification */
-function tried(data: WebhookTestFacts, { id, email }: Customer): Notified | undefined {
+function testNotification(data: WebhookTestFacts, { id, email }: Customer): AppliedNotification | undefined {
   const { provider_type, requested_by } = data
   if (data.canonical_name !== null || provider_type === null) return undefined
-  const payment_id = foreignPaymentId(data)
-  const asked = { customer_id: id, customer_email: email, owner: requested_by.id, is_test: true }
-  return { ...data, provider_type, payment_id, ...asked }
+  const payment_id = externalPaymentId(data)
+  const requested = { customer_id: id, customer_email: email, owner: requested_by.id, is_test: true }
+  return { ...data, provider_type, payment_id, ...requested }
 }
 
 /** The provider's id of a payment, if it is about one. */
-function foreignPaymentId(data: Pick<Unmatched, 'generic_type' | 'object_id' | 'subscription'>): string | null {
+function externalPaymentId(data: Pick<Unmatched, 'generic_type' | 'object_id' | 'subscription'>): string | null {
   const [family] = (data.generic_type ?? '').split('.')
   if (family === 'payment_intent') return data.object_id
   return family === 'invoice' ? invoiceId(data) : null
 }
 
 /** What a person in a chat is told of it, under the name and with the status of the mode. */
-export function noticeOf(
-  notified: Notified,
+export function chatNotice(
+  notification: AppliedNotification,
   { event, status }: { readonly event: string; readonly status: string | null },
-): Notice {
+): ChatNotice {
   const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_id, customer_email, is_test } =
-    notified
+    notification
   return {
     event,
     provider: provider_id,

@@ -3,24 +3,24 @@ import t from 'tap'
 import { outboundMessages, type SourceEvent } from './outbound.ts'
 import {
   applied,
-  nodeSettings,
-  nodesFrom,
+  endpointSettings,
+  endpointsFrom,
   ourPayment,
   payment_id,
   received,
   recorded,
-  toldTo,
+  messagesTo,
 } from './testing/testEvents.ts'
 
 const { occurred_at } = ourPayment
-const canonical = nodeSettings(1, 'canonical')
+const canonical = endpointSettings(1, 'canonical')
 const options = { projectId: 'shop', projectIds: [] }
-const names = (event: RecordedDomainEvent) => toldTo(event, canonical).map((message) => message.event)
+const names = (event: RecordedDomainEvent) => messagesTo(event, canonical).map((message) => message.event)
 
 t.test('a message says for which node it is, what it came of, and whom it is about', async (t) => {
   const [message, ...more] = outboundMessages(
     recorded({ type: 'PaymentSucceeded', data: ourPayment }, `payment-${payment_id}`),
-    nodesFrom(canonical),
+    endpointsFrom(canonical),
     options,
   )
   t.strictSame(more, [])
@@ -41,7 +41,7 @@ t.test('a message says for which node it is, what it came of, and whom it is abo
 
 t.test('a message about an anonymous payer is about no user', async (t) => {
   const payer = { id: null, type: 'guest', email: null }
-  const [message] = toldTo({ type: 'PaymentCanceled', data: { ...ourPayment, payer, reason: null } }, canonical)
+  const [message] = messagesTo({ type: 'PaymentCanceled', data: { ...ourPayment, payer, reason: null } }, canonical)
   t.equal(message?.user_id, null)
 })
 
@@ -120,7 +120,7 @@ t.test('every event of a payment is told under its name, or to nobody', async (t
 
 t.test("a raw node gets the provider's own event to the byte, under the provider's name", async (t) => {
   const body = '{"id":"evt_1", "amount": 300.00, "big": 12345678901234567890}'
-  const [message] = toldTo(received({ body }), nodeSettings(1, 'raw'))
+  const [message] = messagesTo(received({ body }), endpointSettings(1, 'raw'))
   t.match(message, { event: 'stripe:payment_intent.succeeded', mode: 'raw', payment_id: null, user_id: null })
   t.ok(message?.body.endsWith(`,"data":${body}}`))
   t.match(JSON.parse(message?.body ?? ''), {
@@ -133,21 +133,21 @@ t.test("a raw node gets the provider's own event to the byte, under the provider
 
 t.test('nodes get what their mode and patterns ask for', async (t) => {
   const nodes = [
-    nodeSettings(1, 'canonical', { EVENTS: 'payment.failed' }),
-    nodeSettings(2, 'canonical', { EVENTS: 'payment.*' }),
-    nodeSettings(3, 'raw', { EVENTS: 'payment_intent.*' }),
-    nodeSettings(4, 'both', { EVENTS: 'payment.succeeded,stripe:*' }),
-    nodeSettings(5, 'raw', { EVENTS: 'customer.*' }),
+    endpointSettings(1, 'canonical', { EVENTS: 'payment.failed' }),
+    endpointSettings(2, 'canonical', { EVENTS: 'payment.*' }),
+    endpointSettings(3, 'raw', { EVENTS: 'payment_intent.*' }),
+    endpointSettings(4, 'both', { EVENTS: 'payment.succeeded,stripe:*' }),
+    endpointSettings(5, 'raw', { EVENTS: 'customer.*' }),
   ]
   const told = (event: RecordedDomainEvent) =>
-    toldTo(event, ...nodes).map((message) => `${message.node} ${message.event}`)
+    messagesTo(event, ...nodes).map((message) => `${message.node} ${message.event}`)
   t.strictSame(told({ type: 'PaymentSucceeded', data: ourPayment }), ['2 payment.succeeded', '4 payment.succeeded'])
   t.strictSame(told(received()), ['3 stripe:payment_intent.succeeded', '4 stripe:payment_intent.succeeded'])
 })
 
 t.test('an id depends on stream, revision, name and node, and on nothing else', async (t) => {
   const event = recorded({ type: 'PaymentSucceeded', data: ourPayment })
-  const nodes = nodesFrom(canonical, nodeSettings(2, 'canonical'))
+  const nodes = endpointsFrom(canonical, endpointSettings(2, 'canonical'))
   const ids = (source: SourceEvent) => outboundMessages(source, nodes, options).map(({ id }) => id)
   t.strictSame(ids(event), ids({ ...event, id: 'other', metadata: { ...event.metadata, correlationId: 'other' } }))
   const all = [event, { ...event, revision: 4n }, { ...event, stream: 'payment-other' }].flatMap(ids)

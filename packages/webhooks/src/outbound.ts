@@ -5,8 +5,8 @@ import type { PlannedDelivery } from '@paylog/domain/webhook-tests/events'
 import { v5 as uuidv5 } from 'uuid'
 import type { Projects } from './canonical.ts'
 import { chatBody } from './chat/chatBody.ts'
-import { type Message, messagesOf } from './eventMessages.ts'
-import type { WebhookNode } from './nodes/nodes.ts'
+import { type WebhookMessage, messagesOf } from './eventMessages.ts'
+import type { WebhookEndpoint } from './nodes/nodes.ts'
 import { matchesPattern } from './nodes/patterns.ts'
 
 /** A recorded event as the log hands it out. */
@@ -18,7 +18,7 @@ export type SourceEvent = RecordedDomainEvent & {
 }
 
 /** One message for one node, complete and final. */
-export type Outbound = Omit<Message, 'names' | 'json' | 'notice'> & {
+export type Outbound = Omit<WebhookMessage, 'names' | 'json' | 'notice'> & {
   /** The `webhook-id`: the same for the same event, name and node, however often the log is read. */
   readonly id: string
   readonly node: string
@@ -39,36 +39,36 @@ const namespace = '5f2b6a52-6f5e-4c0b-9a3a-6c1f5b0c7d11'
  * Everything that the nodes are to be told of an event, by their modes and patterns. Pure: the same event and nodes
  * always give the same messages with the same ids.
  */
-export function outboundMessages(event: SourceEvent, nodes: readonly WebhookNode[], projects: Projects): Outbound[] {
-  return messagesOf(event, projects).flatMap((told) => {
+export function outboundMessages(event: SourceEvent, endpoints: readonly WebhookEndpoint[], projects: Projects): Outbound[] {
+  return messagesOf(event, projects).flatMap((eventMessage) => {
     // The JSON is the same for all its receivers, and long.
-    const message = { ...told, json: told.json && once(told.json) }
-    return receiversOf(message, nodes).map(({ node, write }) => outbound(event, message, node.name, write()))
+    const message = { ...eventMessage, json: eventMessage.json && once(eventMessage.json) }
+    return receiversOf(message, endpoints).map(({ node, write }) => toOutbound(event, message, node.name, write()))
   })
 }
 
 /** Which nodes would be told of an event, and by which names. Pure, as the mapping itself. */
-export function plannedDeliveries(event: RecordedDomainEvent, nodes: readonly WebhookNode[]): PlannedDelivery[] {
+export function plannedDeliveries(event: RecordedDomainEvent, endpoints: readonly WebhookEndpoint[]): PlannedDelivery[] {
   return messagesOf(event, { projectId: '', projectIds: [] }).flatMap((message) =>
-    receiversOf(message, nodes).map(({ node }) => ({ node: node.name, event: message.event, mode: message.mode })),
+    receiversOf(message, endpoints).map(({ node }) => ({ node: node.name, event: message.event, mode: message.mode })),
   )
 }
 
 /** The nodes that want a message, and what writes its body for each. */
-function receiversOf(message: Message, nodes: readonly WebhookNode[]) {
-  return nodes.flatMap((node) => {
+function receiversOf(message: WebhookMessage, endpoints: readonly WebhookEndpoint[]) {
+  return endpoints.flatMap((node) => {
     const write = wants(node, message) ? writerFor(node, message) : null
     return write === null ? [] : [{ node, write }]
   })
 }
 
-function wants({ mode, patterns }: WebhookNode, message: Message): boolean {
+function wants({ mode, patterns }: WebhookEndpoint, message: WebhookMessage): boolean {
   const isMode = mode === message.mode || (mode === 'both' && message.mode !== 'legacy')
   return isMode && patterns.some((pattern) => matchesPattern(pattern, message.names))
 }
 
 /** @returns `null` when nodes of this format are told by another event */
-function writerFor({ format, url }: WebhookNode, { json, notice }: Message): (() => string) | null {
+function writerFor({ format, url }: WebhookEndpoint, { json, notice }: WebhookMessage): (() => string) | null {
   if (format === 'json') return json
   return notice && (() => chatBody(format, notice, new URL(url)))
 }
@@ -81,12 +81,12 @@ function once(write: () => string): () => string {
   }
 }
 
-function outbound(source: SourceEvent, message: Message, node: string, body: string): Outbound {
+function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: string, body: string): Outbound {
   const { event, mode, provider, payment_id, user_id, is_test } = message
   const { correlationId, causationId, traceparent } = source.metadata
   return {
-    id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, node]), namespace),
-    node,
+    id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, endpoint]), namespace),
+    node: endpoint,
     event,
     mode,
     provider,

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
 import { chatServices } from './chat/chatServices.ts'
-import { decodeNodes, eventModes } from './nodes/nodes.ts'
+import { decodeEndpoints, eventModes } from './nodes/nodes.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
 import {
   applied,
@@ -61,7 +61,7 @@ const about = fc
     ...whose,
     ...(of === undefined ? {} : { subscription: of }),
   }))
-const asked = fc.oneof(
+const testRequests = fc.oneof(
   about,
   fc.tuple(about, fc.constantFrom(...canonicalNames)).map(([facts, canonical_name]) => ({
     ...facts,
@@ -77,8 +77,8 @@ const event: fc.Arbitrary<RecordedDomainEvent> = fc.oneof(
     .map(([name, facts, isClaim]) => applied({ ...name, ...facts, ...(isClaim ? { is_foreign_intent: true } : {}) })),
   fc.constant(appliedToMethod()),
   about.map(unmatched),
-  asked.map(tested),
-  asked.map(simulated),
+  testRequests.map(tested),
+  testRequests.map(simulated),
   fc.constantFrom<RecordedDomainEvent>(
     { type: 'PaymentSucceeded', data: ourPayment },
     { type: 'PaymentCanceled', data: { ...ourPayment, reason: null } },
@@ -100,13 +100,13 @@ const patterns = fc
     { minLength: 1, maxLength: 3 },
   )
   .map((words) => words.join())
-const node = fc.record({
+const endpoint = fc.record({
   EVENT_MODE: fc.constantFrom(...eventModes),
   EVENTS: patterns,
   FORMAT: fc.constantFrom('json', ...chatServices),
 })
 const settings: fc.Arbitrary<Settings> = fc
-  .tuple(fc.array(node, { maxLength: 4 }), maybe(patterns))
+  .tuple(fc.array(endpoint, { maxLength: 4 }), maybe(patterns))
   .map(([nodes, list]) => {
     const variables = nodes.flatMap((own, index) =>
       Object.entries({ ENABLED: 'true', URL: `https://example.com/${index}?chat_id=-1`, ...own }).map(
@@ -118,16 +118,16 @@ const settings: fc.Arbitrary<Settings> = fc
   })
 
 const options = { projectId: 'shop', projectIds: [] }
-const nodesOf = (env: Settings) => {
-  const { nodes, problems } = decodeNodes(env)
+const endpointsOf = (env: Settings) => {
+  const { endpoints, problems } = decodeEndpoints(env)
   if (problems.length > 0) throw new Error(problems.join())
-  return nodes
+  return endpoints
 }
 
 t.test('what is planned is what goes out', async () => {
   fc.assert(
     fc.property(event, settings, (told, env) => {
-      const nodes = nodesOf(env)
+      const nodes = endpointsOf(env)
       const sent = outboundMessages(recorded(told), nodes, options)
       assert.deepEqual(
         plannedDeliveries(told, nodes),
@@ -141,8 +141,8 @@ t.test('what is planned is what goes out', async () => {
 t.test('mapping again gives the same messages, and no two of them share an id', async () => {
   fc.assert(
     fc.property(event, settings, (told, env) => {
-      const sent = outboundMessages(recorded(told), nodesOf(env), options)
-      assert.deepEqual(outboundMessages(recorded(told), nodesOf(env), options), sent)
+      const sent = outboundMessages(recorded(told), endpointsOf(env), options)
+      assert.deepEqual(outboundMessages(recorded(told), endpointsOf(env), options), sent)
       assert.equal(new Set(sent.map(({ id }) => id)).size, sent.length)
     }),
     { numRuns: 200 },
@@ -152,7 +152,7 @@ t.test('mapping again gives the same messages, and no two of them share an id', 
 t.test('a node is told the same, whatever other nodes there are', async () => {
   fc.assert(
     fc.property(event, settings, (told, env) => {
-      const nodes = nodesOf(env)
+      const nodes = endpointsOf(env)
       const sent = outboundMessages(recorded(told), nodes, options)
       for (const each of nodes)
         assert.deepEqual(
@@ -169,7 +169,7 @@ t.test(
   async () => {
     fc.assert(
       fc.property(event, settings, (told, env) => {
-        const nodes = nodesOf(env)
+        const nodes = endpointsOf(env)
         const isTest = told.type === 'WebhookTestRequested' || told.type === 'WebhookSimulationRequested'
         for (const { node: name, body, event: sentAs, is_test } of outboundMessages(recorded(told), nodes, options)) {
           assert.ok(body.isWellFormed() && !body.includes('\0'))

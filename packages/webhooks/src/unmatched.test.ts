@@ -1,20 +1,20 @@
 import t from 'tap'
-import { notification, toldUnmatched, unchanged } from './testing/testNotification.ts'
+import { subscriptionNotification, unmatchedMessagesByMode, unchangedSubscription } from './testing/testNotification.ts'
 
-const changed = { ...unchanged, status_changed: true }
+const changed = { ...unchangedSubscription, status_changed: true }
 /** What canonical messages say of it. */
-const translated = (data: Parameters<typeof toldUnmatched>[0]) =>
-  toldUnmatched(data)
+const translated = (data: Parameters<typeof unmatchedMessagesByMode>[0]) =>
+  unmatchedMessagesByMode(data)
     .filter(({ node }) => node === '1')
     .map(({ body }) => JSON.parse(body))
 /** The one canonical message of it. */
-function theMessage(data: Parameters<typeof toldUnmatched>[0]) {
+function theMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
   const [message, ...others] = translated(data)
   if (message === undefined || others.length > 0) throw new Error(`${1 + others.length} messages, or none`)
   return message
 }
 
-const envelope = { provider: 'stripe', timestamp: notification.occurred_at }
+const envelope = { provider: 'stripe', timestamp: subscriptionNotification.occurred_at }
 const user = { id: 'cus_1', type: 'customer', email: 'bo@example.com' }
 
 t.test("a foreign payment carries the provider's ids, and is left out when it says no amount", async (t) => {
@@ -82,7 +82,7 @@ t.test('messages about a subscription say which one, until when it is paid for, 
 
 t.test('messages about an invoice name it as the payment, and its subscription beside it', async (t) => {
   for (const generic_type of ['invoice.payment_succeeded', 'invoice.payment_failed']) {
-    const message = theMessage({ generic_type, object_id: 'in_1', status: 'open', subscription: unchanged })
+    const message = theMessage({ generic_type, object_id: 'in_1', status: 'open', subscription: unchangedSubscription })
     t.match(message.data, {
       payment_id: 'in_1',
       status: 'open',
@@ -90,7 +90,7 @@ t.test('messages about an invoice name it as the payment, and its subscription b
       customer_id: 'cus_1',
       current_period_end: '2026-02-02T03:04:05.000Z',
     })
-    const withoutInvoice = theMessage({ generic_type, object_id: 'sub_1', subscription: unchanged })
+    const withoutInvoice = theMessage({ generic_type, object_id: 'sub_1', subscription: unchangedSubscription })
     t.match(withoutInvoice.data, { payment_id: null, subscription_id: 'sub_1' }, 'a report on the subscription alone')
   }
 })
@@ -136,5 +136,5 @@ t.test('messages about customers name them', async (t) => {
 
 t.test('what is not ours belongs to no user of ours', async (t) => {
   for (const generic_type of ['payment_intent.succeeded', 'subscription.created', 'customer.created'])
-    for (const message of toldUnmatched({ generic_type })) t.equal(message.user_id, null)
+    for (const message of unmatchedMessagesByMode({ generic_type })) t.equal(message.user_id, null)
 })

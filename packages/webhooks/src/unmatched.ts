@@ -25,7 +25,7 @@ const rules: Readonly<Record<string, Translation>> = {
     subscription(data, 'subscription.created', data.status),
     subscription(data, isIn(activeStatuses, data) ? 'membership.activated' : 'membership.pending', data.status),
   ],
-  'subscription.updated': (data) => [subscription(data, 'subscription.updated', data.status), ...changeOf(data)],
+  'subscription.updated': (data) => [subscription(data, 'subscription.updated', data.status), ...membershipChange(data)],
   'subscription.trial_will_end': (data) => [subscription(data, 'subscription.updated', data.status)],
   'subscription.deleted': (data) => [
     subscription(data, 'subscription.cancelled', data.status ?? 'canceled'),
@@ -47,8 +47,8 @@ const translations: ReadonlyMap<string | null, Translation> = new Map(Object.ent
  * have but one.
  */
 export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] {
-  const saysTooLittle = data.object_id === null || data.amount_cents === null
-  return saysTooLittle && data.generic_type?.startsWith('payment_intent.') ? [] : translatedMessages(data)
+  const isIncomplete = data.object_id === null || data.amount_cents === null
+  return isIncomplete && data.generic_type?.startsWith('payment_intent.') ? [] : translatedMessages(data)
 }
 
 /** The same of a notification that may say as little as it likes. */
@@ -57,7 +57,7 @@ export function translatedMessages(data: Unmatched): readonly CanonicalMessage[]
 }
 
 /** The message of a name that was asked for, made of the same facts as those above. */
-export function messageNamed(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
+export function messageByName(name: CanonicalName, data: Unmatched): readonly CanonicalMessage[] {
   switch (name) {
     case 'payment.created':
       return payment(data, name, 'pending')
@@ -87,7 +87,7 @@ function payment(data: Unmatched, name: CanonicalName, status: string): readonly
 }
 
 /** What a subscription's change means for its membership, if the notification itself says that the status changed. */
-function changeOf(data: Unmatched): readonly CanonicalMessage[] {
+function membershipChange(data: Unmatched): readonly CanonicalMessage[] {
   if (!data.subscription?.status_changed) return []
   if (isIn(activeStatuses, data)) return [subscription(data, 'membership.activated', data.status)]
   return isIn(waitingStatuses, data) ? [subscription(data, 'membership.pending', data.status)] : []

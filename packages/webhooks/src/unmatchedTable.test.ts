@@ -1,6 +1,6 @@
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
 import t from 'tap'
-import { notification, told, toldUnmatched, unchanged } from './testing/testNotification.ts'
+import { subscriptionNotification, messagesByMode, unmatchedMessagesByMode, unchangedSubscription } from './testing/testNotification.ts'
 
 /**
  * The canonical table for what is not ours: the provider's type, the generic one, the status in the provider's words, what
@@ -98,9 +98,9 @@ const table = {
 }
 
 const subscriptions: Readonly<Record<string, SubscriptionFacts>> = {
-  unchanged,
-  changed: { ...unchanged, status_changed: true },
-  first: { ...unchanged, is_first_invoice: true },
+  unchanged: unchangedSubscription,
+  changed: { ...unchangedSubscription, status_changed: true },
+  first: { ...unchangedSubscription, is_first_invoice: true },
 }
 
 const rowsOf = (text: string) =>
@@ -115,9 +115,9 @@ for (const [provider_id, text] of Object.entries(table))
     `foreign notifications of ${provider_id} are told by the canonical table, and by their own names`,
     async (t) => {
       for (const [provider_type = '', generic, status, subscribed = '-', canonical] of rowsOf(text)) {
-        const native = { ...notification, provider_id, provider_type, generic_type: orNull(generic) }
+        const native = { ...subscriptionNotification, provider_id, provider_type, generic_type: orNull(generic) }
         const subscription = subscriptions[subscribed]
-        const messages = toldUnmatched({ ...native, status: orNull(status), ...(subscription && { subscription }) })
+        const messages = unmatchedMessagesByMode({ ...native, status: orNull(status), ...(subscription && { subscription }) })
         const expected = orNull(canonical)?.split(' ') ?? []
         const story = `${provider_type}, ${status}, ${subscribed} → ${canonical}`
         t.strictSame(
@@ -126,10 +126,10 @@ for (const [provider_id, text] of Object.entries(table))
           story,
         )
         t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, 'each message has an id of its own')
-        const received = { ...native, received_at: notification.occurred_at, body: '{}' }
+        const received = { ...native, received_at: subscriptionNotification.occurred_at, body: '{}' }
         const name = `${provider_id}:${provider_type}`
         t.strictSame(
-          told({ type: 'ProviderEventReceived', data: received }).map(({ node, mode, event }) => [node, mode, event]),
+          messagesByMode({ type: 'ProviderEventReceived', data: received }).map(({ node, mode, event }) => [node, mode, event]),
           [
             ['2', 'raw', name],
             ['3', 'raw', name],

@@ -1,9 +1,9 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
-import { canonicalOnly, nodeSettings, simulated, tested, toldTo, unmatched } from './testing/testEvents.ts'
+import { canonicalOnly, endpointSettings, simulated, tested, messagesTo, unmatched } from './testing/testEvents.ts'
 
-const canonical = (event: RecordedDomainEvent) => toldTo(event, nodeSettings(1, 'canonical'))
+const canonical = (event: RecordedDomainEvent) => messagesTo(event, endpointSettings(1, 'canonical'))
 const bodiesOf = (event: RecordedDomainEvent) => canonical(event).map(({ body }) => JSON.parse(body))
 const subscription = {
   subscription_id: 'sub_1',
@@ -70,11 +70,11 @@ t.test(
 )
 
 t.test('a message of a test belongs to no payment in the log, and that of a payment does', async (t) => {
-  const nodes = [nodeSettings(1, 'both')] as const
+  const nodes = [endpointSettings(1, 'both')] as const
   for (const event of [tested(), simulated(), tested(named('payment.succeeded'))])
-    for (const message of toldTo(event, ...nodes, { EXTERNAL_WEBHOOK_URLS: 'https://example.com' }))
+    for (const message of messagesTo(event, ...nodes, { EXTERNAL_WEBHOOK_URLS: 'https://example.com' }))
       t.hasStrict(message, { payment_id: null, user_id: 'u7', is_test: true }, `${message.mode} ${message.event}`)
-  t.hasStrict(toldTo(unmatched(), ...nodes)[0], { payment_id: 'pi_1', is_test: false })
+  t.hasStrict(messagesTo(unmatched(), ...nodes)[0], { payment_id: 'pi_1', is_test: false })
 })
 
 t.test('a notification that was asked for is translated as a real one about something foreign', async (t) => {
@@ -98,5 +98,5 @@ t.test('a notification that was asked for is translated as a real one about some
 t.test('a name that is none says nothing', async (t) => {
   for (const name of ['payment.refunded', 'constructor', ''])
     for (const event of [tested({ canonical_name: name }), simulated({ canonical_name: name })])
-      t.strictSame(toldTo(event, nodeSettings(1, 'both')), [], name)
+      t.strictSame(messagesTo(event, endpointSettings(1, 'both')), [], name)
 })

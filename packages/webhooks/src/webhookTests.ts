@@ -2,12 +2,12 @@
 import type { WebhookTestFacts } from '@paylog/domain/webhook-tests/events'
 import type { CanonicalMessage } from './canonical.ts'
 import { canonicalName } from './canonicalNames.ts'
-import { messageNamed, translatedMessages } from './unmatched.ts'
+import { messageByName, translatedMessages } from './unmatched.ts'
 
 /** The canonical messages of a simulated notification: it is about the provider's customer, and about nothing of ours. */
 export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
   const name = canonicalName(facts.canonical_name)
-  const messages = name === undefined ? translated(facts) : messageNamed(name, facts)
+  const messages = name === undefined ? translated(facts) : messageByName(name, facts)
   return messages.map((message) => ({ ...message, owner: facts.requested_by.id, is_test: true }))
 }
 

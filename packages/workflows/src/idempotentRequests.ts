@@ -1,8 +1,8 @@
 // The record of a request with an Idempotency-Key, around what it does.
 import {
   type BeginRequest,
-  type Failed,
-  keptAnswer,
+  type RequestFailed,
+  recordedResponse,
   type RequestBegun,
   type RequestEnded,
   type RequestRules,
@@ -32,7 +32,7 @@ export type RequestKind<
   readonly inFlightMs: number
 }
 
-export type Kept<Answer> = { readonly answer: Answer; readonly position: LogPosition | undefined }
+export type RecordedAnswer<Answer> = { readonly answer: Answer; readonly position: LogPosition | undefined }
 
 export function idempotentRequests<
   Answer extends { readonly kind: string },
@@ -47,11 +47,11 @@ export function idempotentRequests<
     async earlier(
       { store, now }: Workflow,
       { request_id, request_fingerprint }: RepeatableRequest,
-    ): Promise<Kept<Answer> | null> {
+    ): Promise<RecordedAnswer<Answer> | null> {
       if (request_fingerprint === null) return null
       const { state, position } = await store.load(stream(request_id), fold)
       const begun = { request_fingerprint, occurred_at: now().toISOString() }
-      const answer = keptAnswer({ begun, inFlightMs }, state)
+      const answer = recordedResponse({ begun, inFlightMs }, state)
       return answer === null ? null : { answer, position }
     },
     /**
@@ -63,7 +63,7 @@ export function idempotentRequests<
       { store, now }: Workflow,
       { request_id, request_fingerprint, metadata }: RepeatableRequest,
       provider_id: string,
-    ): Promise<Kept<Answer> | null> {
+    ): Promise<RecordedAnswer<Answer> | null> {
       if (request_fingerprint === null) return null
       const command = (): BeginRequest => ({
         begun: { request_id, request_fingerprint, provider_id, occurred_at: now().toISOString() },
@@ -86,8 +86,8 @@ export function idempotentRequests<
     async end(
       { store, now }: Workflow,
       { request_id, request_fingerprint, metadata }: RepeatableRequest,
-      answer: Answer | Failed,
-    ): Promise<(Kept<Answer> & { readonly isEarlier: boolean }) | null> {
+      answer: Answer | RequestFailed,
+    ): Promise<(RecordedAnswer<Answer> & { readonly isEarlier: boolean }) | null> {
       if (request_fingerprint === null) return null
       const { state, position, events } = await store.handle({
         stream: stream(request_id),

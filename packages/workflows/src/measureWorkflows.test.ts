@@ -5,12 +5,12 @@ import { providerIntentStream } from '@paylog/event-store/streamName'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { measureWorkflows } from './measureWorkflows.ts'
+import { createWorkflowMetrics } from './measureWorkflows.ts'
 
 t.test('appends are counted by the category of their stream and how they ended', async (t) => {
   const log = await startEventStore(t)
   const metrics = createMetrics()
-  const { append } = measureWorkflows(metrics)
+  const { append } = createWorkflowMetrics(metrics)
   const timing = { appendTimeoutMs: 2_000, appendPatienceMs: 3_000 }
   const store = createEventStore({ connectionString: log.connectionString, observe: append, timing })
   t.teardown(() => store.close())

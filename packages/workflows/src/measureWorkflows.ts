@@ -4,7 +4,7 @@ import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { ObserveProviderCall } from './observedProvider.ts'
 
 /** @returns what to tell when an append, or a call to a provider, has ended */
-export function measureWorkflows(metrics: Metrics): {
+export function createWorkflowMetrics(metrics: Metrics): {
   readonly append: (end: AppendEnd) => void
   readonly providerCall: ObserveProviderCall
 } {

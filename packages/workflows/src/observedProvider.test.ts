@@ -4,9 +4,9 @@ import { type CreateIntent, type Provider, ProviderError } from '@paylog/provide
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import t from 'tap'
-import { measureWorkflows } from './measureWorkflows.ts'
+import { createWorkflowMetrics } from './measureWorkflows.ts'
 import { observedProvider, type ProviderCallEnd } from './observedProvider.ts'
-import { createStagedCatalog } from './testing/stagedCatalog.ts'
+import { createFakeCatalog } from './testing/stagedCatalog.ts'
 
 const intent = (overrides: Partial<CreateIntent> = {}): CreateIntent => ({
   payment_id: randomUUID(),
@@ -85,7 +85,7 @@ t.test('a call that was throttled is told apart, whether it went well in the end
 })
 
 t.test('what answers at once still does, and is no call', async (t) => {
-  const { ends, provider } = watched(createStagedCatalog().provider)
+  const { ends, provider } = watched(createFakeCatalog().provider)
   t.equal(provider.isTestMethod('pm_card_visa'), true)
   t.equal(provider.isTestMethod('pm_other'), false)
   t.equal(provider.catalog?.keepsPrice(product), true)
@@ -124,7 +124,7 @@ t.test('whatever a provider is made of stays as it is', async (t) => {
 
 t.test('the figures count calls by words of ours alone', async (t) => {
   const metrics = createMetrics()
-  const provider = observedProvider(sandbox, measureWorkflows(metrics).providerCall)
+  const provider = observedProvider(sandbox, createWorkflowMetrics(metrics).providerCall)
   const planted = ['planted-key', 'planted-text']
   await provider.createIntent(intent({ idempotency_key: 'planted-key', description: 'planted-text' }))
   await provider.createIntent(intent({ provider_method_id: 'pm_card_declined' })).catch(() => undefined)

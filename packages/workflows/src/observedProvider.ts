@@ -21,7 +21,7 @@ export type ProviderCallEnd = {
 
 export type ObserveProviderCall = (end: ProviderCallEnd) => void
 
-type AtOnce<Calls> = {
+type SynchronousNames<Calls> = {
   [Name in keyof Calls]: NonNullable<Calls[Name]> extends (...args: never[]) => infer Result
     ? Result extends Promise<unknown>
       ? never
@@ -30,7 +30,7 @@ type AtOnce<Calls> = {
 }[keyof Calls]
 
 /** Calls that stay within the process: all that answer at once, which the compiler sees to, and `close`. */
-const local: Readonly<Record<AtOnce<Provider> | AtOnce<ProviderMethods> | AtOnce<ProductCatalog> | 'close', true>> = {
+const inProcessCalls: Readonly<Record<SynchronousNames<Provider> | SynchronousNames<ProviderMethods> | SynchronousNames<ProductCatalog> | 'close', true>> = {
   checkAmount: true,
   checkNotificationHeaders: true,
   isTestMethod: true,
@@ -73,7 +73,7 @@ function observedCalls<Calls extends object>(
   return new Proxy(calls, {
     get(_, name): unknown {
       const value: unknown = Reflect.get(calls, name)
-      if (typeof name === 'symbol' || name in local) return value
+      if (typeof name === 'symbol' || name in inProcessCalls) return value
       if (typeof value === 'function')
         return (...args: readonly unknown[]) => around(`${prefix}${name}`, () => value.apply(calls, args))
       const isPart = (name === 'methods' || name === 'catalog') && typeof value === 'object' && value !== null

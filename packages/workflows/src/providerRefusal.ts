@@ -3,7 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { ProviderError } from '@paylog/providers/provider'
 
 /** The codes of what surely did not happen. */
-export const refusalCodes = {
+export const providerErrorCodes = {
   declined: 'payment_declined',
   rejected: 'provider_rejected',
   currency: 'currency_not_supported',
@@ -11,9 +11,9 @@ export const refusalCodes = {
 } as const
 
 /** What the caller of a request is told that leaves nothing behind but its answer. */
-export function refusalOf(error: ProviderError): DomainError {
+export function toDomainError(error: ProviderError): DomainError {
   const { kind, message } = error
-  if (kind !== 'unknown') return new DomainError(refusalCodes[kind], message, undefined, { cause: error })
+  if (kind !== 'unknown') return new DomainError(providerErrorCodes[kind], message, undefined, { cause: error })
   return new DomainError(
     'provider_outcome_unknown',
     'The provider did not answer; the same request may be sent again',

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { type Address, addressFold, changeAddress, clearDefault, removeAddress } from '@paylog/domain/addresses/address'
+import { type Address, addressFold, changeAddress, clearDefaultAddress, removeAddress } from '@paylog/domain/addresses/address'
 import { addressResource } from '@paylog/domain/addresses/resource'
 import { recordedOwner, userOwner } from '@paylog/domain/owner'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
 import { newestFirst } from '../queries/page.ts'
-import { applyAgain } from '../testing/testApply.ts'
+import { reapply } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, type TestLog } from '../testing/testEvents.ts'
-import { keepAddress, ofGuest, ofUser } from '../testing/testResources.ts'
+import { createLogFixture, type LogFixture } from '../testing/testEvents.ts'
+import { addAddressTo, ofGuest, ofUser } from '../testing/testResources.ts'
 import { addresses } from './projection.ts'
 import { getAddress, listAddresses } from './queries.ts'
 
@@ -61,12 +61,12 @@ const history = fc.record({
   repeated: fc.boolean(),
 })
 
-function happen(log: TestLog, id: string, { what, occurred_at }: Step, choice: number): void {
+function applyStep(log: LogFixture, id: string, { what, occurred_at }: Step, choice: number): void {
   log.record(addressFold, id, (state) => {
     if (state.status !== 'kept') return []
     const { address_type } = state
     const chosen = { address_type, choice }
-    if (what.kind === 'clear') return clearDefault({ occurred_at, overtaken_by: chosen }, state)
+    if (what.kind === 'clear') return clearDefaultAddress({ occurred_at, superseded_by: chosen }, state)
     if (what.kind === 'remove') return removeAddress({ occurred_at }, state)
     if (what.kind === 'change') return changeAddress({ occurred_at, changes: what.changes }, state)
     return changeAddress({ occurred_at, changes: {}, default_choice: what.kind === 'choose' ? chosen : null }, state)
@@ -87,16 +87,16 @@ t.test('the read model is the fold of the log, however the log is cut into batch
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
       await pool.query('delete from read_models.addresses_v1')
-      const log = createTestLog()
+      const log = createLogFixture()
       const ids = added.map(({ owner, given, chosen }, index) =>
-        keepAddress(log, { ...owner, ...given, default_choice: chosen ? 40 + index : null, address_id: randomUUID() }),
+        addAddressTo(log, { ...owner, ...given, default_choice: chosen ? 40 + index : null, address_id: randomUUID() }),
       )
       // Of several processes, one may have chosen first and come last.
       steps.forEach((each, index) => {
-        happen(log, ids[each.address % ids.length] ?? '', each, (index * 7) % 61)
+        applyStep(log, ids[each.address % ids.length] ?? '', each, (index * 7) % 61)
       })
-      await applyAgain(pool, addresses, log, sizes)
-      if (repeated) await applyAgain(pool, addresses, log, sizes.toReversed())
+      await reapply(pool, addresses, log, sizes)
+      if (repeated) await reapply(pool, addresses, log, sizes.toReversed())
       const states = ids.map((id) => log.stateOf(addressFold, id)).filter((state) => state.status !== 'none')
       for (const state of states) {
         const { address_id: id } = state
@@ -125,12 +125,12 @@ const occurred_at = '2026-03-01T10:00:00.000Z'
 
 t.test('an address that goes over to the other type is nobody’s default there, nor outranks anyone', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  const moved = keepAddress(log, { default_choice: 9 })
-  const billing = keepAddress(log, { default_choice: 3 })
-  const shipping = keepAddress(log, { address_type: 'shipping', default_choice: 1 })
+  const log = createLogFixture()
+  const moved = addAddressTo(log, { default_choice: 9 })
+  const billing = addAddressTo(log, { default_choice: 3 })
+  const shipping = addAddressTo(log, { address_type: 'shipping', default_choice: 1 })
   const defaults = async () => {
-    await applyAgain(pool, addresses, log)
+    await reapply(pool, addresses, log)
     const asked = { owner: userOwner('u1'), guest_email: undefined, address_type: undefined, page: 1, limit: 50 }
     const { items } = await listAddresses(pool, { ...asked, ...newestFirst })
     return items.flatMap(({ id, is_default }) => (is_default ? [id] : [])).toSorted()
@@ -147,8 +147,8 @@ t.test('an address that goes over to the other type is nobody’s default there,
 })
 
 t.test('changes of one batch become one patch, and leave alone what they do not name', async (t) => {
-  const log = createTestLog()
-  const id = keepAddress(log, { default_choice: 4, alias: 'home' })
+  const log = createLogFixture()
+  const id = addAddressTo(log, { default_choice: 4, alias: 'home' })
   for (const changes of [{ line2: 'Rear' }, { address_type: 'shipping' as const, alias: null }])
     log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes }, state))
   const { inserts, patches } = foldBatch(addresses, log.events.slice(1))

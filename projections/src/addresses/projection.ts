@@ -4,7 +4,7 @@ import {
   type AddressContent,
   type AddressEvent,
   addressEvents,
-  contentOf,
+  addressContentOf,
 } from '@paylog/domain/addresses/events'
 import { recordedOwner } from '@paylog/domain/owner'
 import { defineProjection, latest } from '../projection.ts'
@@ -79,7 +79,7 @@ function added({ data }: AddressAdded): AddressRow {
     owner: recordedOwner(data),
     user_id: data.user_id,
     guest_email: data.guest_email,
-    ...contentOf(data),
+    ...addressContentOf(data),
     is_default: data.default_choice !== null,
     default_choice: data.default_choice,
     is_removed: false,

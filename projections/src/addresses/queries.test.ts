@@ -3,14 +3,14 @@ import { guestOwner, userOwner } from '@paylog/domain/owner'
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { newestFirst } from '../queries/page.ts'
-import { applyAgain } from '../testing/testApply.ts'
+import { reapply } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog } from '../testing/testEvents.ts'
-import { keepAddress, ofGuest, ofUser } from '../testing/testResources.ts'
+import { createLogFixture } from '../testing/testEvents.ts'
+import { addAddressTo, ofGuest, ofUser } from '../testing/testResources.ts'
 import { addresses } from './projection.ts'
-import { type AddressesQuestion, getAddress, listAddresses } from './queries.ts'
+import { type AddressesQuery, getAddress, listAddresses } from './queries.ts'
 
-const everything: AddressesQuestion = {
+const defaultQuery: AddressesQuery = {
   owner: userOwner('u1'),
   guest_email: undefined,
   address_type: undefined,
@@ -20,43 +20,43 @@ const everything: AddressesQuestion = {
 }
 const at = (minute: number) => ({ occurred_at: `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z` })
 
-async function ids(pool: Pool, question: Partial<AddressesQuestion>): Promise<string[]> {
-  const { items } = await listAddresses(pool, { ...everything, ...question })
+async function ids(pool: Pool, question: Partial<AddressesQuery>): Promise<string[]> {
+  const { items } = await listAddresses(pool, { ...defaultQuery, ...question })
   return items.map(({ id }) => id)
 }
 
 async function startLog(t: Test) {
   const { pool } = await readModelDatabase(t)
-  return { pool, log: createTestLog() }
+  return { pool, log: createLogFixture() }
 }
 
 t.test('filters narrow the list and its total, and the newest comes first', async (t) => {
   const { pool, log } = await startLog(t)
-  const billing = keepAddress(log, at(0))
-  const shipping = keepAddress(log, { ...at(1), address_type: 'shipping', guest_email: 'Contact@Example.com' })
-  const newest = keepAddress(log, at(2))
-  const gone = keepAddress(log, at(3))
+  const billing = addAddressTo(log, at(0))
+  const shipping = addAddressTo(log, { ...at(1), address_type: 'shipping', guest_email: 'Contact@Example.com' })
+  const newest = addAddressTo(log, at(2))
+  const gone = addAddressTo(log, at(3))
   log.record(addressFold, gone, (state) => removeAddress(at(4), state))
-  await applyAgain(pool, addresses, log)
+  await reapply(pool, addresses, log)
   t.same(await ids(pool, {}), [newest, shipping, billing])
   t.same(await ids(pool, { page: 2, limit: 2 }), [billing])
   t.same(await ids(pool, { address_type: 'billing' }), [newest, billing])
   t.same(await ids(pool, { address_type: 'shipping' }), [shipping])
   t.same(await ids(pool, { guest_email: 'contact@example.COM' }), [shipping])
   t.same(await ids(pool, { guest_email: 'contact@example.COM', address_type: 'billing' }), [])
-  t.equal((await listAddresses(pool, { ...everything, address_type: 'billing', limit: 1 })).total, 2)
-  t.equal(await getAddress(pool, { id: gone, owner: everything.owner }), undefined)
+  t.equal((await listAddresses(pool, { ...defaultQuery, address_type: 'billing', limit: 1 })).total, 2)
+  t.equal(await getAddress(pool, { id: gone, owner: defaultQuery.owner }), undefined)
 })
 
 t.test('everyone sees exactly their own: a user’s address is not its contact’s', async (t) => {
   const { pool, log } = await startLog(t)
   const owned = {
-    [userOwner('u1')]: keepAddress(log, ofUser('u1')),
-    [userOwner('u2')]: keepAddress(log, { ...ofUser('u2'), guest_email: 'g@example.com' }),
-    [guestOwner('g@example.com')]: keepAddress(log, ofGuest('G@Example.com')),
+    [userOwner('u1')]: addAddressTo(log, ofUser('u1')),
+    [userOwner('u2')]: addAddressTo(log, { ...ofUser('u2'), guest_email: 'g@example.com' }),
+    [guestOwner('g@example.com')]: addAddressTo(log, ofGuest('G@Example.com')),
   }
-  const nobodys = keepAddress(log, { user_id: null, guest_email: null })
-  await applyAgain(pool, addresses, log)
+  const nobodys = addAddressTo(log, { user_id: null, guest_email: null })
+  await reapply(pool, addresses, log)
   for (const owner of [...Object.keys(owned), guestOwner(''), userOwner('')]) {
     t.same(await ids(pool, { owner }), Object.hasOwn(owned, owner) ? [owned[owner]] : [], owner)
     for (const [other, id] of Object.entries(owned))

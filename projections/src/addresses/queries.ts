@@ -1,55 +1,55 @@
 // The questions about addresses. Each is asked on behalf of one owner, and none tells of a removed address.
 import type { AddressType } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
-import { guestEmailIs } from '../queries/guestEmail.ts'
-import { type Asked, type Placeholder, prepare, type Queryable } from '../queries/namedQuery.ts'
+import { guestEmailEquals } from '../queries/guestEmail.ts'
+import { type QueryParameters, type Placeholder, prepareQuery, type Queryable } from '../queries/namedQuery.ts'
 import {
   type Found,
-  type Order,
-  type Page,
-  type Paging,
-  pageOf,
-  readPage,
-  type SingleQuestion,
+  type ListOrder,
+  type ListPage,
+  type PageParameters,
+  pageQuery,
+  toListPage,
+  type ResourceQuery,
 } from '../queries/page.ts'
 import { addressColumns, addressOf, views } from './views.ts'
 
-type Values = Paging & {
+type Values = PageParameters & {
   /** Whose addresses; see `ownerOf`. */
   readonly owner: string
   readonly address_type?: AddressType | undefined
   readonly guest_email?: string | undefined
 }
 
-export type AddressesQuestion = Values & Order
+export type AddressesQuery = Values & ListOrder
 
-const pageOfAddresses = prepare((asked: Asked<Values>, order: Order) => {
-  const { owner, address_type, guest_email } = asked
-  let matching = kept(owner).select(addressColumns)
+const addressesPage = prepareQuery((parameters: QueryParameters<Values>, order: ListOrder) => {
+  const { owner, address_type, guest_email } = parameters
+  let matching = notRemoved(owner).select(addressColumns)
   if (address_type !== undefined) matching = matching.where('address_type', '=', address_type)
-  if (guest_email !== undefined) matching = matching.where(guestEmailIs(guest_email))
-  return pageOf(matching, asked, order)
+  if (guest_email !== undefined) matching = matching.where(guestEmailEquals(guest_email))
+  return pageQuery(matching, parameters, order)
 })
 
 export async function listAddresses(
   db: Queryable,
-  { orderBy, orderDir, ...values }: AddressesQuestion,
-): Promise<Page<AddressResource>> {
-  return readPage(await pageOfAddresses(db, values, { orderBy, orderDir }), addressOf)
+  { orderBy, orderDir, ...values }: AddressesQuery,
+): Promise<ListPage<AddressResource>> {
+  return toListPage(await addressesPage(db, values, { orderBy, orderDir }), addressOf)
 }
 
-const oneAddress = prepare(({ id, owner }: Asked<SingleQuestion>) =>
-  kept(owner).select(addressColumns).select('revision').where('id', '=', id),
+const addressById = prepareQuery(({ id, owner }: QueryParameters<ResourceQuery>) =>
+  notRemoved(owner).select(addressColumns).select('revision').where('id', '=', id),
 )
 
 /** Nothing when there is none, or it was removed, or it is someone else's. */
-export async function getAddress(db: Queryable, question: SingleQuestion): Promise<Found<AddressResource> | undefined> {
-  const [record] = await oneAddress(db, question, {})
+export async function getAddress(db: Queryable, query: ResourceQuery): Promise<Found<AddressResource> | undefined> {
+  const [record] = await addressById(db, query, {})
   return record && { item: addressOf(record), revision: BigInt(record.revision) }
 }
 
 /** `not is_removed` in these words: were it compared with a parameter, a prepared plan could not use the partial index. */
-function kept(owner: Placeholder<string>) {
+function notRemoved(owner: Placeholder<string>) {
   return views
     .selectFrom('addresses')
     .where('owner', '=', owner)

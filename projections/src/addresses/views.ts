@@ -1,8 +1,8 @@
 // From a row of the view `addresses` to the address that its owner sees, field by field: what is not named here cannot
 // leave the service.
-import { contentOf } from '@paylog/domain/addresses/events'
+import { addressContentOf } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
-import { composer } from '../queries/composer.ts'
+import { queryBuilder } from '../queries/composer.ts'
 import type { AddressRow } from './projection.ts'
 
 /** A row of the view `addresses`. */
@@ -13,7 +13,7 @@ export type AddressRecord = Omit<AddressRow, 'default_choice'> & {
   readonly is_default: boolean
 }
 
-export const views = composer<{ readonly addresses: AddressRecord }>('read_models')
+export const views = queryBuilder<{ readonly addresses: AddressRecord }>('read_models')
 
 /** What a list reads of each address; a single one needs its revision too, for the ETag. */
 export const addressColumns = [
@@ -48,7 +48,7 @@ export function addressOf(record: Pick<AddressRecord, (typeof addressColumns)[nu
     id: record.id,
     user_id: record.user_id,
     guest_email: record.guest_email,
-    ...contentOf(record),
+    ...addressContentOf(record),
     is_default: record.is_default,
     created_at: record.created_at,
     updated_at: record.updated_at,

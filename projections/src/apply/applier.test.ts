@@ -3,11 +3,11 @@ import type { Pool } from 'pg'
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { makeTable } from '../tables/tables.ts'
-import { forgetCheckpoints } from '../testing/testApply.ts'
+import { resetCheckpoints } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, guest, open, type TestLog, user } from '../testing/testEvents.ts'
+import { createLogFixture, guest, addPaymentTo, type LogFixture, user } from '../testing/testEvents.ts'
 import { createApplier } from './applier.ts'
-import { liveCheckpoint, noteStopped } from './checkpoints.ts'
+import { liveCheckpoint, recordStopped } from './checkpoints.ts'
 
 const succeeded = {
   occurred_at: '2026-03-01T11:00:00.000Z',
@@ -37,8 +37,8 @@ async function placesOf(pool: Pool): Promise<string[]> {
   return rows.map(({ place }) => place)
 }
 
-function someHistory(log: TestLog): void {
-  const ids = [open(log, user('u1')), open(log, guest('g@example.com')), open(log)]
+function someHistory(log: LogFixture): void {
+  const ids = [addPaymentTo(log, user('u1')), addPaymentTo(log, guest('g@example.com')), addPaymentTo(log)]
   for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(processing, state))
   for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(succeeded, state))
 }
@@ -46,7 +46,7 @@ function someHistory(log: TestLog): void {
 t.test('a batch and its checkpoint are there together', async (t) => {
   const { pool } = await readModelDatabase(t)
   t.same((await liveCheckpoint(pool, 'payments'))?.position, undefined)
-  const log = createTestLog()
+  const log = createLogFixture()
   someHistory(log)
   const applier = applierOf(pool)
   t.equal(await applier.start(), undefined)
@@ -58,7 +58,7 @@ t.test('a batch and its checkpoint are there together', async (t) => {
 
 t.test('a batch that fails leaves neither rows nor a checkpoint', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   someHistory(log)
   const applier = applierOf(pool)
   await applier.start()
@@ -73,7 +73,7 @@ t.test('a batch that fails leaves neither rows nor a checkpoint', async (t) => {
 
 t.test('a repeat changes nothing, whether the checkpoint knows of it or was put back', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   someHistory(log)
   const applier = applierOf(pool)
   await applier.start()
@@ -85,14 +85,14 @@ t.test('a repeat changes nothing, whether the checkpoint knows of it or was put 
   t.same(await tableOf(pool), rows)
   t.same((await liveCheckpoint(pool, 'payments'))?.position, log.batch().position, 'a checkpoint never goes back')
 
-  await forgetCheckpoints(pool)
+  await resetCheckpoints(pool)
   const again = applierOf(pool)
   await again.start()
   for (let index = 0; index < log.events.length; index += 1) {
     await again.apply(log.batch(index, index + 1))
     t.same(await tableOf(pool), rows, 'an old revision never covers a newer one, not even for a moment')
   }
-  await forgetCheckpoints(pool)
+  await resetCheckpoints(pool)
   await again.start()
   await again.apply(log.batch())
   t.same(await placesOf(pool), places, 'and nothing is written a second time')
@@ -100,13 +100,13 @@ t.test('a repeat changes nothing, whether the checkpoint knows of it or was put 
 
 t.test('a history that overlaps what the table knows ends as if it had come once', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  const id = open(log, user('u1'))
+  const log = createLogFixture()
+  const id = addPaymentTo(log, user('u1'))
   const applier = applierOf(pool)
   await applier.start()
   await applier.apply(log.batch())
   log.decide(id, (state) => recordEvidence(succeeded, state))
-  await forgetCheckpoints(pool)
+  await resetCheckpoints(pool)
   await applier.start()
   await applier.apply(log.batch())
   const [row] = await tableOf(pool)
@@ -115,13 +115,13 @@ t.test('a history that overlaps what the table knows ends as if it had come once
 
 t.test('of two runners the stale one is refused and writes nothing', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   const [ours, theirs] = [applierOf(pool), applierOf(pool)]
   await ours.start()
   await theirs.start()
-  open(log, user('u1'))
+  addPaymentTo(log, user('u1'))
   await ours.apply(log.batch())
-  open(log, user('u2'))
+  addPaymentTo(log, user('u2'))
   await t.rejects(theirs.apply(log.batch(2)), /not where it was left/)
   t.equal((await tableOf(pool)).length, 1)
   await theirs.start()
@@ -131,7 +131,7 @@ t.test('of two runners the stale one is refused and writes nothing', async (t) =
 
 t.test('two runners at once never lose or double an event', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   for (let index = 0; index < 40; index++) someHistory(log)
 
   async function run(applier: ReturnType<typeof applierOf>, size: number): Promise<void> {
@@ -147,7 +147,7 @@ t.test('two runners at once never lose or double an event', async (t) => {
   const rows = await tableOf(pool)
   t.equal(rows.length, 120)
   await pool.query('truncate read_models.payments_v1')
-  await forgetCheckpoints(pool)
+  await resetCheckpoints(pool)
   const alone = applierOf(pool)
   await alone.start()
   await alone.apply(log.batch())
@@ -173,7 +173,7 @@ t.test('a position without events moves the checkpoint alone', async (t) => {
 t.test('another version fills its own table with its own checkpoint', async (t) => {
   const { pool } = await readModelDatabase(t)
   t.equal(await makeTable(pool, payments, 'building'), 2)
-  const log = createTestLog()
+  const log = createLogFixture()
   someHistory(log)
   const next = applierOf(pool, 2)
   await next.start()
@@ -186,7 +186,7 @@ t.test('another version fills its own table with its own checkpoint', async (t) 
 t.test('why a projection stands still is kept beside its checkpoint until it runs again', async (t) => {
   const { pool } = await readModelDatabase(t)
   await applierOf(pool).start()
-  await noteStopped(pool, 'payments@1', 'event x cannot be read')
+  await recordStopped(pool, 'payments@1', 'event x cannot be read')
   t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, 'event x cannot be read')
   const applier = applierOf(pool)
   await applier.start()
@@ -197,8 +197,8 @@ t.test('why a projection stands still is kept beside its checkpoint until it run
 
 t.test('a text that Postgres cannot hold does not stop the projector', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  open(log, { ...user('u1'), description: 'a\0b', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' })
+  const log = createLogFixture()
+  addPaymentTo(log, { ...user('u1'), description: 'a\0b', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' })
   const applier = applierOf(pool)
   await applier.start()
   await applier.apply(log.batch())

@@ -7,7 +7,7 @@ import { checkpointName, moveCheckpoint, readCheckpoint } from './checkpoints.ts
 import { inTransaction } from './transaction.ts'
 import { type RowWriter, upsertRows } from './writers.ts'
 
-export type Batch = { readonly events: readonly ProjectedEvent[]; readonly position: LogPosition }
+export type ProjectionBatch = { readonly events: readonly ProjectedEvent[]; readonly position: LogPosition }
 
 export type Applier = {
   /**
@@ -20,7 +20,7 @@ export type Applier = {
    * @throws CheckpointLostError when another runner has moved the checkpoint, or the table is not kept up any more;
    *   Error when the database fails; `start` again then
    */
-  apply(batch: Batch): Promise<void>
+  apply(batch: ProjectionBatch): Promise<void>
 }
 
 /**

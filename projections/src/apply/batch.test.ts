@@ -1,12 +1,12 @@
 import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { recordIntentCreated, recordIntentRefused } from '@paylog/domain/payments/initiate'
+import { recordIntentCreated, recordIntentRejected } from '@paylog/domain/payments/initiate'
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { defineProjection } from '../projection.ts'
-import { createTestLog, open } from '../testing/testEvents.ts'
+import { createLogFixture, addPaymentTo } from '../testing/testEvents.ts'
 import { foldBatch } from './batch.ts'
 
-const said = (status: 'succeeded' | 'failed' | 'processing', provider_event_id = status) => ({
+const report = (status: 'succeeded' | 'failed' | 'processing', provider_event_id = status) => ({
   occurred_at: '2026-03-01T11:00:00.000Z',
   provider_time: '2026-03-01T11:00:00.000Z',
   status,
@@ -22,7 +22,7 @@ const created = {
   provider_intent_id: 'pi_2',
   client_secret: 'cs_2',
 }
-const refused = {
+const rejected = {
   occurred_at: '2026-03-01T10:30:00.000Z',
   attempt: 1,
   refusal: 'provider_unavailable' as const,
@@ -31,19 +31,19 @@ const refused = {
 }
 
 t.test('a row and its changes in one batch become one row', async (t) => {
-  const log = createTestLog()
-  const id = open(log)
-  log.decide(id, (state) => recordEvidence(said('succeeded'), state))
+  const log = createLogFixture()
+  const id = addPaymentTo(log)
+  log.decide(id, (state) => recordEvidence(report('succeeded'), state))
   const { inserts, patches } = foldBatch(payments, log.events)
   t.same(patches, [])
   t.match(inserts, [{ id, revision: 2n, values: { status: 'succeeded', provider_payment_id: 'ch_1' } }])
 })
 
 t.test('changes of a row that is not in the batch become one patch', async (t) => {
-  const log = createTestLog()
-  const id = open(log)
-  log.decide(id, (state) => recordEvidence(said('processing'), state))
-  log.decide(id, (state) => recordEvidence(said('succeeded'), state))
+  const log = createLogFixture()
+  const id = addPaymentTo(log)
+  log.decide(id, (state) => recordEvidence(report('processing'), state))
+  log.decide(id, (state) => recordEvidence(report('succeeded'), state))
   const { inserts, patches } = foldBatch(payments, log.events.slice(1))
   t.same(inserts, [])
   t.match(patches, [{ id, revision: 3n, values: { status: 'succeeded', provider_intent_id: `pi_${id}` } }])
@@ -51,9 +51,9 @@ t.test('changes of a row that is not in the batch become one patch', async (t) =
 })
 
 t.test('a new intent puts a failed payment back to pending, wherever the failure stands', async (t) => {
-  const log = createTestLog()
-  const id = open(log, { intent: false })
-  log.decide(id, (state) => recordIntentRefused(refused, state))
+  const log = createLogFixture()
+  const id = addPaymentTo(log, { intent: false })
+  log.decide(id, (state) => recordIntentRejected(rejected, state))
   log.decide(id, (state) => recordIntentCreated(created, state))
   const statusOf = (from: number) => {
     const { inserts, patches } = foldBatch(payments, log.events.slice(from))
@@ -66,18 +66,18 @@ t.test('a new intent puts a failed payment back to pending, wherever the failure
 })
 
 t.test('a new intent leaves a payment that succeeded meanwhile as it is', async (t) => {
-  const log = createTestLog()
-  const id = open(log, { intent: false })
-  log.decide(id, (state) => recordEvidence(said('succeeded'), state))
+  const log = createLogFixture()
+  const id = addPaymentTo(log, { intent: false })
+  log.decide(id, (state) => recordEvidence(report('succeeded'), state))
   log.decide(id, (state) => recordIntentCreated(created, state))
   t.match(foldBatch(payments, log.events).inserts, [{ values: { status: 'succeeded', client_secret: 'cs_2' } }])
   t.match(foldBatch(payments, log.events.slice(1)).patches, [{ values: { status: 'succeeded' } }])
 })
 
 t.test('an event that comes twice within a batch counts once', async (t) => {
-  const log = createTestLog()
-  const id = open(log)
-  log.decide(id, (state) => recordEvidence(said('failed'), state))
+  const log = createLogFixture()
+  const id = addPaymentTo(log)
+  log.decide(id, (state) => recordEvidence(report('failed'), state))
   t.same(foldBatch(payments, [...log.events, ...log.events]), foldBatch(payments, log.events))
 })
 

@@ -17,7 +17,7 @@ export type RowInsert = RowChange & {
 export type FoldedBatch = { readonly inserts: readonly RowInsert[]; readonly patches: readonly RowChange[] }
 
 /** A row while the events of the batch come to it. Each has its values to itself, so that they can be changed in place. */
-type Growing<Row extends RowChange> = Omit<Row, 'revision' | 'values'> & {
+type MutableRow<Row extends RowChange> = Omit<Row, 'revision' | 'values'> & {
   revision: bigint
   readonly values: Record<string, Value>
 }
@@ -27,12 +27,12 @@ type Growing<Row extends RowChange> = Omit<Row, 'revision' | 'values'> & {
  * second time within the batch counts once.
  */
 export function foldBatch(projection: Projection, events: readonly ProjectedEvent[]): FoldedBatch {
-  const inserts = new Map<string, Growing<RowInsert>>()
-  const patches = new Map<string, Growing<RowChange>>()
+  const inserts = new Map<string, MutableRow<RowInsert>>()
+  const patches = new Map<string, MutableRow<RowChange>>()
   for (const event of events) {
-    const taken = projection.changeOf(event)
-    if (taken === undefined) continue
-    const { id, change } = taken
+    const rowChange = projection.changeOf(event)
+    if (rowChange === undefined) continue
+    const { id, change } = rowChange
     const { revision } = event
     const earlier = inserts.get(id) ?? patches.get(id)
     if (earlier !== undefined && revision <= earlier.revision) continue

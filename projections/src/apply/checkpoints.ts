@@ -71,7 +71,7 @@ export async function moveCheckpoint(
 }
 
 /** Leaves a note for those who look after the system, beside the position that the projection stopped at. */
-export async function noteStopped(pool: Pool, name: string, reason: string): Promise<void> {
+export async function recordStopped(pool: Pool, name: string, reason: string): Promise<void> {
   await pool.query('update read_models.checkpoints set stopped_because = $2 where name = $1', [name, reason])
 }
 

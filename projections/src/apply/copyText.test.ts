@@ -4,9 +4,9 @@ import { paymentMethods } from '../payment-methods/projection.ts'
 import { payments } from '../payments/projection.ts'
 import { makeTable } from '../tables/tables.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, open } from '../testing/testEvents.ts'
+import { createLogFixture, addPaymentTo } from '../testing/testEvents.ts'
 import { awkwardTexts } from '../testing/testHistories.ts'
-import { saveMethod } from '../testing/testResources.ts'
+import { addMethodTo } from '../testing/testResources.ts'
 import { differenceOf, foldedRows, tableRows } from '../testing/testRows.ts'
 import { foldBatch } from './batch.ts'
 import { inTransaction } from './transaction.ts'
@@ -14,9 +14,9 @@ import { copyRows, upsertRows } from './writers.ts'
 
 t.test('every text is copied as it is, wherever it stands, and as it would be inserted', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   for (const text of [...awkwardTexts, null]) {
-    open(log, {
+    addPaymentTo(log, {
       description: text,
       concept: text,
       tags: text,
@@ -38,12 +38,12 @@ t.test('every text is copied as it is, wherever it stands, and as it would be in
 
 t.test('what begins anew is not copied beside the row of its past', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  const payment_method_id = saveMethod(log)
+  const log = createLogFixture()
+  const payment_method_id = addMethodTo(log)
   log.record(paymentMethodFold, payment_method_id, (state) =>
     removePaymentMethod({ occurred_at: '2026-03-02T10:00:00.000Z', by: 'owner' }, state),
   )
-  saveMethod(log, { payment_method_id, alias: 'again' })
+  addMethodTo(log, { payment_method_id, alias: 'again' })
   const write = copyRows(paymentMethods, await makeTable(pool, paymentMethods, 'building'))
   for (const events of [log.events.slice(0, 2), log.events.slice(2)])
     await inTransaction(pool, (client) => write(client, foldBatch(paymentMethods, events)))
@@ -55,8 +55,8 @@ t.test('what begins anew is not copied beside the row of its past', async (t) =>
 
 t.test('large rows are copied as a whole', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  for (let row = 0; row < 6; row += 1) open(log, { description: `${'ä\\\t'.repeat(250_000)}${row}` })
+  const log = createLogFixture()
+  for (let row = 0; row < 6; row += 1) addPaymentTo(log, { description: `${'ä\\\t'.repeat(250_000)}${row}` })
   const version = await makeTable(pool, payments, 'building')
   await inTransaction(pool, (client) => copyRows(payments, version)(client, foldBatch(payments, log.events)))
   const rows = await tableRows(pool, payments, `payments_v${version}`)

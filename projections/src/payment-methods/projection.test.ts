@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { guestOwner, recordedOwner, userOwner } from '@paylog/domain/owner'
 import {
   changePaymentMethod,
-  clearDefault,
+  clearDefaultMethod,
   type PaymentMethod,
   paymentMethodFold,
   refreshPaymentMethod,
@@ -12,10 +12,10 @@ import { paymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
-import { applyAgain } from '../testing/testApply.ts'
+import { reapply } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, type TestLog } from '../testing/testEvents.ts'
-import { ofGuest, ofUser, saveMethod } from '../testing/testResources.ts'
+import { createLogFixture, type LogFixture } from '../testing/testEvents.ts'
+import { ofGuest, ofUser, addMethodTo } from '../testing/testResources.ts'
 import { paymentMethods } from './projection.ts'
 import { getPaymentMethod, listPaymentMethods } from './queries.ts'
 
@@ -74,18 +74,18 @@ const history = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
-function happen(log: TestLog, id: string, { what, occurred_at }: Step, choice: number): void {
+function applyStep(log: LogFixture, id: string, { what, occurred_at }: Step, choice: number): void {
   const before = log.stateOf(paymentMethodFold, id)
   if (before.status === 'none') throw new Error('added methods exist')
   if (what.kind === 'add') {
     const { user_id, guest_email } = before
     const default_choice = what.chosen ? choice : null
     const added = { user_id, guest_email, ...what.details, default_choice, occurred_at }
-    saveMethod(log, { ...added, payment_method_id: id })
+    addMethodTo(log, { ...added, payment_method_id: id })
     return
   }
   log.record(paymentMethodFold, id, (state) => {
-    if (what.kind === 'clear') return clearDefault({ occurred_at }, state)
+    if (what.kind === 'clear') return clearDefaultMethod({ occurred_at }, state)
     if (what.kind === 'remove') return removePaymentMethod({ occurred_at, by: 'owner' }, state)
     if (what.kind === 'refresh') return refreshPaymentMethod({ occurred_at, details: what.details }, state)
     if (state.status !== 'saved') return []
@@ -106,14 +106,14 @@ t.test('the read model is the fold of the log, however the log is cut into batch
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
       await pool.query('delete from read_models.payment_methods_v1')
-      const log = createTestLog()
-      const ids = added.map((given) => saveMethod(log, { ...given, payment_method_id: randomUUID() }))
+      const log = createLogFixture()
+      const ids = added.map((given) => addMethodTo(log, { ...given, payment_method_id: randomUUID() }))
       // Of several processes, one may have chosen first and come last.
       steps.forEach((each, index) => {
-        happen(log, ids[each.method % ids.length] ?? '', each, (index * 7) % 31)
+        applyStep(log, ids[each.method % ids.length] ?? '', each, (index * 7) % 31)
       })
-      await applyAgain(pool, paymentMethods, log, sizes)
-      if (repeated) await applyAgain(pool, paymentMethods, log, sizes.toReversed())
+      await reapply(pool, paymentMethods, log, sizes)
+      if (repeated) await reapply(pool, paymentMethods, log, sizes.toReversed())
       const states = ids.map((id) => log.stateOf(paymentMethodFold, id)).filter((state) => state.status !== 'none')
       for (const state of states) {
         const { payment_method_id: id } = state
@@ -142,15 +142,15 @@ t.test('the read model is the fold of the log, however the log is cut into batch
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 
-function comeAndGone(log: TestLog): string {
-  const id = saveMethod(log, { ...ofUser('u1'), alias: 'first', default_choice: 0 })
+function addedAndRemoved(log: LogFixture): string {
+  const id = addMethodTo(log, { ...ofUser('u1'), alias: 'first', default_choice: 0 })
   log.record(paymentMethodFold, id, (state) => removePaymentMethod({ occurred_at, by: 'provider' }, state))
-  return saveMethod(log, { ...ofGuest('g@example.com'), payment_method_id: id, alias: 'second' })
+  return addMethodTo(log, { ...ofGuest('g@example.com'), payment_method_id: id, alias: 'second' })
 }
 
 t.test('a method that was removed and saved again in one batch is the new one', async (t) => {
-  const log = createTestLog()
-  const id = comeAndGone(log)
+  const log = createLogFixture()
+  const id = addedAndRemoved(log)
   for (const events of [log.events, [...log.events, ...log.events]]) {
     const { inserts, patches } = foldBatch(paymentMethods, events)
     t.same(patches, [])
@@ -167,10 +167,10 @@ t.test('a method that was removed and saved again in one batch is the new one', 
 t.test('a method that was saved again belongs to its new owner alone, however the log is cut', async (t) => {
   const { pool } = await readModelDatabase(t)
   for (const sizes of [[1], [2, 1], [1, 2], [3]]) {
-    const log = createTestLog()
-    const id = comeAndGone(log)
+    const log = createLogFixture()
+    const id = addedAndRemoved(log)
     for (const time of ['first', 'second']) {
-      await applyAgain(pool, paymentMethods, log, sizes)
+      await reapply(pool, paymentMethods, log, sizes)
       t.equal(await getPaymentMethod(pool, { id, owner: userOwner('u1') }), undefined)
       const found = await getPaymentMethod(pool, { id, owner: guestOwner('g@example.com') })
       t.match(
@@ -184,12 +184,12 @@ t.test('a method that was saved again belongs to its new owner alone, however th
 
 t.test('the choice of a method that was removed still outranks older ones', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  saveMethod(log, { ...ofUser('u1'), default_choice: 0 })
-  const chosen = saveMethod(log, { ...ofUser('u1'), default_choice: 1 })
-  saveMethod(log, { ...ofUser('u2'), default_choice: 7 })
+  const log = createLogFixture()
+  addMethodTo(log, { ...ofUser('u1'), default_choice: 0 })
+  const chosen = addMethodTo(log, { ...ofUser('u1'), default_choice: 1 })
+  addMethodTo(log, { ...ofUser('u2'), default_choice: 7 })
   const defaults = async () => {
-    await applyAgain(pool, paymentMethods, log)
+    await reapply(pool, paymentMethods, log)
     const asked = { owner: userOwner('u1'), guest_email: undefined, page: 1, limit: 50 }
     const { items } = await listPaymentMethods(pool, { ...asked, orderBy: 'created_at', orderDir: 'desc' })
     return items.filter(({ is_default }) => is_default).map(({ id }) => id)

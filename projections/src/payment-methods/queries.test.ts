@@ -3,14 +3,14 @@ import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-m
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { newestFirst } from '../queries/page.ts'
-import { applyAgain } from '../testing/testApply.ts'
+import { reapply } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog } from '../testing/testEvents.ts'
-import { ofGuest, ofUser, saveMethod } from '../testing/testResources.ts'
+import { createLogFixture } from '../testing/testEvents.ts'
+import { ofGuest, ofUser, addMethodTo } from '../testing/testResources.ts'
 import { paymentMethods } from './projection.ts'
-import { getPaymentMethod, listPaymentMethods, type PaymentMethodsQuestion } from './queries.ts'
+import { getPaymentMethod, listPaymentMethods, type PaymentMethodsQuery } from './queries.ts'
 
-const everything: PaymentMethodsQuestion = {
+const defaultQuery: PaymentMethodsQuery = {
   owner: userOwner('u1'),
   guest_email: undefined,
   page: 1,
@@ -19,50 +19,50 @@ const everything: PaymentMethodsQuestion = {
 }
 const at = (minute: number) => ({ occurred_at: `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z` })
 
-async function ids(pool: Pool, question: Partial<PaymentMethodsQuestion>): Promise<string[]> {
-  const { items } = await listPaymentMethods(pool, { ...everything, ...question })
+async function ids(pool: Pool, question: Partial<PaymentMethodsQuery>): Promise<string[]> {
+  const { items } = await listPaymentMethods(pool, { ...defaultQuery, ...question })
   return items.map(({ id }) => id)
 }
 
 async function startLog(t: Test) {
   const { pool } = await readModelDatabase(t)
-  return { pool, log: createTestLog() }
+  return { pool, log: createLogFixture() }
 }
 
 t.test('the newest comes first, with the id as the last word, and pages cover the list exactly once', async (t) => {
   const { pool, log } = await startLog(t)
-  const first = saveMethod(log, at(0))
-  const same = [saveMethod(log, at(1)), saveMethod(log, at(1)), saveMethod(log, at(1))].toSorted().toReversed()
-  const last = saveMethod(log, at(2))
-  await applyAgain(pool, paymentMethods, log)
+  const first = addMethodTo(log, at(0))
+  const same = [addMethodTo(log, at(1)), addMethodTo(log, at(1)), addMethodTo(log, at(1))].toSorted().toReversed()
+  const last = addMethodTo(log, at(2))
+  await reapply(pool, paymentMethods, log)
   const expected = [last, ...same, first]
   t.same(await ids(pool, {}), expected)
   const pages = await Promise.all([1, 2, 3].map((page) => ids(pool, { page, limit: 2 })))
   t.same(pages.flat(), expected)
   for (const page of [1, 3, 4, 2 ** 31 - 1])
-    t.equal((await listPaymentMethods(pool, { ...everything, page, limit: 2 })).total, 5, `page ${page}`)
+    t.equal((await listPaymentMethods(pool, { ...defaultQuery, page, limit: 2 })).total, 5, `page ${page}`)
 })
 
 t.test('what was removed is in no list, no total and no answer', async (t) => {
   const { pool, log } = await startLog(t)
-  const [kept, gone] = [saveMethod(log), saveMethod(log)]
+  const [kept, gone] = [addMethodTo(log), addMethodTo(log)]
   log.record(paymentMethodFold, gone, (state) => removePaymentMethod({ ...at(1), by: 'owner' }, state))
-  await applyAgain(pool, paymentMethods, log)
-  t.match(await listPaymentMethods(pool, everything), { total: 1, items: [{ id: kept }] })
+  await reapply(pool, paymentMethods, log)
+  t.match(await listPaymentMethods(pool, defaultQuery), { total: 1, items: [{ id: kept }] })
   t.same(await ids(pool, {}), [kept])
-  t.equal(await getPaymentMethod(pool, { id: gone, owner: everything.owner }), undefined)
+  t.equal(await getPaymentMethod(pool, { id: gone, owner: defaultQuery.owner }), undefined)
 })
 
 t.test('everyone sees exactly their own', async (t) => {
   const { pool, log } = await startLog(t)
   const owned = {
-    [userOwner('u1')]: saveMethod(log, ofUser('u1')),
-    [userOwner('u2')]: saveMethod(log, { ...ofUser('u2'), guest_email: 'g@example.com' }),
-    [guestOwner('G@example.com')]: saveMethod(log, ofGuest('g@EXAMPLE.com')),
-    [guestOwner('\u212aelvin@example.com')]: saveMethod(log, ofGuest('\u212aelvin@example.com')),
+    [userOwner('u1')]: addMethodTo(log, ofUser('u1')),
+    [userOwner('u2')]: addMethodTo(log, { ...ofUser('u2'), guest_email: 'g@example.com' }),
+    [guestOwner('G@example.com')]: addMethodTo(log, ofGuest('g@EXAMPLE.com')),
+    [guestOwner('\u212aelvin@example.com')]: addMethodTo(log, ofGuest('\u212aelvin@example.com')),
   }
-  const nobodys = saveMethod(log, { user_id: null, guest_email: null })
-  await applyAgain(pool, paymentMethods, log)
+  const nobodys = addMethodTo(log, { user_id: null, guest_email: null })
+  await reapply(pool, paymentMethods, log)
   for (const owner of [...Object.keys(owned), guestOwner('kelvin@example.com'), guestOwner(''), userOwner('')]) {
     t.same(await ids(pool, { owner }), Object.hasOwn(owned, owner) ? [owned[owner]] : [], owner)
     for (const [other, id] of Object.entries(owned))
@@ -73,10 +73,10 @@ t.test('everyone sees exactly their own', async (t) => {
 
 t.test('the list is filtered by the recorded e-mail as a whole, without case', async (t) => {
   const { pool, log } = await startLog(t)
-  const id = saveMethod(log, { ...ofUser('u1'), guest_email: 'Contact@Example.com' })
-  saveMethod(log)
-  await applyAgain(pool, paymentMethods, log)
+  const id = addMethodTo(log, { ...ofUser('u1'), guest_email: 'Contact@Example.com' })
+  addMethodTo(log)
+  await reapply(pool, paymentMethods, log)
   t.same(await ids(pool, { guest_email: 'cONTACT@example.com' }), [id])
   t.same(await ids(pool, { guest_email: 'contact@example.co' }), [])
-  t.equal((await listPaymentMethods(pool, { ...everything, guest_email: 'contact@example.com' })).total, 1)
+  t.equal((await listPaymentMethods(pool, { ...defaultQuery, guest_email: 'contact@example.com' })).total, 1)
 })

@@ -3,9 +3,9 @@
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentMethodResource, PaymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { sql } from 'kysely'
-import { composer } from '../queries/composer.ts'
+import { queryBuilder } from '../queries/composer.ts'
 import type { Placeholder } from '../queries/namedQuery.ts'
-import type { Related } from '../queries/page.ts'
+import type { JoinedColumn } from '../queries/page.ts'
 import type { PaymentMethodRow } from './projection.ts'
 
 /** A row of the view `payment_methods`. */
@@ -16,7 +16,7 @@ export type PaymentMethodRecord = Omit<PaymentMethodRow, 'user_id' | 'default_ch
   readonly is_default: boolean
 }
 
-export const views = composer<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
+export const views = queryBuilder<{ readonly payment_methods: PaymentMethodRecord }>('read_models')
 
 /** What a list reads of each method; a single one needs its revision too, for the ETag. */
 export const methodColumns = [
@@ -78,7 +78,7 @@ export type WithSummary = { readonly payment_method: PaymentMethodSummary | null
  * @param owner of the row and of the method: nobody's payment tells of somebody else's method
  * @param methodId SQL for what the row names, which may be a test id of the provider and no id of ours
  */
-export function methodSummary(owner: Placeholder<string>, methodId: string): Related {
+export function methodSummary(owner: Placeholder<string>, methodId: string): JoinedColumn {
   const named = sql.ref(methodId)
   const members = summaryFields.map((field) => sql`${sql.lit(field)}, ${sql.ref(`method.${field}`)}`)
   return {

@@ -2,11 +2,11 @@ import { userOwner } from '@paylog/domain/owner'
 import type { ListedPayment } from '@paylog/domain/payments/resource'
 import t from 'tap'
 import { newestFirst } from '../queries/page.ts'
-import { applyAgain } from '../testing/testApply.ts'
-import { readModelDatabase, watched } from '../testing/testDatabase.ts'
-import { createTestLog, open, user } from '../testing/testEvents.ts'
+import { reapply } from '../testing/testApply.ts'
+import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { createLogFixture, addPaymentTo, user } from '../testing/testEvents.ts'
 import { payments } from './projection.ts'
-import { listPayments, type PaymentOrder, type PaymentsQuestion } from './queries.ts'
+import { listPayments, type PaymentOrder, type PaymentsQuery } from './queries.ts'
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
@@ -20,7 +20,7 @@ const unfiltered = {
   created_after: undefined,
   created_before: undefined,
 }
-type Filters = Pick<PaymentsQuestion, keyof typeof unfiltered>
+type Filters = Pick<PaymentsQuery, keyof typeof unfiltered>
 
 /** What can be asked for, in two ways each that leave some payments out and others in. */
 const filters: { readonly [Name in keyof Filters]-?: readonly [Filters[Name], Filters[Name]] } = {
@@ -34,7 +34,7 @@ const names = Object.keys(filters) as (keyof Filters)[]
 const orders: readonly PaymentOrder[] = ['created_at', 'amount_cents', 'status', 'updated_at']
 
 /** Every combination, asked by one of the owners in their own way. */
-function questions(which: 0 | 1): PaymentsQuestion[] {
+function queries(which: 0 | 1): PaymentsQuery[] {
   const combinations = Array.from({ length: 2 ** names.length }, (_, combination) => {
     const given = names.filter((_, index) => combination & (1 << index))
     return { ...unfiltered, ...Object.fromEntries(given.map((name) => [name, filters[name][which]])) }
@@ -59,7 +59,7 @@ function passes(payment: ListedPayment, question: Filters): boolean {
   )
 }
 
-function inOrder({ orderBy, orderDir }: Pick<PaymentsQuestion, 'orderBy' | 'orderDir'>) {
+function inOrder({ orderBy, orderDir }: Pick<PaymentsQuery, 'orderBy' | 'orderDir'>) {
   const key = (payment: ListedPayment) => [payment[orderBy], payment.id] as const
   return (one: ListedPayment, other: ListedPayment) => {
     const [[a, first], [b, second]] = [key(one), key(other)]
@@ -69,9 +69,9 @@ function inOrder({ orderBy, orderDir }: Pick<PaymentsQuestion, 'orderBy' | 'orde
 
 t.test('every combination of filters and orders is a statement that takes each value for what it is', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   for (let number = 0; number < 24; number += 1)
-    open(log, {
+    addPaymentTo(log, {
       ...user(owners[number % 2 === 0 ? 0 : 1]),
       payment_id: id(number),
       occurred_at: at(number >> 1),
@@ -79,15 +79,15 @@ t.test('every combination of filters and orders is a statement that takes each v
       guest_email: emails[(number >> 1) % 2] ?? null,
       description: number % 3 === 0 ? 'Linen trousers' : 'Wool socks',
     })
-  await applyAgain(pool, payments, log)
+  await reapply(pool, payments, log)
   await pool.query(`update read_models.payments_v1 set status = 'succeeded' where total_cents % 3 = 0`)
 
-  const { db, asked } = watched(pool)
+  const { db, queries: asked } = recordingPool(pool)
   let found = 0
   for (const which of [0, 1] as const) {
     const everything = { ...unfiltered, ...newestFirst, withMethod: false, page: 1, limit: 50 }
     const own = await listPayments(pool, { ...everything, owner: userOwner(owners[which]) })
-    for (const question of questions(which)) {
+    for (const question of queries(which)) {
       const expected = own.items.filter((payment) => passes(payment, question)).toSorted(inOrder(question))
       const { items, total } = await listPayments(db, question)
       const idsOf = (listed: readonly ListedPayment[]) => listed.map((payment) => payment.id).join(' ')

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { ownerOf, userOwner } from '@paylog/domain/owner'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
-import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
+import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
 import { paymentResource } from '@paylog/domain/payments/resource'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import fc from 'fast-check'
 import t from 'tap'
-import { applyAgain, applyInBatches, forgetCheckpoints } from '../testing/testApply.ts'
+import { reapply, applyInBatches, resetCheckpoints } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, type Facts, guest, open, type TestLog, user } from '../testing/testEvents.ts'
+import { createLogFixture, type PaymentFacts, guest, addPaymentTo, type LogFixture, user } from '../testing/testEvents.ts'
 import { payments } from './projection.ts'
 import { getPayment } from './queries.ts'
 
@@ -17,7 +17,7 @@ const time = fc
   .map((date) => date.toISOString())
 const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 20 }).filter((value) => !value.includes('\0')))
 
-const facts: fc.Arbitrary<Facts> = fc
+const facts: fc.Arbitrary<PaymentFacts> = fc
   .record({
     caller: fc.constantFrom(user('u1'), guest('Guest@Example.com'), {}),
     given: fc.record({
@@ -69,9 +69,9 @@ const step = fc.oneof(
       message: fc.constant('x'),
       refusal: fc.constantFrom('provider_unavailable', 'payment_declined'),
     })
-    .map((command) => (state: State) => recordIntentRefused(command, state)),
+    .map((command) => (state: State) => recordIntentRejected(command, state)),
 )
-type State = ReturnType<TestLog['state']>
+type State = ReturnType<LogFixture['state']>
 
 const history = fc.record({
   opened: fc.array(facts, { minLength: 1, maxLength: 4 }),
@@ -80,7 +80,7 @@ const history = fc.record({
   repeated: fc.boolean(),
 })
 
-const said = {
+const report = {
   provider_time: '2026-03-01T11:00:00.000Z',
   provider_event_id: null,
   provider_intent_id: null,
@@ -96,13 +96,13 @@ function asJson<Value>(value: Value): Value {
 
 t.test('a failed payment is pending again with a new intent, and one that went on meanwhile is not', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   const occurred_at = '2026-03-01T10:00:00.000Z'
   const refused = { occurred_at, attempt: 1, refusal: 'provider_unavailable' as const, code: 'x', message: 'x' }
   const created = { occurred_at, attempt: 2, provider_intent_id: 'pi_2', client_secret: 'cs_2' }
-  const succeeded = { ...said, occurred_at, status: 'succeeded' as const }
-  const ids = [open(log, { ...user('u1'), intent: false }), open(log, { ...user('u1'), intent: false })]
-  for (const id of ids) log.decide(id, (state) => recordIntentRefused(refused, state))
+  const succeeded = { ...report, occurred_at, status: 'succeeded' as const }
+  const ids = [addPaymentTo(log, { ...user('u1'), intent: false }), addPaymentTo(log, { ...user('u1'), intent: false })]
+  for (const id of ids) log.decide(id, (state) => recordIntentRejected(refused, state))
   log.decide(ids[1] ?? '', (state) => recordEvidence(succeeded, state))
   for (const id of ids) log.decide(id, (state) => recordIntentCreated(created, state))
   await applyInBatches(pool, payments, log, [1])
@@ -112,16 +112,16 @@ t.test('a failed payment is pending again with a new intent, and one that went o
 
 t.test('a payment is completed once, should its completion ever be recorded again', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  const id = open(log, user('u1'))
+  const log = createLogFixture()
+  const id = addPaymentTo(log, user('u1'))
   const times = ['2026-03-02T00:00:00.000Z', '2026-03-03T00:00:00.000Z']
   for (const occurred_at of times)
     log.decide(id, (state) =>
-      recordEvidence({ ...said, occurred_at, status: 'succeeded' }, { ...state, status: 'pending' } as State),
+      recordEvidence({ ...report, occurred_at, status: 'succeeded' }, { ...state, status: 'pending' } as State),
     )
   for (const sizes of [[1], [9]]) {
     await pool.query('truncate read_models.payments_v1')
-    await forgetCheckpoints(pool)
+    await resetCheckpoints(pool)
     await applyInBatches(pool, payments, log, sizes)
     const found = await getPayment(pool, { id, owner: userOwner('u1') })
     t.equal(found?.item.completed_at, times[0])
@@ -132,15 +132,15 @@ t.test('the read model is the fold of the log, however the log is cut into batch
   const { pool } = await readModelDatabase(t)
   await fc.assert(
     fc.asyncProperty(history, async ({ opened, steps, sizes, repeated }) => {
-      const log = createTestLog()
-      const owners = new Map(opened.map((given) => [open(log, { ...given, payment_id: randomUUID() }), given]))
+      const log = createLogFixture()
+      const owners = new Map(opened.map((given) => [addPaymentTo(log, { ...given, payment_id: randomUUID() }), given]))
       const ids = [...owners.keys()]
       for (const { payment, step } of steps) {
         const id = ids[payment % ids.length] ?? ''
         log.decide(id, step)
       }
-      await applyAgain(pool, payments, log, sizes)
-      if (repeated) await applyAgain(pool, payments, log, sizes.toReversed())
+      await reapply(pool, payments, log, sizes)
+      if (repeated) await reapply(pool, payments, log, sizes.toReversed())
       for (const [id, given] of owners) {
         const state = log.state(id)
         if (state.status === 'none') throw new Error('opened payments exist')
@@ -157,7 +157,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
   )
 })
 
-function ownerOfFacts({ payer, guest_email }: Facts): string | undefined {
+function ownerOfFacts({ payer, guest_email }: PaymentFacts): string | undefined {
   if (payer?.id) {
     const { id: user_id, type: user_type, email: user_email } = payer
     return ownerOf({ kind: 'session', user_id, user_type, user_email, is_administrator: false })

@@ -3,14 +3,14 @@ import { recordEvidence } from '@paylog/domain/payments/evidence'
 import type { Pool } from 'pg'
 import t from 'tap'
 import { createApplier } from '../apply/applier.ts'
-import { forgetCheckpoints } from '../testing/testApply.ts'
+import { resetCheckpoints } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, type Facts, guest, open, user } from '../testing/testEvents.ts'
+import { createLogFixture, type PaymentFacts, guest, addPaymentTo, user } from '../testing/testEvents.ts'
 import { payments } from './projection.ts'
-import { getPayment, listPayments, type PaymentsQuestion } from './queries.ts'
+import { getPayment, listPayments, type PaymentsQuery } from './queries.ts'
 
 const alice = userOwner('alice')
-const everything: PaymentsQuestion = {
+const defaultQuery: PaymentsQuery = {
   owner: alice,
   orderBy: 'created_at',
   orderDir: 'desc',
@@ -22,23 +22,23 @@ const everything: PaymentsQuestion = {
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
 
-async function project(pool: Pool, log: ReturnType<typeof createTestLog>): Promise<void> {
+async function project(pool: Pool, log: ReturnType<typeof createLogFixture>): Promise<void> {
   const applier = createApplier({ pool, projection: payments, version: 1 })
   await applier.start()
   await applier.apply(log.batch())
 }
 
 /** Asks for ids only, as the last digits that the test gave them. */
-async function numbers(pool: Pool, question: Partial<PaymentsQuestion>): Promise<number[]> {
-  const { items } = await listPayments(pool, { ...everything, ...question })
+async function numbers(pool: Pool, question: Partial<PaymentsQuery>): Promise<number[]> {
+  const { items } = await listPayments(pool, { ...defaultQuery, ...question })
   return items.map((payment) => Number(payment.id.slice(-12)))
 }
 
-async function projected(t: Parameters<typeof readModelDatabase>[0], facts: readonly Facts[]) {
+async function projected(t: Parameters<typeof readModelDatabase>[0], facts: readonly PaymentFacts[]) {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   facts.forEach((given, index) => {
-    open(log, { ...user('alice'), payment_id: id(index), occurred_at: at(index), ...given })
+    addPaymentTo(log, { ...user('alice'), payment_id: id(index), occurred_at: at(index), ...given })
   })
   await project(pool, log)
   return { pool, log }
@@ -67,9 +67,9 @@ t.test('lists order by every column in both directions, with the id as the last 
     ),
   )
   await pool.query('truncate read_models.payments_v1')
-  await forgetCheckpoints(pool)
+  await resetCheckpoints(pool)
   await project(pool, log)
-  const orders: [PaymentsQuestion['orderBy'], number[]][] = [
+  const orders: [PaymentsQuery['orderBy'], number[]][] = [
     ['created_at', [3, 0, 1, 2]],
     ['amount_cents', [2, 0, 1, 3]],
     ['status', [2, 0, 1, 3]],
@@ -88,20 +88,20 @@ t.test('pages cover a list exactly once, and every page tells the total', async 
   )
   const seen: string[] = []
   for (const page of [1, 2, 3]) {
-    const { items, total } = await listPayments(pool, { ...everything, page, limit: 3 })
+    const { items, total } = await listPayments(pool, { ...defaultQuery, page, limit: 3 })
     t.equal(total, 7)
     seen.push(...items.map((payment) => payment.id))
   }
   t.equal(seen.length, 7)
   t.equal(new Set(seen).size, 7)
-  t.same(await listPayments(pool, { ...everything, page: 4, limit: 3 }), { items: [], total: 7 })
-  t.same(await listPayments(pool, { ...everything, page: 2 ** 31 - 1 }), { items: [], total: 7 })
+  t.same(await listPayments(pool, { ...defaultQuery, page: 4, limit: 3 }), { items: [], total: 7 })
+  t.same(await listPayments(pool, { ...defaultQuery, page: 2 ** 31 - 1 }), { items: [], total: 7 })
 })
 
 t.test('filters narrow the list and its total', async (t) => {
   const { pool } = await projected(t, [{}, { guest_email: 'Contact@Example.com' }, {}, {}])
   t.same(await numbers(pool, { status: 'pending' }), [3, 2, 1, 0])
-  t.same(await listPayments(pool, { ...everything, status: 'succeeded' }), { items: [], total: 0 })
+  t.same(await listPayments(pool, { ...defaultQuery, status: 'succeeded' }), { items: [], total: 0 })
   t.same(await numbers(pool, { guest_email: 'contact@example.COM' }), [1])
   t.same(await numbers(pool, { guest_email: 'contact' }), [])
   t.same(await numbers(pool, { created_after: new Date(at(1)) }), [3, 2], 'a bound is exclusive')
@@ -171,10 +171,10 @@ t.test('two e-mails that only Unicode takes for the same belong to two people', 
 
 t.test('a listed payment leaves out what only the single one shows', async (t) => {
   const { pool } = await projected(t, [{ metadata: { secret: 1 } }])
-  const { items: plain } = await listPayments(pool, everything)
+  const { items: plain } = await listPayments(pool, defaultQuery)
   const hidden = ['provider_payment_id', 'provider_intent_id', 'client_secret', 'metadata', 'payment_method', 'owner']
   for (const field of hidden) t.notOk(Object.hasOwn(plain[0] ?? {}, field), field)
-  const { items: including } = await listPayments(pool, { ...everything, withMethod: true })
+  const { items: including } = await listPayments(pool, { ...defaultQuery, withMethod: true })
   t.equal(including[0]?.payment_method, null)
   const single = await getPayment(pool, { id: id(0), owner: alice })
   t.match(single?.item, { metadata: { secret: 1 }, client_secret: `cs_${id(0)}`, payment_method: null })

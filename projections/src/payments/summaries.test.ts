@@ -10,15 +10,15 @@ import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { paymentMethods } from '../payment-methods/projection.ts'
 import { newestFirst } from '../queries/page.ts'
-import { applyAgain } from '../testing/testApply.ts'
-import { readModelDatabase, watched } from '../testing/testDatabase.ts'
-import { createTestLog, type Facts, guest, open, type TestLog, user } from '../testing/testEvents.ts'
-import { ofGuest, ofUser, saveMethod } from '../testing/testResources.ts'
+import { reapply } from '../testing/testApply.ts'
+import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { createLogFixture, type PaymentFacts, guest, addPaymentTo, type LogFixture, user } from '../testing/testEvents.ts'
+import { ofGuest, ofUser, addMethodTo } from '../testing/testResources.ts'
 import { payments } from './projection.ts'
-import { getPayment, listPayments, type PaymentsQuestion } from './queries.ts'
+import { getPayment, listPayments, type PaymentsQuery } from './queries.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
-const including: PaymentsQuestion = {
+const including: PaymentsQuery = {
   owner: userOwner('u1'),
   page: 1,
   limit: 50,
@@ -28,19 +28,19 @@ const including: PaymentsQuestion = {
 
 async function startLog(t: Test) {
   const { pool } = await readModelDatabase(t)
-  return { pool, log: createTestLog() }
+  return { pool, log: createLogFixture() }
 }
 
-async function project(pool: Pool, log: TestLog): Promise<void> {
-  await applyAgain(pool, payments, log)
-  await applyAgain(pool, paymentMethods, log)
+async function project(pool: Pool, log: LogFixture): Promise<void> {
+  await reapply(pool, payments, log)
+  await reapply(pool, paymentMethods, log)
 }
 
 t.test('a payment tells of its method in the list that asks for it and on its own, removed or not', async (t) => {
   const { pool, log } = await startLog(t)
   const details = { wallet_type: 'apple_pay', card_brand: 'amex', last_four: '0005', alias: 'Work' }
-  const method = saveMethod(log, { ...ofUser('u1'), ...details })
-  const id = open(log, { ...user('u1'), payment_method_id: method })
+  const method = addMethodTo(log, { ...ofUser('u1'), ...details })
+  const id = addPaymentTo(log, { ...user('u1'), payment_method_id: method })
   const expected = { id: method, payment_type: 'card', ...details, expiry_month: '04', expiry_year: '2031' }
   const isShown = async () => {
     await project(pool, log)
@@ -60,12 +60,12 @@ t.test('a payment tells of its method in the list that asks for it and on its ow
 t.test('only a method of the same owner is told of, and what is no id of ours has no summary', async (t) => {
   const { pool, log } = await startLog(t)
   const methods = {
-    own: saveMethod(log, ofUser('u1')),
-    others: saveMethod(log, ofUser('u2')),
-    guests: saveMethod(log, ofGuest('U1@example.com')),
-    nobodys: saveMethod(log, { user_id: null, guest_email: null }),
+    own: addMethodTo(log, ofUser('u1')),
+    others: addMethodTo(log, ofUser('u2')),
+    guests: addMethodTo(log, ofGuest('U1@example.com')),
+    nobodys: addMethodTo(log, { user_id: null, guest_email: null }),
   }
-  const named: [Facts, string | null, boolean][] = [
+  const named: [PaymentFacts, string | null, boolean][] = [
     [user('u1'), methods.own, true],
     [user('u1'), methods.own.toUpperCase(), true],
     [user('u1'), methods.others, false],
@@ -82,7 +82,7 @@ t.test('only a method of the same owner is told of, and what is no id of ours ha
   ]
   const expected = new Map(
     named.map(([payer, payment_method_id, isShown]) => {
-      const id = open(log, { ...payer, payment_method_id })
+      const id = addPaymentTo(log, { ...payer, payment_method_id })
       return [id, isShown ? (payment_method_id?.toLowerCase() ?? null) : null] as const
     }),
   )
@@ -102,21 +102,21 @@ t.test('only a method of the same owner is told of, and what is no id of ours ha
 t.test('a page with its summaries is one statement, and so is a payment with its own', async (t) => {
   const { pool, log } = await startLog(t)
   const ids = Array.from({ length: 30 }, () =>
-    open(log, { ...user('u1'), payment_method_id: saveMethod(log, ofUser('u1')) }),
+    addPaymentTo(log, { ...user('u1'), payment_method_id: addMethodTo(log, ofUser('u1')) }),
   )
   await project(pool, log)
-  const { db, asked } = watched(pool)
+  const { db, queries } = recordingPool(pool)
   const { items, total } = await listPayments(db, { ...including, limit: 20 })
   t.equal(total, 30)
   t.equal(items.filter(({ payment_method }) => payment_method !== null).length, 20)
-  t.equal(asked.length, 1)
+  t.equal(queries.length, 1)
   await getPayment(db, { id: ids[0] ?? '', owner: including.owner })
-  t.equal(asked.length, 2)
+  t.equal(queries.length, 2)
 })
 
 t.test('a plain list does not look at methods at all', async (t) => {
   const { pool, log } = await startLog(t)
-  open(log, { ...user('u1'), payment_method_id: saveMethod(log, ofUser('u1')) })
+  addPaymentTo(log, { ...user('u1'), payment_method_id: addMethodTo(log, ofUser('u1')) })
   await project(pool, log)
   await pool.query('drop view read_models.payment_methods')
   t.equal((await listPayments(pool, { ...including, withMethod: false })).total, 1)
@@ -126,8 +126,8 @@ t.test('a plain list does not look at methods at all', async (t) => {
 t.test('a page in any order has its summaries beside the right payments', async (t) => {
   const { pool, log } = await startLog(t)
   const expected = [3, 1, 2].map((total_cents) => {
-    const payment_method_id = saveMethod(log, { ...ofUser('u1'), alias: String(total_cents) })
-    open(log, { ...user('u1'), total_cents, payment_method_id })
+    const payment_method_id = addMethodTo(log, { ...ofUser('u1'), alias: String(total_cents) })
+    addPaymentTo(log, { ...user('u1'), total_cents, payment_method_id })
     return total_cents
   })
   await project(pool, log)

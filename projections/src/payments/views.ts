@@ -2,7 +2,7 @@
 // named here cannot leave the service.
 import type { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { WithSummary } from '../payment-methods/views.ts'
-import { composer } from '../queries/composer.ts'
+import { queryBuilder } from '../queries/composer.ts'
 import type { PaymentRow } from './projection.ts'
 
 /** A row of the view `payments`. */
@@ -12,7 +12,7 @@ export type PaymentRecord = PaymentRow & {
   readonly amount_cents: number
 }
 
-export const views = composer<{ readonly payments: PaymentRecord }>('read_models')
+export const views = queryBuilder<{ readonly payments: PaymentRecord }>('read_models')
 
 /** What a list reads of each payment. */
 export const listedColumns = [

@@ -10,18 +10,18 @@ import { inTransaction } from '../apply/transaction.ts'
 import { copyRows } from '../apply/writers.ts'
 import type { ProjectedEvent } from '../projection.ts'
 import { foldCase } from '../queries/foldCase.ts'
-import { indexTable, makeTable, switchTo } from '../tables/tables.ts'
-import { catalog, everything, vocabulary } from '../testing/testCatalog.ts'
-import { readModelDatabase, watched } from '../testing/testDatabase.ts'
+import { indexTable, makeTable, promoteTable } from '../tables/tables.ts'
+import { catalogFixture, allProductsQuery, vocabulary } from '../testing/testCatalog.ts'
+import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
 import { products } from './projection.ts'
-import { listProducts, type ProductOrder, type ProductsQuestion } from './queries.ts'
+import { listProducts, type ProductOrder, type ProductsQuery } from './queries.ts'
 
 const count = 25_000
 
 /** In no order, as ids of version 4 are. */
 const idOf = (number: number) =>
   `${(Math.imul(number, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
-const events: readonly (ProjectedEvent & ProductEvent)[] = [...catalog(count, idOf)]
+const events: readonly (ProjectedEvent & ProductEvent)[] = [...catalogFixture(count, idOf)]
 const { pool } = await readModelDatabase(t)
 // As a rebuild fills a table: copied, and indexed afterwards.
 const version = await makeTable(pool, products, 'building')
@@ -30,7 +30,7 @@ await applier.start()
 const position = { commit: 1n, prepare: 1n }
 await applier.apply({ events, position })
 await indexTable(pool, products, version)
-await inTransaction(pool, (client) => switchTo(client, products, { version, position, viewPatienceMs: 1_000 }))
+await inTransaction(pool, (client) => promoteTable(client, products, { version, position, viewLockTimeoutMs: 1_000 }))
 
 type Known = { readonly item: ProductResource; readonly text: string; readonly name: Buffer }
 
@@ -60,7 +60,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-function expected({ search, orderBy, orderDir, offset, limit, ...filters }: ProductsQuestion) {
+function expected({ search, orderBy, orderDir, offset, limit, ...filters }: ProductsQuery) {
   const wanted = Object.entries(filters).filter(([, value]) => value !== undefined)
   const part = search === undefined ? '' : foldCase(search)
   const found = (inOrder.get(orderBy) ?? []).filter(
@@ -85,7 +85,7 @@ const search = fc
     if (change === 'strange') return `${part}%_x`
     return change === 'upper' ? part.toUpperCase() : part
   })
-const question: fc.Arbitrary<ProductsQuestion> = fc.record({
+const query: fc.Arbitrary<ProductsQuery> = fc.record({
   category_id: maybe(fc.nat(50).map((number) => `category-${number}`)),
   product_type: maybe(fc.constantFrom('physical', 'digital', 'service', 'subscription')),
   is_recurring: maybe(fc.boolean()),
@@ -100,7 +100,7 @@ const question: fc.Arbitrary<ProductsQuestion> = fc.record({
 t.test('every answer is what a plain filter and sort of the same catalogue gives', async (t) => {
   let found = 0
   await fc.assert(
-    fc.asyncProperty(question, async (asked) => {
+    fc.asyncProperty(query, async (asked) => {
       const { items, total } = await listProducts(pool, asked)
       const right = expected(asked)
       found += right.items.length
@@ -113,13 +113,13 @@ t.test('every answer is what a plain filter and sort of the same catalogue gives
   t.ok(found > 500, `there was something to find: ${found}`)
 })
 
-const firstPage: ProductsQuestion = { ...everything, limit: 20 }
+const firstPage: ProductsQuery = { ...allProductsQuery, limit: 20 }
 
 /** How Postgres goes about a question, with what came of it. */
-async function planOf(question: Partial<ProductsQuestion>): Promise<string> {
-  const { db, asked } = watched(pool)
+async function planOf(question: Partial<ProductsQuery>): Promise<string> {
+  const { db, queries } = recordingPool(pool)
   await listProducts(db, { ...firstPage, ...question })
-  const [{ text, values } = { text: '', values: [] }]: readonly QueryConfig[] = asked
+  const [{ text, values } = { text: '', values: [] }]: readonly QueryConfig[] = queries
   const explained = `explain (analyze, costs off, timing off, summary off, buffers off) ${text}`
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained, values)
   return rows.map((row) => row['QUERY PLAN']).join('\n')
@@ -129,7 +129,7 @@ const common = vocabulary[0] ?? ''
 const rare = vocabulary.at(-1) ?? ''
 
 t.test('orders, filters and pages are read from indexes alone, up to the rows that are shown', async (t) => {
-  const cases: [Partial<ProductsQuestion>, string][] = [
+  const cases: [Partial<ProductsQuery>, string][] = [
     [{}, 'creation'],
     [{ orderBy: 'name', orderDir: 'asc' }, 'name'],
     [{ orderBy: 'subtotal_cents' }, 'subtotal'],

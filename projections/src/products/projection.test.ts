@@ -4,11 +4,11 @@ import { productResource } from '@paylog/domain/products/resource'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
-import { applyAgain } from '../testing/testApply.ts'
-import { everything } from '../testing/testCatalog.ts'
+import { reapply } from '../testing/testApply.ts'
+import { allProductsQuery } from '../testing/testCatalog.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog } from '../testing/testEvents.ts'
-import { offer } from '../testing/testResources.ts'
+import { createLogFixture } from '../testing/testEvents.ts'
+import { addProductTo } from '../testing/testResources.ts'
 import { products } from './projection.ts'
 import { getProduct, listProducts } from './queries.ts'
 
@@ -83,15 +83,15 @@ t.test('the read model is the fold of the log, however the log is cut into batch
   await fc.assert(
     fc.asyncProperty(history, async ({ added, steps, sizes, repeated }) => {
       await pool.query('delete from read_models.products_v1')
-      const log = createTestLog()
-      const ids = added.map((given) => offer(log, given))
+      const log = createLogFixture()
+      const ids = added.map((given) => addProductTo(log, given))
       for (const { product, occurred_at, step } of steps) {
         const product_id = ids[product % ids.length] ?? ''
         log.record(productFold, product_id, () => [eventOf(step, { product_id, occurred_at })])
       }
-      await applyAgain(pool, products, log, sizes)
-      if (repeated) await applyAgain(pool, products, log, sizes.toReversed())
-      const { items, total } = await listProducts(pool, everything)
+      await reapply(pool, products, log, sizes)
+      if (repeated) await reapply(pool, products, log, sizes.toReversed())
+      const { items, total } = await listProducts(pool, allProductsQuery)
       t.equal(total, ids.length)
       for (const id of ids) {
         const state = log.stateOf(productFold, id)
@@ -112,15 +112,15 @@ t.test('the read model is the fold of the log, however the log is cut into batch
 
 t.test('what is searched follows each change of one of its texts', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  const id = offer(log, { name: 'RED Chair', description: 'Made of OAK' })
+  const log = createLogFixture()
+  const id = addProductTo(log, { name: 'RED Chair', description: 'Made of OAK' })
   const change = (changes: Partial<ProductContent>) => {
     const data = { product_id: id, occurred_at: '2026-03-02T10:00:00.000Z', changes }
     log.record(productFold, id, () => [{ type: 'ProductChanged', data }])
   }
   const finds = async (...searches: string[]) => {
-    await applyAgain(pool, products, log)
-    const found = searches.map(async (search) => (await listProducts(pool, { ...everything, search })).total)
+    await reapply(pool, products, log)
+    const found = searches.map(async (search) => (await listProducts(pool, { ...allProductsQuery, search })).total)
     return (await Promise.all(found)).join('')
   }
   t.equal(await finds('red', 'oak', 'blue', 'pine'), '1100')
@@ -136,9 +136,9 @@ t.test('what is searched follows each change of one of its texts', async (t) => 
 
 t.test('a sync raises the revision and touches nothing else, alone in its batch or not', async (t) => {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
-  const id = offer(log, { description: 'a\0b' })
-  await applyAgain(pool, products, log)
+  const log = createLogFixture()
+  const id = addProductTo(log, { description: 'a\0b' })
+  await reapply(pool, products, log)
   const rowOf = async () => {
     const { rows } = await pool.query('select * from read_models.products_v1 where id = $1', [id])
     return rows[0]
@@ -148,11 +148,11 @@ t.test('a sync raises the revision and touches nothing else, alone in its batch 
   const facts = { product_id: id, occurred_at: '2026-03-09T10:00:00.000Z' }
   log.record(productFold, id, () => [eventOf({ kind: 'ProductSynced' }, facts)])
   t.same(foldBatch(products, log.events.slice(1)).patches, [{ id, revision: 1n, values: {} }])
-  await applyAgain(pool, products, log, [1])
+  await reapply(pool, products, log, [1])
   t.same(await rowOf(), { ...before, revision: 1n })
   for (const kind of ['ProductDeactivated', 'ProductSyncStarted'] as const)
     log.record(productFold, id, () => [eventOf({ kind }, facts)])
-  await applyAgain(pool, products, log)
+  await reapply(pool, products, log)
   t.same(await rowOf(), { ...before, revision: 3n, is_active: false, updated_at: new Date(facts.occurred_at) })
 })
 

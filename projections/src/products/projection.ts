@@ -1,6 +1,6 @@
 // Products as rows: what each event of a product changes.
 import {
-  contentOf,
+  productContentOf,
   type ProductAdded,
   type ProductContent,
   type ProductEvent,
@@ -58,7 +58,7 @@ export const products = defineProjection<ProductEvent, ProductRow>({
 
 function added({ data }: ProductAdded): ProductRow {
   return {
-    ...contentOf(data),
+    ...productContentOf(data),
     is_active: data.is_active,
     folded_name: foldCase(data.name),
     folded_description: data.description && foldCase(data.description),

@@ -1,27 +1,27 @@
 import type { ProductAdded } from '@paylog/domain/products/events'
 import { productFold } from '@paylog/domain/products/product'
 import t, { type Test } from 'tap'
-import { applyAgain } from '../testing/testApply.ts'
-import { everything } from '../testing/testCatalog.ts'
-import { readModelDatabase, watched } from '../testing/testDatabase.ts'
-import { createTestLog } from '../testing/testEvents.ts'
-import { offer } from '../testing/testResources.ts'
+import { reapply } from '../testing/testApply.ts'
+import { allProductsQuery } from '../testing/testCatalog.ts'
+import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { createLogFixture } from '../testing/testEvents.ts'
+import { addProductTo } from '../testing/testResources.ts'
 import { products } from './projection.ts'
-import { getProduct, listProducts, type ProductsQuestion } from './queries.ts'
+import { getProduct, listProducts, type ProductsQuery } from './queries.ts'
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
-const inTurn: ProductsQuestion = { ...everything, orderDir: 'asc' }
+const inTurn: ProductsQuery = { ...allProductsQuery, orderDir: 'asc' }
 
 /** Products numbered from 0, each made a minute after the one before it. */
 async function offered(t: Test, given: readonly Partial<ProductAdded['data']>[]) {
   const { pool } = await readModelDatabase(t)
-  const log = createTestLog()
+  const log = createLogFixture()
   for (const [index, facts] of given.entries()) {
     const occurred_at = `2026-03-01T10:${String(index).padStart(2, '0')}:00.000Z`
-    offer(log, { occurred_at, ...facts, product_id: id(index) })
+    addProductTo(log, { occurred_at, ...facts, product_id: id(index) })
   }
-  await applyAgain(pool, products, log)
-  const numbers = async (question: Partial<ProductsQuestion>) => {
+  await reapply(pool, products, log)
+  const numbers = async (question: Partial<ProductsQuery>) => {
     const { items } = await listProducts(pool, { ...inTurn, ...question })
     return items.map((item) => Number(item.id.slice(-12)))
   }
@@ -90,7 +90,7 @@ t.test('amounts and times order as what they are, and equal ones by the id', asy
   t.same(await numbers({ orderBy: 'created_at', orderDir: 'desc' }), [3, 2, 1, 0])
   const data = { product_id: id(1), occurred_at: '2026-03-01T12:00:00.000Z' }
   log.record(productFold, id(1), () => [{ type: 'ProductDeactivated', data }])
-  await applyAgain(pool, products, log)
+  await reapply(pool, products, log)
   t.same(await numbers({ orderBy: 'updated_at' }), [0, 2, 3, 1])
   t.same(await numbers({ orderBy: 'created_at' }), [0, 1, 2, 3], 'what was changed was made when it was made')
 })
@@ -140,13 +140,13 @@ t.test('search finds part of a name or a description, and takes every character 
 
 t.test('a page is one statement, planned for what is asked; a single product has a named one', async (t) => {
   const { pool } = await offered(t, [{}])
-  const { db, asked } = watched(pool)
+  const { db, queries } = recordingPool(pool)
   await listProducts(db, { ...inTurn, search: 'example' })
   const found = await getProduct(db, { id: id(0) })
   t.match(found, { item: { id: id(0) }, revision: 0n })
   t.equal(await getProduct(db, { id: id(1) }), undefined)
   t.same(
-    asked.map(({ name }) => name !== undefined),
+    queries.map(({ name }) => name !== undefined),
     [false, true, true],
   )
 })

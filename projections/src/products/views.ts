@@ -1,8 +1,8 @@
 // From a row of the view `products` to the product that administrators see, field by field: what is not named here cannot
 // leave the service.
-import { contentOf } from '@paylog/domain/products/events'
+import { productContentOf } from '@paylog/domain/products/events'
 import type { ProductResource } from '@paylog/domain/products/resource'
-import { composer } from '../queries/composer.ts'
+import { queryBuilder } from '../queries/composer.ts'
 import type { ProductRow } from './projection.ts'
 
 /** A row of the view `products`. */
@@ -13,7 +13,7 @@ export type ProductRecord = Omit<ProductRow, 'folded_description'> & {
   readonly search_text: string
 }
 
-export const views = composer<{ readonly products: ProductRecord }>('read_models')
+export const views = queryBuilder<{ readonly products: ProductRecord }>('read_models')
 
 /** What a list reads of each product; a single one needs its revision too, for the ETag. */
 export const productColumns = [
@@ -38,7 +38,7 @@ export const productColumns = [
 export function productOf(record: Pick<ProductRecord, (typeof productColumns)[number]>): ProductResource {
   return {
     id: record.id,
-    ...contentOf(record),
+    ...productContentOf(record),
     is_active: record.is_active,
     created_at: record.created_at,
     updated_at: record.updated_at,

@@ -5,7 +5,7 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
  * For the views of one folder, which nobody else composes queries over.
  * @param schema that the views are in
  */
-export function composer<Views>(schema: string): Kysely<Views> {
+export function queryBuilder<Views>(schema: string): Kysely<Views> {
   return new Kysely<Views>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),

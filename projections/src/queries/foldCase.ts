@@ -9,6 +9,6 @@ export function foldCase(text: string): string {
 }
 
 /** The pattern for a substring of folded text: what has a meaning in a pattern stands for itself. */
-export function containing(search: string): string {
+export function containsPattern(search: string): string {
   return `%${foldCase(search).replaceAll(/[\\%_]/g, '\\$&')}%`
 }

@@ -4,8 +4,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Placeholder } from './namedQuery.ts'
 
 /** What `foldEmail` does, in SQL. */
-const folded = sql`translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
+const foldedGuestEmail = sql`translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
 
-export function guestEmailIs(email: Placeholder<string>): RawBuilder<boolean> {
-  return sql<boolean>`${folded} = ${email.through(foldEmail)}`
+export function guestEmailEquals(email: Placeholder<string>): RawBuilder<boolean> {
+  return sql<boolean>`${foldedGuestEmail} = ${email.through(foldEmail)}`
 }

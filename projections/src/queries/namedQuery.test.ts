@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { views } from '../payments/views.ts'
-import { readModelDatabase, watched } from '../testing/testDatabase.ts'
-import { type Asked, prepare } from './namedQuery.ts'
+import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
+import { type QueryParameters, prepareQuery } from './namedQuery.ts'
 
 type Values = { readonly first: string; readonly second: string | undefined }
 type Shape = { readonly doubled: boolean }
 
 /** Both values, one of them in capitals and before the other. */
-function capitals({ first, second }: Asked<Values>, { doubled }: Shape) {
+function capitals({ first, second }: QueryParameters<Values>, { doubled }: Shape) {
   const capital = first.through((text) => text.toUpperCase())
   const last = second === undefined ? sql`'nothing'` : sql`${second}::text`
   return sql<{ said: string }>`
@@ -20,11 +20,11 @@ t.test(
   async (t) => {
     const { pool } = await readModelDatabase(t)
     let composed = 0
-    const ask = prepare((asked: Asked<Values>, shape: Shape) => {
+    const ask = prepareQuery((asked: QueryParameters<Values>, shape: Shape) => {
       composed += 1
       return capitals(asked, shape)
     })
-    const { db, asked } = watched(pool)
+    const { db, queries } = recordingPool(pool)
     const said = async (first: string, second: string | undefined, doubled = false) =>
       (await ask(db, { first, second }, { doubled })).map((row) => row.said)
     for (const round of ['a', 'b', 'c']) {
@@ -33,19 +33,19 @@ t.test(
       t.same(await said(round, '', true), [` ${round.toUpperCase()} ${round.toUpperCase()}`])
     }
     t.equal(composed, 3)
-    t.equal(new Set(asked.map(({ name }) => name)).size, 3)
-    t.equal(new Set(asked.map(({ text }) => text)).size, 3)
+    t.equal(new Set(queries.map(({ name }) => name)).size, 3)
+    t.equal(new Set(queries.map(({ text }) => text)).size, 3)
   },
 )
 
 t.test('a query that leaves out a given value, or brings one of its own, is refused', async (t) => {
   const { pool } = await readModelDatabase(t)
   const values = { owner: 'user:alice', id: '00000000-0000-7000-8000-000000000000' }
-  const forgetful = prepare(({ id }: Asked<typeof values>) =>
+  const forgetful = prepareQuery(({ id }: QueryParameters<typeof values>) =>
     views.selectFrom('payments').select('id').where('id', '=', id),
   )
   await t.rejects(forgetful(pool, values, {}), { message: /^Nothing is done with owner in: select/ })
-  const stubborn = prepare(({ owner, id }: Asked<typeof values>) =>
+  const stubborn = prepareQuery(({ owner, id }: QueryParameters<typeof values>) =>
     views
       .selectFrom('payments')
       .select('id')

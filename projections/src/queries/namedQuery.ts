@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { type CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { columnTypes } from './columnTypes.ts'
-import { composer } from './composer.ts'
+import { queryBuilder } from './composer.ts'
 
 /** What reading needs of a pool. */
 export type Queryable = Pick<Pool, 'query'>
@@ -16,13 +16,13 @@ export type Placeholder<Value> = RawBuilder<Value> & {
 }
 
 /** The values of a question as its query sees them: which of them there are, but not what they are. */
-export type Asked<Values> = {
+export type QueryParameters<Values> = {
   readonly [Name in keyof Values]: Placeholder<Exclude<Values[Name], undefined>> | Extract<Values[Name], undefined>
 }
 
 /** A query as it was composed, of whatever parts. */
-type Composed<Row> = { compile(compiler: QueryExecutorProvider): CompiledQuery<Row> }
-const compiler = composer<never>('public')
+type ComposedQuery<Row> = { compile(compiler: QueryExecutorProvider): CompiledQuery<Row> }
+const compiler = queryBuilder<never>('public')
 
 /** What may have any number of values is a value, and no part of a shape: every shape is a statement of its own. */
 type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name] ? never : Shape[Name] }
@@ -37,13 +37,13 @@ type Finite<Shape> = { readonly [Name in keyof Shape]: string extends Shape[Name
  *   with one plan for all of them, which cannot know whether nearly every row matches or hardly any does.
  * @returns asks the question; throws Error, at the first asking already, when `compose` does not keep to that
  */
-export function prepare<
+export function prepareQuery<
   Values extends object,
   Shape extends Readonly<Record<string, string | boolean>>,
   Row extends object,
 >(
-  compose: (asked: Asked<Values>, shape: Shape) => Composed<Row>,
-  { plannedAnew = false }: { readonly plannedAnew?: boolean } = {},
+  compose: (asked: QueryParameters<Values>, shape: Shape) => ComposedQuery<Row>,
+  { customPlan = false }: { readonly customPlan?: boolean } = {},
 ): (db: Queryable, values: Values, shape: Shape & Finite<Shape>) => Promise<Row[]> {
   const statements = new Map<string, Statement<Values>>()
   return async (db, values, shape) => {
@@ -51,13 +51,13 @@ export function prepare<
     const combination = JSON.stringify([names, shape])
     let statement = statements.get(combination)
     if (statement === undefined) {
-      statement = statementOf(names, (asked: Asked<Values>) => compose(asked, shape))
+      statement = statementOf(names, (asked: QueryParameters<Values>) => compose(asked, shape))
       statements.set(combination, statement)
     }
     const { name, text, slots } = statement
     const bound = slots.map((slot) => slot.read(values))
     const query = { text, values: bound, types: columnTypes }
-    const { rows } = await db.query<Row>(plannedAnew ? query : { ...query, name })
+    const { rows } = await db.query<Row>(customPlan ? query : { ...query, name })
     return rows
   }
 }
@@ -68,7 +68,7 @@ type Statement<Values> = { readonly name: string; readonly text: string; readonl
 
 function statementOf<Values extends object>(
   names: readonly (keyof Values)[],
-  compose: (asked: Asked<Values>) => Composed<object>,
+  compose: (asked: QueryParameters<Values>) => ComposedQuery<object>,
 ): Statement<Values> {
   const made: Slot<Values>[] = []
   const placeholder = <Value>(slot: Slot<Values, Value>): Placeholder<Value> => {
@@ -79,7 +79,7 @@ function statementOf<Values extends object>(
     })
   }
   const asked = Object.fromEntries(names.map((name) => [name, placeholder({ name, read: (values) => values[name] })]))
-  const { sql: text, parameters } = compose(asked as Asked<Values>).compile(compiler)
+  const { sql: text, parameters } = compose(asked as QueryParameters<Values>).compile(compiler)
   const slots = parameters.map((parameter) => made.find((slot) => slot === parameter))
   if (!slots.every((slot) => slot !== undefined)) throw new Error(`A constant would be sent as a parameter of: ${text}`)
   const unused = names.filter((name) => !slots.some((slot) => slot.name === name))

@@ -6,19 +6,19 @@ import t from 'tap'
 import { getAddress, listAddresses } from '../addresses/queries.ts'
 import { getPaymentMethod, listPaymentMethods } from '../payment-methods/queries.ts'
 import { getPayment, listPayments } from '../payments/queries.ts'
-import { getProduct, listProducts, type ProductsQuestion } from '../products/queries.ts'
-import { everything } from '../testing/testCatalog.ts'
-import { readModelDatabase, watched } from '../testing/testDatabase.ts'
+import { getProduct, listProducts, type ProductsQuery } from '../products/queries.ts'
+import { allProductsQuery } from '../testing/testCatalog.ts'
+import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
 import type { Queryable } from './namedQuery.ts'
 import { newestFirst } from './page.ts'
 
 const owner = userOwner('u1')
 const all = { owner, page: 1, limit: 50, ...newestFirst }
-const allProducts: ProductsQuestion = { ...everything, limit: 50 }
+const allProducts: ProductsQuery = { ...allProductsQuery, limit: 50 }
 const counted = /Index Only Scan using products_v1_by_filters/
 const one = { id: randomUUID(), owner }
 
-const questions: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
+const queries: [name: string, ask: (db: Queryable) => Promise<unknown>, indexes: RegExp[]][] = [
   ['payments', (db) => listPayments(db, { ...all, withMethod: false }), [/payments_v1_by_owner/]],
   [
     'payments with their methods',
@@ -68,9 +68,9 @@ const questions: [name: string, ask: (db: Queryable) => Promise<unknown>, indexe
 
 /** The plan for any parameters, where a table is only read as a whole if nothing else can be done. */
 async function planOf(pool: Pool, client: PoolClient, ask: (db: Queryable) => Promise<unknown>): Promise<string> {
-  const { db, asked } = watched(pool)
+  const { db, queries } = recordingPool(pool)
   await ask(db)
-  const [query] = asked
+  const [query] = queries
   await client.query(`prepare asked as ${query?.text}`)
   const given = query?.values?.map(() => 'null').join(', ')
   const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute asked(${given})`)
@@ -83,7 +83,7 @@ t.test('no prepared question reads a table as a whole', async (t) => {
   const client = await pool.connect()
   t.teardown(() => client.release(true))
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off')
-  for (const [name, ask, indexes] of questions) {
+  for (const [name, ask, indexes] of queries) {
     const plan = await planOf(pool, client, ask)
     t.notMatch(plan, /Seq Scan/, name)
     for (const index of indexes) t.match(plan, index, name)

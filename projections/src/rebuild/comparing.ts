@@ -5,7 +5,7 @@ import type { Projection } from '../projection.ts'
 import { differencesOf, type RowDifference, sumOf, type TableSum } from '../tables/comparison.ts'
 import { tableName } from '../tables/tables.ts'
 import type { Follower } from './following.ts'
-import { besideLive } from './sideBySide.ts'
+import { alongsideLive } from './sideBySide.ts'
 
 export type Comparison = {
   /** Both tables had read the log up to here. */
@@ -17,7 +17,7 @@ export type Comparison = {
 }
 
 /** Time and room for a look over everything, as of one moment; some time also for whoever is told of the differences. */
-const begin = `begin isolation level repeatable read read only; set local statement_timeout = 0;
+const beginComparison = `begin isolation level repeatable read read only; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = '10min'; set local work_mem = '64MB'`
 
 /**
@@ -36,11 +36,11 @@ export async function compareWithLive(options: {
   const { pool, projection, version, onDifference } = options
   const client = await pool.connect()
   try {
-    const live = await besideLive(options, async (_, held) => {
-      if (held?.definition !== projection.definition) return undefined
+    const live = await alongsideLive(options, async (_, held) => {
+      if (held?.definition !== projection.schemaVersion) return undefined
       // The first query fixes what the whole transaction sees, and keeps both tables from being dropped until its end.
       const names = [held.version, version].map((of) => `read_models.${tableName(projection, of)}`)
-      await client.query(begin)
+      await client.query(beginComparison)
       await client.query(`select from ${names.join(', ')} limit 0`)
       return held
     })

@@ -10,10 +10,10 @@ import type { Projection } from '../projection.ts'
 export const windowEvents = 5_000
 
 /** Nobody reads the table yet: a window of large rows may take its time. */
-const begin = 'begin; set local statement_timeout = 0'
+const beginWindow = 'begin; set local statement_timeout = 0'
 
 /** How far the log has been applied. */
-export type Reading = {
+export type FollowProgress = {
   /** Events applied so far. */
   readonly events: number
   readonly position: LogPosition | undefined
@@ -22,7 +22,7 @@ export type Reading = {
 }
 
 export type Follower = {
-  readonly reading: () => Reading
+  readonly progress: () => FollowProgress
   /**
    * Applies the log up to a position, or up to where it ends now.
    * @returns how many events that were
@@ -39,11 +39,11 @@ export async function createFollower(options: {
   readonly projection: Projection
   readonly version: number
   readonly signal: AbortSignal
-  readonly onProgress: (reading: Reading) => void
+  readonly onProgress: (reading: FollowProgress) => void
 }): Promise<Follower> {
   const { pool, store, projection, version, signal, onProgress } = options
-  const applier = createApplier({ pool, projection, version, writer: copyRows, begin })
-  let reading: Reading = { events: 0, position: await applier.start(), end: undefined }
+  const applier = createApplier({ pool, projection, version, writer: copyRows, begin: beginWindow })
+  let reading: FollowProgress = { events: 0, position: await applier.start(), end: undefined }
 
   return {
     reading: () => reading,

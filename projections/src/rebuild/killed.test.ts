@@ -7,8 +7,8 @@ import type { Pool } from 'pg'
 import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
-import { createChance } from '../testing/chance.ts'
-import { startHouse } from '../testing/house.ts'
+import { createSeededRandom } from '../testing/chance.ts'
+import { projectorHarness } from '../testing/house.ts'
 import { startReaders } from '../testing/readers.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
 import { rebuildOne, verifyOne } from '../testing/verifying.ts'
@@ -37,9 +37,9 @@ async function killSomehow(pool: Pool, replay: TestProcess, way: Way): Promise<v
 }
 
 t.test('a rebuild that is killed anywhere leaves what clients see alone, and can be repeated', async (t) => {
-  const house = await startHouse(t)
+  const house = await projectorHarness(t)
   const { pool, store, databaseUrl } = house
-  const { below, oneOf } = createChance(t)
+  const { below, oneOf } = createSeededRandom(t)
   await house.startProjector()
   await record(store, 100)
   await waitForAgreement(house, [payments])

@@ -5,14 +5,14 @@ import t from 'tap'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
 import { payments } from '../payments/projection.ts'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
-import { startHouse } from '../testing/house.ts'
+import { projectorHarness } from '../testing/house.ts'
 import { laterPayments } from '../testing/laterPayments.ts'
 import { startReaders } from '../testing/readers.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
 import { rebuildOne, verifyOne } from '../testing/verifying.ts'
 
 t.test('later programs rebuild what they define anew, once, and take over from the present one', async (t) => {
-  const house = await startHouse(t)
+  const house = await projectorHarness(t)
   const { pool, store, databaseUrl } = house
   const present = await house.startProjector()
   await record(store, 40)
@@ -20,7 +20,7 @@ t.test('later programs rebuild what they define anew, once, and take over from t
   const readers = startReaders(t, databaseUrl, 1)
   const traffic = startTraffic(t, store)
   const later = await Promise.all([house.startLater(), house.startLater()])
-  const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.definition
+  const isLater = async () => (await liveCheckpoint(pool, 'payments'))?.definition === laterPayments.schemaVersion
   await waitFor(isLater, { what: 'the later table' })
   const standsBy = 'the live table is for a later program, waiting'
   await waitFor(() => present.output().includes(standsBy), { what: 'the present one to stand by' })

@@ -13,17 +13,17 @@ import {
   liveTable,
   makeTable,
   type ProjectionTable,
-  switchTo,
+  promoteTable,
 } from '../tables/tables.ts'
 import { type Comparison, compareWithLive } from './comparing.ts'
-import { createFollower, type Follower, type Reading } from './following.ts'
-import { besideLive, catchUp, catchUpWithLive } from './sideBySide.ts'
-import { OtherDefinitionError } from './verify.ts'
+import { createFollower, type Follower, type FollowProgress } from './following.ts'
+import { alongsideLive, catchUp, catchUpWithLive } from './sideBySide.ts'
+import { SchemaVersionError } from './verify.ts'
 
 export type RebuildPhase = 'filling' | 'comparing' | 'indexing' | 'catching up' | 'switching'
-export type RebuildProgress = Reading & { readonly phase: RebuildPhase }
+export type RebuildProgress = FollowProgress & { readonly phase: RebuildPhase }
 
-export type Rebuilt = {
+export type RebuildResult = {
   /** The version that queries see. */
   readonly version: number
   /** The one that they saw before, which is kept until it is pruned. */
@@ -65,7 +65,7 @@ const longestViewPatienceMs = 2_000
  *   `event_store_unavailable`; the signal's reason when it aborts; the database's errors: queries go on seeing the table
  *   before then
  */
-export function rebuild(options: RebuildOptions): Promise<Rebuilt> {
+export function rebuild(options: RebuildOptions): Promise<RebuildResult> {
   return withLock(options, (locked) => rebuildLocked(options, locked))
 }
 
@@ -73,11 +73,11 @@ export function rebuild(options: RebuildOptions): Promise<Rebuilt> {
  * The same for a live table that an earlier definition has made, unless somebody else has done it already.
  * @throws as `rebuild` does
  */
-export function rebuildOutdated(options: RebuildOptions): Promise<Rebuilt | undefined> {
+export function rebuildOutdated(options: RebuildOptions): Promise<RebuildResult | undefined> {
   const { pool, projection } = options
   return withLock(options, async (locked) => {
     const live = await liveTable(pool, projection)
-    const isOutdated = live !== undefined && live.definition < projection.definition
+    const isOutdated = live !== undefined && live.definition < projection.schemaVersion
     return isOutdated ? await rebuildLocked(options, locked) : undefined
   })
 }
@@ -102,12 +102,12 @@ async function withLock<Result>(
 }
 
 /** @param lost aborts when the lock is lost */
-async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promise<Rebuilt> {
+async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promise<RebuildResult> {
   const { pool, projection } = options
   const live = await liveTable(pool, projection)
-  if (live !== undefined && live.definition > projection.definition) {
-    throw new OtherDefinitionError(
-      `The live table is of definition ${live.definition}, and this program only knows ${projection.definition}`,
+  if (live !== undefined && live.definition > projection.schemaVersion) {
+    throw new SchemaVersionError(
+      `The live table is of definition ${live.definition}, and this program only knows ${projection.schemaVersion}`,
     )
   }
   await dropUnfinished(pool, projection, 'building')
@@ -121,20 +121,20 @@ async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promis
   }
 }
 
-async function build(options: RebuildOptions, version: number): Promise<Rebuilt> {
+async function build(options: RebuildOptions, version: number): Promise<RebuildResult> {
   const { pool, projection, signal, onProgress, onDifference } = options
   let phase: RebuildPhase = 'filling'
-  const tell = (reading: Reading) => onProgress?.({ ...reading, phase })
-  const follower = await createFollower({ ...options, version, onProgress: tell })
+  const report = (reading: FollowProgress) => onProgress?.({ ...reading, phase })
+  const follower = await createFollower({ ...options, version, onProgress: report })
   const enter = (next: RebuildPhase) => {
     signal.throwIfAborted()
     phase = next
-    tell(follower.reading())
+    report(follower.reading())
   }
 
   enter('filling')
   const replaced = await liveTable(pool, projection)
-  const isComparable = replaced?.definition === projection.definition
+  const isComparable = replaced?.definition === projection.schemaVersion
   if (isComparable) {
     await catchUpWithLive({ pool, projection, follower })
     enter('comparing')
@@ -149,12 +149,12 @@ async function build(options: RebuildOptions, version: number): Promise<Rebuilt>
   enter('catching up')
   await catchUp(follower)
   enter('switching')
-  await takePlace(options, { version, follower })
+  await switchView(options, { version, follower })
   return { version, replaced, events: follower.reading().events, comparison }
 }
 
 /** @throws Error when queries on the view leave no gap for a minute */
-async function takePlace(
+async function switchView(
   options: RebuildOptions,
   { version, follower }: { readonly version: number; readonly follower: Follower },
 ): Promise<void> {
@@ -162,15 +162,15 @@ async function takePlace(
   const giveUpAt = Date.now() + switchPatienceMs
   for (let patienceMs = firstViewPatienceMs; ; patienceMs = Math.min(patienceMs * 2, longestViewPatienceMs)) {
     try {
-      return await besideLive({ pool, projection, follower }, async (client) => {
+      return await alongsideLive({ pool, projection, follower }, async (client) => {
         signal.throwIfAborted()
-        const { position } = follower.reading()
-        await switchTo(client, projection, { version, position, viewPatienceMs: patienceMs })
+        const { position } = follower.progress()
+        await promoteTable(client, projection, { version, position, viewLockTimeoutMs: patienceMs })
       })
     } catch (error) {
       // A connection that is lost at the commit does not say whether it was done.
       if ((await liveTable(pool, projection))?.version === version) return
-      if (!isInTheWay(error)) throw error
+      if (!isLockConflict(error)) throw error
       if (Date.now() > giveUpAt) {
         throw new Error(`The view ${projection.name} was in use for a minute without a gap`, { cause: error })
       }
@@ -183,5 +183,5 @@ async function takePlace(
 
 const lockTimeout = '55P03'
 const deadlock = '40P01'
-const isInTheWay = (error: unknown) =>
+const isLockConflict = (error: unknown) =>
   error instanceof Error && 'code' in error && (error.code === lockTimeout || error.code === deadlock)

@@ -6,14 +6,14 @@ import type { Pool, PoolClient } from 'pg'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
 import { inTransaction } from '../apply/transaction.ts'
 import type { Projection } from '../projection.ts'
-import { holdLiveCheckpoint, type LiveHold } from '../tables/tables.ts'
+import { lockLiveCheckpoint, type LockedCheckpoint } from '../tables/tables.ts'
 import type { Follower } from './following.ts'
 
 /**
  * The projector waits for us meanwhile, but not for ever should this process be cut off; we wait for a transaction of its,
  * even for one that the server ends, after 15 seconds, because its projector is frozen.
  */
-const begin = `begin; set local lock_timeout = '20s'; set local statement_timeout = 0;
+const beginAlongside = `begin; set local lock_timeout = '20s'; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = '30s'`
 
 /** Rounds in which what was recorded meanwhile is applied, before the projector has to wait for the rest. */
@@ -49,26 +49,26 @@ export async function catchUpWithLive(options: {
  * @param work within the transaction of `client`, which holds the live checkpoint
  * @throws LogEndsError; the database's errors, among them 55P03 when something else holds what is needed for too long
  */
-export function besideLive<Result>(
+export function alongsideLive<Result>(
   options: { readonly pool: Pool; readonly projection: Projection; readonly follower: Follower },
-  work: (client: PoolClient, live: LiveHold | undefined) => Promise<Result>,
+  work: (client: PoolClient, live: LockedCheckpoint | undefined) => Promise<Result>,
 ): Promise<Result> {
   const { pool, projection, follower } = options
   return inTransaction(
     pool,
     async (client) => {
-      const live = await holdLiveCheckpoint(client, projection)
-      if (live?.position !== undefined) await reach(follower, live.position)
+      const live = await lockLiveCheckpoint(client, projection)
+      if (live?.position !== undefined) await followToLive(follower, live.position)
       return await work(client, live)
     },
-    begin,
+    beginAlongside,
   )
 }
 
 /** A node of a cluster that lags behind, or a log that is not the one that was projected, would take the live table back. */
-async function reach(follower: Follower, live: LogPosition): Promise<void> {
+async function followToLive(follower: Follower, live: LogPosition): Promise<void> {
   await follower.follow(live)
-  const { position } = follower.reading()
+  const { position } = follower.progress()
   if (position === undefined || isAfter(live, position)) {
     throw new LogEndsError(
       `The live table has read up to ${live.commit}, and the log ends at ${position?.commit ?? 'its start'}`,

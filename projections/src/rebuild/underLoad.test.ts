@@ -7,26 +7,26 @@ import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { projections } from '../registry.ts'
 import { tableStates, waitForAgreement, wrongCheckpoints } from '../testing/agreement.ts'
-import { startHouse } from '../testing/house.ts'
+import { projectorHarness } from '../testing/house.ts'
 import { startReaders } from '../testing/readers.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
 import { rebuildOne } from '../testing/verifying.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
-const house = await startHouse(t)
-const { pool, store, databaseUrl } = house
-const projector = await house.startProjector()
+const harness = await projectorHarness(t)
+const { pool, store, databaseUrl } = harness
+const projector = await harness.startProjector()
 // More than what a rebuild would apply at once while the projector waits.
 await record(store, 180)
 
 t.test('rebuilds under load show readers nothing but what is so, and the projector follows each of them', async (t) => {
-  await waitForAgreement(house, [payments])
+  await waitForAgreement(harness, [payments])
   const readers = startReaders(t, databaseUrl, 2)
   const traffic = startTraffic(t, store)
   // One of them a second time: what it replaces was itself filled by a rebuild.
   for (const [round, list] of [projections, [payments]].entries()) {
     for (const projection of list) {
-      const { version, replaced, comparison, differences } = await rebuildOne(house, projection)
+      const { version, replaced, comparison, differences } = await rebuildOne(harness, projection)
       t.same({ version, replaced: replaced?.version }, { version: round + 2, replaced: round + 1 })
       t.match(comparison, { differing: 0, live: { version: round + 1 } })
       t.same(differences, [])
@@ -36,7 +36,7 @@ t.test('rebuilds under load show readers nothing but what is so, and the project
   const { wrong, looks, longestMs } = await readers.stop()
   t.same(wrong.slice(0, 10), [], 'no reader ever saw anything wrong')
   t.ok(looks > 40, `${looks} looks, the longest took ${Math.round(longestMs)} ms`)
-  await waitForAgreement(house)
+  await waitForAgreement(harness)
   for (const projection of projections) {
     const retired = projection === payments ? ['retired', 'retired'] : ['retired']
     t.same(await tableStates(pool, projection), [...retired, 'live'])
@@ -47,10 +47,10 @@ t.test('rebuilds under load show readers nothing but what is so, and the project
 t.test('a projector that was idle follows a switch with the next event', async (t) => {
   const left = () => projector.output().split('the table is left').length
   const before = left()
-  await rebuildOne(house, payments)
-  await house.pay()
+  await rebuildOne(harness, payments)
+  await harness.pay()
   await waitFor(() => left() > before, { what: 'the projector to notice' })
-  await waitForAgreement(house, [payments])
+  await waitForAgreement(harness, [payments])
   t.pass('and what comes then is there')
 })
 
@@ -67,5 +67,5 @@ t.test("rebuilds of everything at once, and of one twice, do not come into each 
   await traffic.stop()
   t.same((await readers.stop()).wrong.slice(0, 10), [])
   t.same(await tableStates(pool, payments), ['retired', 'retired', ...before])
-  await waitForAgreement(house)
+  await waitForAgreement(harness)
 })

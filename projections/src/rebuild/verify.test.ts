@@ -8,29 +8,29 @@ import { products } from '../products/projection.ts'
 import { projections } from '../registry.ts'
 import { liveTable, tableName } from '../tables/tables.ts'
 import { tableStates, waitForAgreement } from '../testing/agreement.ts'
-import { createChance } from '../testing/chance.ts'
-import { startHouse } from '../testing/house.ts'
+import { createSeededRandom } from '../testing/chance.ts'
+import { projectorHarness } from '../testing/house.ts'
 import { record, startTraffic } from '../testing/traffic.ts'
 import { rebuildOne, verifyAll, verifyOne } from '../testing/verifying.ts'
 
-const house = await startHouse(t)
-const { pool, store } = house
+const harness = await projectorHarness(t)
+const { pool, store } = harness
 let projector: TestProcess
 
 t.test('an empty log, and one that only others write to, can be rebuilt and verified', async (t) => {
-  t.match(await rebuildOne(house, payments), { events: 0, version: 2 })
-  t.match(await verifyOne(house, payments), { differing: 0, expected: { rows: 0 } })
-  projector = await house.startProjector()
+  t.match(await rebuildOne(harness, payments), { events: 0, version: 2 })
+  t.match(await verifyOne(harness, payments), { differing: 0, expected: { rows: 0 } })
+  projector = await harness.startProjector()
   await record(store, 4)
-  await waitForAgreement(house)
+  await waitForAgreement(harness)
   const head = await store.head()
-  t.match(await rebuildOne(house, payments), { version: 3, comparison: { differing: 0 } })
-  t.same((await verifyOne(house, payments)).position, head, 'it has passed over what is for others')
+  t.match(await rebuildOne(harness, payments), { version: 3, comparison: { differing: 0 } })
+  t.same((await verifyOne(harness, payments)).position, head, 'it has passed over what is for others')
 })
 
 t.test('rows that somebody has tampered with are found, and a rebuild puts them right', async (t) => {
   await record(store, 16)
-  await waitForAgreement(house)
+  await waitForAgreement(harness)
   const states = await tableStates(pool, payments)
   const live = tableName(payments, (await liveTable(pool, payments))?.version ?? 0)
   const { rows } = await pool.query<{ id: string }>('select id from read_models.payments order by id')
@@ -51,36 +51,36 @@ t.test('rows that somebody has tampered with are found, and a rebuild puts them 
     { id: changed, kind: 'different', columns },
     { id: removed, kind: 'missing' },
   ]
-  const verified = await verifyOne(house, payments)
+  const verified = await verifyOne(harness, payments)
   t.same(verified.differences, differences)
   t.match(verified, { differing: 3, live: { rows: rows.length }, expected: { rows: rows.length } })
-  t.match(await verifyOne(house, products), { differing: 5, live: { rows: 0 }, expected: { rows: 5 } })
+  t.match(await verifyOne(harness, products), { differing: 5, live: { rows: 0 }, expected: { rows: 5 } })
   t.same(await tableStates(pool, payments), states, 'and nothing is left of it')
 
-  t.same((await rebuildOne(house, payments)).differences, differences, 'a rebuild tells as much')
-  t.match(await verifyOne(house, payments), { differing: 0, differences: [] })
-  t.match(await rebuildOne(house, products), { comparison: { differing: 5 } })
-  await waitForAgreement(house)
+  t.same((await rebuildOne(harness, payments)).differences, differences, 'a rebuild tells as much')
+  t.match(await verifyOne(harness, payments), { differing: 0, differences: [] })
+  t.match(await rebuildOne(harness, products), { comparison: { differing: 5 } })
+  await waitForAgreement(harness)
 })
 
 t.test(
   'a verification has no false alarm under load, and one that was killed is cleared away by the next',
   async (t) => {
-    const { oneOf } = createChance(t)
+    const { oneOf } = createSeededRandom(t)
     const statesOfAll = () => Promise.all(projections.map((projection) => tableStates(pool, projection)))
     const before = await statesOfAll()
     await record(store, 40)
     const traffic = startTraffic(t, store)
     for (let round = 0; round < 2; round += 1) {
-      for (const { name, differing, differences } of await verifyAll(house))
+      for (const { name, differing, differences } of await verifyAll(harness))
         t.same({ name, differing, differences }, { name, differing: 0, differences: [] })
-      const killed = await house.startReplay('verify', 'payments')
+      const killed = await harness.startReplay('verify', 'payments')
       const phase = oneOf(['phase filling', 'phase comparing'])
       await waitFor(() => killed.output().includes(phase), { what: phase })
       await killed.kill('SIGKILL')
     }
     await traffic.stop()
-    t.match(await verifyOne(house, payments), { differing: 0 })
+    t.match(await verifyOne(harness, payments), { differing: 0 })
     t.same(await statesOfAll(), before)
   },
 )
@@ -91,7 +91,7 @@ t.test('a live table that has read further than the log goes is not replaced by 
   await pool.query(
     "update read_models.checkpoints set commit_position = 1e15, prepare_position = 1e15 where name like 'payments@%'",
   )
-  await t.rejects(rebuildOne(house, payments), { name: 'LogEndsError', message: /1000000000000000/ })
-  await t.rejects(verifyOne(house, payments), { name: 'LogEndsError' })
+  await t.rejects(rebuildOne(harness, payments), { name: 'LogEndsError', message: /1000000000000000/ })
+  await t.rejects(verifyOne(harness, payments), { name: 'LogEndsError' })
   t.same(await tableStates(pool, payments), states)
 })

@@ -8,17 +8,17 @@ import type { Projection } from '../projection.ts'
 import type { RowDifference } from '../tables/comparison.ts'
 import { dropTable, dropUnfinished, makeTable } from '../tables/tables.ts'
 import { type Comparison, compareWithLive } from './comparing.ts'
-import { createFollower, type Reading } from './following.ts'
+import { createFollower, type FollowProgress } from './following.ts'
 import { catchUpWithLive } from './sideBySide.ts'
 
 export type VerifyPhase = 'filling' | 'comparing'
-export type Verified = Comparison & {
+export type Verification = Comparison & {
   /** Events that the log has for it, up to where it was compared. */
   readonly events: number
 }
 
 /** The live table was made by a program that means something else by this projection. */
-export class OtherDefinitionError extends Error {
+export class SchemaVersionError extends Error {
   override readonly name = 'OtherDefinitionError'
 }
 
@@ -40,14 +40,14 @@ export async function verify(options: {
   readonly signal: AbortSignal
   readonly log: Logger
   readonly waiting?: () => void
-  readonly onProgress?: (progress: Reading & { readonly phase: VerifyPhase }) => void
+  readonly onProgress?: (progress: FollowProgress & { readonly phase: VerifyPhase }) => void
   readonly onDifference: (difference: RowDifference) => Promise<void> | void
-}): Promise<Verified> {
+}): Promise<Verification> {
   const { databaseUrl, pool, projection, log, waiting, onProgress, onDifference } = options
   const live = await liveCheckpoint(pool, projection.name)
-  if (live?.definition !== projection.definition) {
+  if (live?.definition !== projection.schemaVersion) {
     const made = live === undefined ? 'There is no live table' : `The live table is of definition ${live.definition}`
-    throw new OtherDefinitionError(`${made}, and this program knows definition ${projection.definition}`)
+    throw new SchemaVersionError(`${made}, and this program knows definition ${projection.schemaVersion}`)
   }
   const lock = await holdLock({
     databaseUrl,
@@ -61,13 +61,13 @@ export async function verify(options: {
     await dropUnfinished(pool, projection, 'scratch')
     const version = await makeTable(pool, projection, 'scratch')
     try {
-      const tell = (phase: VerifyPhase) => (reading: Reading) => onProgress?.({ ...reading, phase })
+      const tell = (phase: VerifyPhase) => (reading: FollowProgress) => onProgress?.({ ...reading, phase })
       const follower = await createFollower({ ...options, signal, version, onProgress: tell('filling') })
       await catchUpWithLive({ pool, projection, follower })
       signal.throwIfAborted()
       tell('comparing')(follower.reading())
       const comparison = await compareWithLive({ pool, projection, version, follower, onDifference })
-      if (comparison === undefined) throw new OtherDefinitionError('The live table is of another definition now')
+      if (comparison === undefined) throw new SchemaVersionError('The live table is of another definition now')
       return { ...comparison, events: follower.reading().events }
     } finally {
       if (!lock.lost.aborted) await dropTable(pool, projection, version)

@@ -7,7 +7,7 @@ import { type createPool, holdLock } from '@paylog/runtime/postgres/postgres'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createApplier } from '../apply/applier.ts'
-import { CheckpointLostError, checkpointName, noteStopped } from '../apply/checkpoints.ts'
+import { CheckpointLostError, checkpointName, recordStopped } from '../apply/checkpoints.ts'
 import type { Projection } from '../projection.ts'
 import { rebuildOutdated } from '../rebuild/rebuild.ts'
 import { liveTable } from '../tables/tables.ts'
@@ -67,16 +67,16 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   const { databaseUrl, pool, projection, state, signal, log } = options
   const live = await liveTable(pool, projection)
   if (live === undefined) throw new Error('there is no live table: migrate first')
-  if (live.definition > projection.definition) {
+  if (live.definition > projection.schemaVersion) {
     state.role = 'outdated'
-    log.warn({ live: live.definition, known: projection.definition }, 'the live table is for a later program, waiting')
+    log.warn({ live: live.definition, known: projection.schemaVersion }, 'the live table is for a later program, waiting')
     await sleep(outdatedPauseMs, undefined, { signal }).catch(() => undefined)
     return
   }
-  if (live.definition < projection.definition) {
+  if (live.definition < projection.schemaVersion) {
     state.role = 'rebuilding'
-    log.info({ live: live.definition, known: projection.definition }, 'the live table is outdated, rebuilding it')
-    await rebuildPatiently(options)
+    log.info({ live: live.definition, known: projection.schemaVersion }, 'the live table is outdated, rebuilding it')
+    await rebuildWithRetry(options)
     return
   }
   state.role = 'starting'
@@ -87,7 +87,7 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   try {
     // It may be another one since the lock was asked for.
     const held = await liveTable(pool, projection)
-    if (held?.definition === projection.definition) {
+    if (held?.definition === projection.schemaVersion) {
       await applyLog({ ...options, signal: AbortSignal.any([signal, lock.lost]) }, held.version)
     }
   } finally {
@@ -95,7 +95,7 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   }
 }
 
-async function rebuildPatiently(options: RunningOptions): Promise<void> {
+async function rebuildWithRetry(options: RunningOptions): Promise<void> {
   const { signal, log } = options
   try {
     await rebuildOutdated(options)
@@ -148,8 +148,8 @@ async function stopLoudly(
   try {
     const live = await liveTable(pool, projection)
     // A table of an earlier definition is kept up by an earlier program, which may be well.
-    const isOurs = live !== undefined && live.definition === projection.definition
-    if (isOurs) await noteStopped(pool, checkpointName(projection, live.version), error.message)
+    const isOurs = live !== undefined && live.definition === projection.schemaVersion
+    if (isOurs) await recordStopped(pool, checkpointName(projection, live.version), error.message)
   } catch (err) {
     log.error({ err }, 'could not note that the projection stopped')
   }

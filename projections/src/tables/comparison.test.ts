@@ -4,14 +4,14 @@ import { createApplier } from '../apply/applier.ts'
 import { inTransaction } from '../apply/transaction.ts'
 import { payments } from '../payments/projection.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createTestLog, open } from '../testing/testEvents.ts'
+import { createLogFixture, addPaymentTo } from '../testing/testEvents.ts'
 import { differencesOf, type RowDifference, sumOf } from './comparison.ts'
 import { makeTable } from './tables.ts'
 
 /** Two tables with the same rows: the live one, and one beside it. */
 async function twoTables(pool: Pool, count: number): Promise<string[]> {
-  const log = createTestLog()
-  for (let row = 0; row < count; row += 1) open(log, { metadata: { a: 1 } })
+  const log = createLogFixture()
+  for (let row = 0; row < count; row += 1) addPaymentTo(log, { metadata: { a: 1 } })
   await makeTable(pool, payments, 'building')
   for (const version of [1, 2]) {
     const applier = createApplier({ pool, projection: payments, version })

@@ -5,18 +5,18 @@ import { inTransaction } from '../apply/transaction.ts'
 import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { dropTable, dropUnfinished, holdLiveCheckpoint, indexTable, listTables, makeTable, switchTo } from './tables.ts'
+import { dropTable, dropUnfinished, lockLiveCheckpoint, indexTable, listTables, makeTable, promoteTable } from './tables.ts'
 
 const later: Projection = {
   ...payments,
-  definition: 2,
+  schemaVersion: 2,
   table: { ...payments.table, view: (table) => payments.table.view(table).replace('id,', "'new' as news, id,") },
 }
 
 const switching = (pool: Pool, projection: Projection, version: number, viewPatienceMs = 1_000) =>
   inTransaction(pool, async (client) => {
-    await holdLiveCheckpoint(client, projection)
-    await switchTo(client, projection, { version, position: undefined, viewPatienceMs })
+    await lockLiveCheckpoint(client, projection)
+    await promoteTable(client, projection, { version, position: undefined, viewLockTimeoutMs: viewPatienceMs })
   })
 
 const states = async (pool: Pool) => (await listTables(pool, 'payments')).map(({ state }) => state)
@@ -60,7 +60,7 @@ t.test('who asks the view while it is made anew waits, and may do what they coul
   const { rows } = await reader.query<{ pid: number }>('select pg_backend_pid() as pid')
   let waiting: Promise<unknown> | undefined
   await inTransaction(pool, async (client) => {
-    await switchTo(client, later, { version, position: undefined, viewPatienceMs: 1_000 })
+    await promoteTable(client, later, { version, position: undefined, viewLockTimeoutMs: 1_000 })
     waiting = reader.query(asked)
     const isWaiting = async () => {
       const found = await pool.query("select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'", [

@@ -45,7 +45,7 @@ export async function makeTable(pool: Pool, projection: Projection, state: 'buil
     const { rows } = await client.query<{ version: number }>(
       `insert into tables (projection, version, definition, state)
        select $1, coalesce(max(version), 0) + 1, $2, $3 from tables where projection = $1 returning version`,
-      [projection.name, projection.definition, state],
+      [projection.name, projection.schemaVersion, state],
     )
     const version = rows[0]?.version ?? 1
     await client.query(projection.table.create(tableName(projection, version)))
@@ -107,7 +107,7 @@ export async function liveTable(
 }
 
 /** The live table, while nothing is applied to it. */
-export type LiveHold = {
+export type LockedCheckpoint = {
   readonly version: number
   readonly definition: number
   readonly position: LogPosition | undefined
@@ -117,7 +117,7 @@ export type LiveHold = {
  * Takes the right to move the live table's checkpoint until the transaction ends: nothing is applied to it meanwhile.
  * @returns where it stands
  */
-export async function holdLiveCheckpoint(client: ClientBase, projection: Projection): Promise<LiveHold | undefined> {
+export async function lockLiveCheckpoint(client: ClientBase, projection: Projection): Promise<LockedCheckpoint | undefined> {
   const { rows } = await client.query<{
     version: number
     definition: number
@@ -142,7 +142,7 @@ export type Successor = {
   /** Where whoever filled it has left it. */
   readonly position: LogPosition | undefined
   /** How long the view is waited for. Whoever asks it meanwhile waits behind us. */
-  readonly viewPatienceMs: number
+  readonly viewLockTimeoutMs: number
 }
 
 /**
@@ -151,12 +151,12 @@ export type Successor = {
  * @throws CheckpointLostError when somebody else has made another table of this version since; the database's errors, among
  *   them 55P03 when the view is in use for too long
  */
-export async function switchTo(client: ClientBase, projection: Projection, successor: Successor): Promise<void> {
-  const { version, viewPatienceMs } = successor
-  await claimBuilt(client, projection, successor)
+export async function promoteTable(client: ClientBase, projection: Projection, successor: Successor): Promise<void> {
+  const { version, viewLockTimeoutMs } = successor
+  await lockBuiltTable(client, projection, successor)
   const before = await liveTable(client, projection)
   await client.query('set local search_path to read_models, public')
-  await client.query(`set local lock_timeout = ${viewPatienceMs}`)
+  await client.query(`set local lock_timeout = ${viewLockTimeoutMs}`)
   await showTable(client, projection, tableName(projection, version))
   if (before !== undefined) {
     await client.query('delete from checkpoints where name = $1', [checkpointName(projection, before.version)])
@@ -166,7 +166,7 @@ export async function switchTo(client: ClientBase, projection: Projection, succe
 }
 
 /** Whoever lost the lock for it may be asleep while others drop the table, and fill one that has its name. */
-async function claimBuilt(client: ClientBase, projection: Projection, { version, position }: Successor): Promise<void> {
+async function lockBuiltTable(client: ClientBase, projection: Projection, { version, position }: Successor): Promise<void> {
   const { rowCount } = await client.query(
     `select from read_models.tables join read_models.checkpoints on name = projection || '@' || version
      where projection = $1 and version = $2 and state = 'building'
@@ -196,11 +196,11 @@ async function addCheckpoint(client: ClientBase, projection: Projection, version
 
 /** Makes the first table of a projection that has none, with its view. The migration's lock is held. */
 export async function makeFirstTable(client: ClientBase, projection: Projection): Promise<void> {
-  const { name, definition, table } = projection
+  const { name, schemaVersion, table } = projection
   const first = tableName(projection, 1)
   await client.query("insert into tables (projection, version, definition, state) values ($1, 1, $2, 'live')", [
     name,
-    definition,
+    schemaVersion,
   ])
   await client.query(table.create(first))
   await client.query(table.indexes(first))

@@ -1,14 +1,14 @@
 // Chance that can be repeated: with SEED in the environment.
 import type { Test } from 'tap'
 
-export type Chance = {
+export type SeededRandom = {
   /** From 0 up to a limit, which is not reached. */
   below(limit: number): number
   oneOf<Item>(items: readonly [Item, ...Item[]]): Item
 }
 
 /** Tells its seed, and draws the same again for it. */
-export function createChance(t: Test): Chance {
+export function createSeededRandom(t: Test): SeededRandom {
   // biome-ignore lint/style/noProcessEnv: a test that failed is repeated with its seed.
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
   t.comment(`seed ${seed}`)

@@ -22,7 +22,7 @@ const laterScript = new URL('./laterProgram.ts', import.meta.url)
  * A projector runs whenever a test starts one.
  * @param log of which the projections are made: in the test's own process, unless its node has to be killed
  */
-export async function startHouse(t: Test, log?: { readonly connectionString: string }) {
+export async function projectorHarness(t: Test, log?: { readonly connectionString: string }) {
   const { connectionString } = log ?? (await startEventStore(t))
   const { databaseUrl, pool } = await readModelDatabase(t)
   const store = createEventStore({ connectionString })

@@ -7,7 +7,7 @@ const { create, indexes, view } = payments.table
 
 export const laterPayments: Projection = {
   ...payments,
-  definition: payments.definition + 1,
+  schemaVersion: payments.schemaVersion + 1,
   table: {
     create: (table) => create(table).replace('revision bigint not null,', 'revision bigint not null, opened_by text,'),
     indexes,

@@ -19,7 +19,7 @@ export const everyPayment = {
   withMethod: true,
 } as const
 /** Clients as many as these would not leave a machine of two cores much time for what they look at. */
-const betweenLooksMs = 20
+const readPauseMs = 20
 const ranks: Readonly<Record<string, number>> = { pending: 0, processing: 1, succeeded: 2 }
 
 export type Readers = {
@@ -36,13 +36,13 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
   let longestMs = 0
   const readers = Array.from({ length: count }, async () => {
     const pool = createPool({ databaseUrl, applicationName: 'reader', max: 1, log })
-    const look = createLook(pool, (what) => wrong.push(what))
+    const look = createCheck(pool, (what) => wrong.push(what))
     while (!isStopped) {
       const began = performance.now()
       await look().catch((error: unknown) => wrong.push(`failed: ${error}`))
       longestMs = Math.max(longestMs, performance.now() - began)
       looks += 1
-      await pause(betweenLooksMs)
+      await pause(readPauseMs)
     }
     await pool.end()
   })
@@ -56,7 +56,7 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
 }
 
 /** A look at everything, which remembers what it saw before. */
-function createLook(pool: Pool, tell: (what: string) => void): () => Promise<void> {
+function createCheck(pool: Pool, report: (what: string) => void): () => Promise<void> {
   const seen = new Map<string, number>()
   const revisions = new Map<string, bigint>()
   let positions: ReadonlyMap<string, bigint> = new Map()
@@ -65,12 +65,12 @@ function createLook(pool: Pool, tell: (what: string) => void): () => Promise<voi
   async function list(): Promise<void> {
     const { items, total } = await listPayments(pool, everyPayment)
     const listed = new Map(items.map(({ id, status }) => [id, ranks[status] ?? -1]))
-    if (listed.size !== items.length) tell(`double: ${items.length - listed.size}`)
-    if (total !== items.length) tell(`${total} in all, and ${items.length} listed`)
+    if (listed.size !== items.length) report(`double: ${items.length - listed.size}`)
+    if (total !== items.length) report(`${total} in all, and ${items.length} listed`)
     for (const [id, rank] of seen) {
       const now = listed.get(id)
-      if (now === undefined) tell(`gone: ${id}`)
-      else if (now < rank) tell(`went back: ${id} from ${rank} to ${now}`)
+      if (now === undefined) report(`gone: ${id}`)
+      else if (now < rank) report(`went back: ${id} from ${rank} to ${now}`)
     }
     for (const [id, rank] of listed) seen.set(id, rank)
   }
@@ -79,8 +79,8 @@ function createLook(pool: Pool, tell: (what: string) => void): () => Promise<voi
     const id = [...seen.keys()][(looks * 7) % Math.max(seen.size, 1)]
     if (id === undefined) return
     const found = await getPayment(pool, { id, owner })
-    if (found === undefined) return tell(`not found: ${id}`)
-    if (found.revision < (revisions.get(id) ?? 0n)) tell(`older than before: ${id}`)
+    if (found === undefined) return report(`not found: ${id}`)
+    if (found.revision < (revisions.get(id) ?? 0n)) report(`older than before: ${id}`)
     revisions.set(id, found.revision)
   }
 
@@ -88,7 +88,7 @@ function createLook(pool: Pool, tell: (what: string) => void): () => Promise<voi
     looks += 1
     const now = await livePositions(pool)
     for (const [name, position] of positions) {
-      if ((now.get(name) ?? -1n) < position) tell(`${name} went back from ${position} to ${now.get(name)}`)
+      if ((now.get(name) ?? -1n) < position) report(`${name} went back from ${position} to ${now.get(name)}`)
     }
     positions = now
     await (looks % 2 === 0 ? list() : get())

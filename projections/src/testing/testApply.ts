@@ -2,13 +2,13 @@
 import type { Pool } from 'pg'
 import { createApplier } from '../apply/applier.ts'
 import type { Projection } from '../projection.ts'
-import type { TestLog } from './testEvents.ts'
+import type { LogFixture } from './testEvents.ts'
 
 /** Applies the whole log to the first table, in batches of these sizes, in turn. */
 export async function applyInBatches(
   pool: Pool,
   projection: Projection,
-  log: TestLog,
+  log: LogFixture,
   sizes: readonly number[] = [500],
 ): Promise<void> {
   const applier = createApplier({ pool, projection, version: 1 })
@@ -21,13 +21,13 @@ export async function applyInBatches(
 }
 
 /** The same once more from the start of the log, as after a checkpoint was put back. */
-export async function applyAgain(...args: Parameters<typeof applyInBatches>): Promise<void> {
+export async function reapply(...args: Parameters<typeof applyInBatches>): Promise<void> {
   const [pool] = args
-  await forgetCheckpoints(pool)
+  await resetCheckpoints(pool)
   await applyInBatches(...args)
 }
 
 /** Puts every checkpoint back to the start of the log. */
-export async function forgetCheckpoints(pool: Pool): Promise<void> {
+export async function resetCheckpoints(pool: Pool): Promise<void> {
   await pool.query('update read_models.checkpoints set commit_position = null, prepare_position = null')
 }

@@ -1,6 +1,6 @@
 // A catalogue of any size, the same one every time.
 import type { ProductAdded, ProductEvent, ProductType } from '@paylog/domain/products/events'
-import type { ProductsQuestion } from '../products/queries.ts'
+import type { ProductsQuery } from '../products/queries.ts'
 import type { ProjectedEvent } from '../projection.ts'
 
 const syllables = 'ba re to mi lu san der kor vel pin gra ste on ar li no tex fa qui zu mo hel bro cas ö é'.split(' ')
@@ -10,7 +10,7 @@ const dayMs = 86_400_000
 const begin = Date.parse('2024-01-01T00:00:00.000Z')
 
 /** The question without any filter. */
-export const everything: ProductsQuestion = {
+export const allProductsQuery: ProductsQuery = {
   offset: 0,
   limit: 100,
   orderBy: 'created_at',
@@ -25,8 +25,8 @@ export const vocabulary = words()
  * categories of uneven size, with all types, mostly active. Some were changed since.
  * @param idOf tells a product's id by its number
  */
-export function* catalog(count: number, idOf: (number: number) => string): Generator<ProjectedEvent & ProductEvent> {
-  const random = createRandom()
+export function* catalogFixture(count: number, idOf: (number: number) => string): Generator<ProjectedEvent & ProductEvent> {
+  const random = seededRandom()
   for (let number = 1; number <= count; number += 1) {
     const product_id = idOf(number)
     const product = { product_id, ...added(number, random) }
@@ -74,16 +74,16 @@ function text(length: number, random: Random): string[] {
 }
 
 function words(): readonly string[] {
-  const random = createRandom()
+  const random = seededRandom()
   const word = () =>
     Array.from({ length: 2 + random.below(3) }, () => syllables[random.below(syllables.length)]).join('')
   return [...new Set(Array.from({ length: 6_000 }, word))]
 }
 
-type Random = ReturnType<typeof createRandom>
+type Random = ReturnType<typeof seededRandom>
 
 /** Lehmer's generator. */
-function createRandom() {
+function seededRandom() {
   let state = 1
   const next = () => {
     state = (state * 48_271) % 2_147_483_647

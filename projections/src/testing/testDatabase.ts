@@ -32,12 +32,12 @@ export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string;
 }
 
 /** A pool that keeps what it is asked. */
-export function watched(pool: Pool): { readonly db: Queryable; readonly asked: readonly QueryConfig[] } {
-  const asked: QueryConfig[] = []
+export function recordingPool(pool: Pool): { readonly db: Queryable; readonly queries: readonly QueryConfig[] } {
+  const queries: QueryConfig[] = []
   const query = (statement: QueryConfig) => {
-    asked.push(statement)
+    queries.push(statement)
     return pool.query(statement)
   }
   // Our queries use only this one of the ways to ask a pool.
-  return { db: { query } as Queryable, asked }
+  return { db: { query } as Queryable, queries }
 }

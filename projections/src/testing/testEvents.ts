@@ -18,7 +18,7 @@ export type LoggedEvent = RecordedDomainEvent & {
 type Decision = (state: PaymentState) => readonly PaymentEvent[]
 
 /** A log in memory: decides on the state that something's own events lead to, and numbers what comes out. */
-export function createTestLog(firstPosition = 0n) {
+export function createLogFixture(firstPosition = 0n) {
   const events: LoggedEvent[] = []
   const revisions = new Map<string, bigint>()
   let next = firstPosition
@@ -58,10 +58,10 @@ export function createTestLog(firstPosition = 0n) {
   }
 }
 
-export type TestLog = ReturnType<typeof createTestLog>
+export type LogFixture = ReturnType<typeof createLogFixture>
 
 /** What a test says about a payment; everything else has some value. */
-export type Facts = Partial<InitiatePayment> & { readonly intent?: boolean }
+export type PaymentFacts = Partial<InitiatePayment> & { readonly intent?: boolean }
 
 export const user = (id: string, email = `${id}@example.com`) => ({ payer: { id, type: 'user', email } })
 export const guest = (email: string) => ({
@@ -71,7 +71,7 @@ export const guest = (email: string) => ({
 })
 
 /** Opens a payment, with its intent unless told otherwise, and returns its id. */
-export function open(log: TestLog, { intent = true, ...facts }: Facts = {}): string {
+export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: PaymentFacts = {}): string {
   const payment_id = facts.payment_id ?? randomUUID()
   const occurred_at = facts.occurred_at ?? '2026-03-01T10:00:00.000Z'
   const command: InitiatePayment = {

@@ -3,18 +3,18 @@ import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addres
 import type { Fold } from '@paylog/domain/messages'
 import {
   changePaymentMethod,
-  clearDefault,
+  clearDefaultMethod,
   paymentMethodFold,
   refreshPaymentMethod,
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentFold } from '@paylog/domain/payments/payment'
-import { steps } from '@paylog/domain/payments/testing/randomStory'
+import { paymentSteps } from '@paylog/domain/payments/testing/randomStory'
 import { productFold } from '@paylog/domain/products/product'
 import { startSync } from '@paylog/domain/products/sync'
 import fc from 'fast-check'
-import { createTestLog, guest, open, type TestLog, user } from './testEvents.ts'
-import { changeOffer, keepAddress, offer, ofGuest, ofUser, saveMethod } from './testResources.ts'
+import { createLogFixture, guest, addPaymentTo, type LogFixture, user } from './testEvents.ts'
+import { changeProductIn, addAddressTo, addProductTo, ofGuest, ofUser, addMethodTo } from './testResources.ts'
 
 /** What COPY, arrays, JSON and the encoding have signs for, and what clients send. */
 export const awkwardTexts = [
@@ -47,28 +47,28 @@ const instant = fc
   .map((seconds) => new Date(Date.UTC(2026, 2, 1) + seconds * 1_000).toISOString())
 const amount = fc.integer({ min: 1, max: 99_999_999 })
 
-type Happening = (log: TestLog) => void
+type HistoryStep = (log: LogFixture) => void
 const each = 3
 const id = (kind: number) => fc.nat(each - 1).map((one) => `00000000-0000-7000-800${kind}-00000000000${one}`)
-const isThere = <State extends { status: string }>(log: TestLog, fold: Fold<State, never>, of: string) =>
+const exists = <State extends { status: string }>(log: LogFixture, fold: Fold<State, never>, of: string) =>
   log.stateOf(fold as Fold<State, LoggedAny>, of).status !== 'none'
-type LoggedAny = TestLog['events'][number]
+type LoggedAny = LogFixture['events'][number]
 
-const paymentHappens: fc.Arbitrary<Happening> = fc
+const paymentStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     payment_id: id(1),
-    step: steps,
+    step: paymentSteps,
     description: nullable,
     tags: nullable,
     metadata: fc.dictionary(text, text),
     who: fc.boolean(),
   })
   .map(({ payment_id, step, who, ...facts }) => (log) => {
-    if (isThere(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
-    else open(log, { ...(who ? user('u1') : guest('g@example.com')), ...facts, payment_id, intent: false })
+    if (exists(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
+    else addPaymentTo(log, { ...(who ? user('u1') : guest('g@example.com')), ...facts, payment_id, intent: false })
   })
 
-const methodHappens: fc.Arbitrary<Happening> = fc
+const methodStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     payment_method_id: id(2),
     what: fc.nat(5),
@@ -89,7 +89,7 @@ const methodHappens: fc.Arbitrary<Happening> = fc
     }
     if (status !== 'saved') {
       const billing_details = alias === null ? null : { name: alias, email: null, phone: null, address: null }
-      saveMethod(log, {
+      addMethodTo(log, {
         ...ofUser('u1'),
         payment_method_id,
         alias,
@@ -101,13 +101,13 @@ const methodHappens: fc.Arbitrary<Happening> = fc
       log.record(paymentMethodFold, payment_method_id, (state) => {
         if (what === 0) return removePaymentMethod({ occurred_at, by: 'owner' }, state)
         if (what === 1) return refreshPaymentMethod({ occurred_at, details }, state)
-        if (what === 2) return clearDefault({ occurred_at }, state)
+        if (what === 2) return clearDefaultMethod({ occurred_at }, state)
         return changePaymentMethod({ occurred_at, alias, default_choice: choice }, state)
       })
     }
   })
 
-const addressHappens: fc.Arbitrary<Happening> = fc
+const addressStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     address_id: id(3),
     what: fc.nat(5),
@@ -121,21 +121,21 @@ const addressHappens: fc.Arbitrary<Happening> = fc
     const state = log.stateOf(addressFold, address_id)
     const facts = { line1: `.${line1}`, line2, address_type }
     if (state.status === 'none')
-      keepAddress(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, default_choice: choice })
+      addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, default_choice: choice })
     else if (state.status === 'kept') {
-      log.record(addressFold, address_id, (kept) => {
-        if (what === 0) return removeAddress({ occurred_at }, kept)
+      log.record(addressFold, address_id, (address) => {
+        if (what === 0) return removeAddress({ occurred_at }, address)
         const changes = what < 3 ? { line2 } : facts
         const list = what < 3 ? state.address_type : address_type
         return changeAddress(
           { occurred_at, changes, default_choice: choice === null ? null : { address_type: list, choice } },
-          kept,
+          address,
         )
       })
     }
   })
 
-const productHappens: fc.Arbitrary<Happening> = fc
+const productStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     product_id: id(4),
     what: fc.nat(3),
@@ -147,21 +147,21 @@ const productHappens: fc.Arbitrary<Happening> = fc
   })
   .map(({ product_id, what, name, description, cents, is_active, occurred_at }) => (log) => {
     const amounts = { subtotal_cents: cents, total_cents: cents }
-    if (!isThere(log, productFold, product_id))
-      offer(log, { product_id, name, description, is_active, occurred_at, ...amounts })
+    if (!exists(log, productFold, product_id))
+      addProductTo(log, { product_id, name, description, is_active, occurred_at, ...amounts })
     else if (what === 0) {
       const goal = { content_hash: 'c', price_hash: 'p', price: 'put' as const }
       log.record(productFold, product_id, () => startSync({ product_id, provider_id: 'sandbox', occurred_at }, goal))
     } else
-      changeOffer(log, product_id, { occurred_at, changes: { name: `.${name}`, description, is_active, ...amounts } })
+      changeProductIn(log, product_id, { occurred_at, changes: { name: `.${name}`, description, is_active, ...amounts } })
   })
 
 /** A log of up to so many things that happen to a few payments, methods, addresses and products. */
-export const histories = (maxLength = 60): fc.Arbitrary<TestLog> =>
+export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
   fc
-    .array(fc.oneof(paymentHappens, methodHappens, addressHappens, productHappens), { minLength: 1, maxLength })
-    .map((happenings) => {
-      const log = createTestLog()
-      for (const happen of happenings) happen(log)
+    .array(fc.oneof(paymentStep, methodStep, addressStep, productStep), { minLength: 1, maxLength })
+    .map((steps) => {
+      const log = createLogFixture()
+      for (const step of steps) step(log)
       return log
     })

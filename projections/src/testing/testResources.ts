@@ -1,7 +1,7 @@
 // What happens to saved methods, addresses and products, as the log would tell it.
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
-import { nothingSaid } from '@paylog/domain/addresses/events'
+import { emptyAddressContent } from '@paylog/domain/addresses/events'
 import {
   type AddPaymentMethod,
   addPaymentMethod,
@@ -9,7 +9,7 @@ import {
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
-import type { TestLog } from './testEvents.ts'
+import type { LogFixture } from './testEvents.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 
@@ -18,7 +18,7 @@ export const ofUser = (user_id: string) => ({ user_id, guest_email: null })
 export const ofGuest = (guest_email: string) => ({ user_id: null, guest_email })
 
 /** Saves a method, about which a test says what matters to it, and returns its id. */
-export function saveMethod(log: TestLog, facts: Partial<AddPaymentMethod> = {}): string {
+export function addMethodTo(log: LogFixture, facts: Partial<AddPaymentMethod> = {}): string {
   const payment_method_id = facts.payment_method_id ?? randomUUID()
   const command: AddPaymentMethod = {
     occurred_at,
@@ -46,12 +46,12 @@ export function saveMethod(log: TestLog, facts: Partial<AddPaymentMethod> = {}):
 }
 
 /** Keeps an address, about which a test says what matters to it, and returns its id. */
-export function keepAddress(log: TestLog, facts: Partial<AddAddress> = {}): string {
+export function addAddressTo(log: LogFixture, facts: Partial<AddAddress> = {}): string {
   const address_id = facts.address_id ?? randomUUID()
   const command: AddAddress = {
     occurred_at,
     ...ofUser('u1'),
-    ...nothingSaid,
+    ...emptyAddressContent,
     address_type: 'billing',
     name: 'Ada',
     line1: 'Street 1',
@@ -68,20 +68,20 @@ export function keepAddress(log: TestLog, facts: Partial<AddAddress> = {}): stri
 }
 
 /** Adds a product, about which a test says what matters to it, and returns its id. */
-export function offer(log: TestLog, facts: Partial<ProductAdded['data']> = {}): string {
+export function addProductTo(log: LogFixture, facts: Partial<ProductAdded['data']> = {}): string {
   const product_id = facts.product_id ?? randomUUID()
-  const added = { occurred_at, ...plainProduct, request_fingerprint: null, ...facts, product_id }
+  const added = { occurred_at, ...productFixture, request_fingerprint: null, ...facts, product_id }
   log.record(productFold, product_id, (state) => addProduct(added, state))
   return product_id
 }
 
 /** Changes a product, as an administrator would. */
-export function changeOffer(log: TestLog, product_id: string, command: ChangeProduct): void {
+export function changeProductIn(log: LogFixture, product_id: string, command: ChangeProduct): void {
   log.record(productFold, product_id, (state) => changeProduct(command, state))
 }
 
 /** What a product says when its test says nothing of it. */
-const plainProduct = {
+const productFixture = {
   name: 'Example',
   description: null,
   product_type: 'physical',

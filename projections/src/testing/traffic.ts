@@ -8,8 +8,8 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, paymentMethodStream, paymentStream, productStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
-import { createTestLog, type LoggedEvent, open, user } from './testEvents.ts'
-import { keepAddress, offer, ofUser, saveMethod } from './testResources.ts'
+import { createLogFixture, type LoggedEvent, addPaymentTo, user } from './testEvents.ts'
+import { addAddressTo, addProductTo, ofUser, addMethodTo } from './testResources.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const streamOf = { PaymentMethod: paymentMethodStream, Address: addressStream, Product: productStream }
@@ -19,8 +19,8 @@ const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (sta
 
 /** Records a new payment of u1 with its intent. @returns its id */
 export async function openPayment(store: EventStore): Promise<string> {
-  const log = createTestLog()
-  const id = open(log, user('u1'))
+  const log = createLogFixture()
+  const id = addPaymentTo(log, user('u1'))
   const opening = log.events.map(({ type, data }): DomainEvent => ({ type, data })) as PaymentEvent[]
   await store.handle({ stream: paymentStream(id), fold: paymentFold, decide: () => opening, metadata })
   return id
@@ -38,12 +38,12 @@ export async function append(
 }
 
 /** One payment of u1, or something else, from its beginning to its end. */
-async function happen(store: EventStore, turn: number): Promise<void> {
+async function recordOne(store: EventStore, turn: number): Promise<void> {
   if (turn % 4 === 3) {
-    const log = createTestLog()
-    saveMethod(log, ofUser('u1'))
-    keepAddress(log, ofUser('u1'))
-    offer(log)
+    const log = createLogFixture()
+    addMethodTo(log, ofUser('u1'))
+    addAddressTo(log, ofUser('u1'))
+    addProductTo(log)
     for (const event of log.events) await append(store, event)
     return
   }
@@ -68,7 +68,7 @@ async function happen(store: EventStore, turn: number): Promise<void> {
 /** Records so many things one after the other. */
 export async function record(store: EventStore, count: number): Promise<void> {
   const lanes = Array.from({ length: 8 }, async (_, lane) => {
-    for (let turn = lane; turn < count; turn += 8) await happen(store, turn)
+    for (let turn = lane; turn < count; turn += 8) await recordOne(store, turn)
   })
   await Promise.all(lanes)
 }
@@ -82,7 +82,7 @@ export function startTraffic(t: Test, store: EventStore): { stop(): Promise<numb
   let turns = 0
   const going = (async () => {
     for (; !isStopped; turns += 1) {
-      await happen(store, turns)
+      await recordOne(store, turns)
       await pause(betweenTurnsMs)
     }
   })()

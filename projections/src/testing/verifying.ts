@@ -3,8 +3,8 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Projection } from '../projection.ts'
-import { type Rebuilt, rebuild } from '../rebuild/rebuild.ts'
-import { type Verified, verify } from '../rebuild/verify.ts'
+import { type RebuildResult, rebuild } from '../rebuild/rebuild.ts'
+import { type Verification, verify } from '../rebuild/verify.ts'
 import { projections } from '../registry.ts'
 import type { RowDifference } from '../tables/comparison.ts'
 
@@ -13,7 +13,7 @@ export type ReplayParts = { readonly databaseUrl: string; readonly pool: Pool; r
 const log = createLog({ app: 'test', level: 'silent' })
 const signal = new AbortController().signal
 
-export type VerifiedRows = Verified & { readonly name: string; readonly differences: readonly RowDifference[] }
+export type VerifiedRows = Verification & { readonly name: string; readonly differences: readonly RowDifference[] }
 
 export async function verifyOne(
   { databaseUrl, pool, store }: ReplayParts,
@@ -31,7 +31,7 @@ export async function verifyAll(parts: ReplayParts): Promise<VerifiedRows[]> {
   return all
 }
 
-export type RebuiltRows = Rebuilt & { readonly differences: readonly RowDifference[] }
+export type RebuiltRows = RebuildResult & { readonly differences: readonly RowDifference[] }
 
 export async function rebuildOne(
   { databaseUrl, pool, store }: ReplayParts,

@@ -1,27 +1,27 @@
 // The questions about the log of outgoing webhooks. Whoever is no administrator asks as a user.
-import type { LogStatus } from '@paylog/domain/webhook-logs/resource'
+import type { WebhookLogStatus } from '@paylog/domain/webhook-logs/resource'
 import { type RawBuilder, sql } from 'kysely'
-import { type Asked, prepare, type Queryable } from '../queries/namedQuery.ts'
-import type { Found, Slice } from '../queries/page.ts'
+import { type QueryParameters, prepareQuery, type Queryable } from '../queries/namedQuery.ts'
+import type { Found, OffsetParameters } from '../queries/page.ts'
 import { type EntryRecord, type LoggedWebhook, loggedWebhook, webhookLogs } from './views.ts'
 
 /** Whose entries: those of a user, or all, also those that are nobody's. */
-type Whose = { readonly user_id: string | undefined }
+type EntryOwner = { readonly user_id: string | undefined }
 
-type Values = Slice &
-  Whose &
-  Extent & {
+type Values = OffsetParameters &
+  EntryOwner &
+  EntryLimits & {
     readonly provider?: string | undefined
     /** The name on the wire. */
     readonly event?: string | undefined
   }
 
-type Shape = { readonly status: LogStatus | 'any' }
+type Shape = { readonly status: WebhookLogStatus | 'any' }
 
-export type WebhookLogsQuestion = Omit<Values, keyof Extent> & Shape
+export type WebhookLogsQuery = Omit<Values, keyof EntryLimits> & Shape
 
 /** How much of an entry is shown at most. */
-type Extent = {
+type EntryLimits = {
   /** A longer payload is left out. */
   readonly bodyBytes: number
   /** Characters of the answer to the last attempt. */
@@ -30,63 +30,63 @@ type Extent = {
 }
 
 /** With a higher limit, each entry is shortened in proportion, so that a page stays below 4 MiB. */
-const entriesOfPage = 100
-const inList: Extent = { bodyBytes: 16_384, answerLength: 1_024, attempts: 25 }
+const fullSizePage = 100
+const listLimits: EntryLimits = { bodyBytes: 16_384, answerLength: 1_024, attempts: 25 }
 /** All of it; but an operator may have had it sent again any number of times. */
-const alone: Extent = { bodyBytes: 1 << 30, answerLength: 1 << 30, attempts: 1_000 }
+const singleLimits: EntryLimits = { bodyBytes: 1 << 30, answerLength: 1 << 30, attempts: 1_000 }
 
 /** Depends on the limit alone, not on the other entries of the page, so that the same request always cuts the same. */
-function extentOf(limit: number): Extent {
-  const share = Math.min(1, entriesOfPage / limit)
+function entryLimits(limit: number): EntryLimits {
+  const share = Math.min(1, fullSizePage / limit)
   return {
-    bodyBytes: Math.floor(inList.bodyBytes * share),
-    answerLength: Math.floor(inList.answerLength * share),
-    attempts: Math.ceil(inList.attempts * share),
+    bodyBytes: Math.floor(listLimits.bodyBytes * share),
+    answerLength: Math.floor(listLimits.answerLength * share),
+    attempts: Math.ceil(listLimits.attempts * share),
   }
 }
 
-const sliceOfLog = prepare(
-  (asked: Asked<Values>, { status }: Shape) => {
-    const { limit, offset } = asked
+const logPage = prepareQuery(
+  (parameters: QueryParameters<Values>, { status }: Shape) => {
+    const { limit, offset } = parameters
     const kinds = status === 'any' ? (['success', 'failed'] as const) : [status]
     // The ids first: an index alone tells them, and nothing else is read of what is skipped.
     const ids = sql`select id, created_at from (${sql.join(
-      kinds.map((kind) => newest(asked, kind)),
+      kinds.map((kind) => newest(parameters, kind)),
       sql` union all `,
     )}) as found order by created_at desc, id desc limit ${limit} offset ${offset}`
     return sql<EntryRecord>`
-      select ${entryOf(asked)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${triedOf(asked)}
+      select ${entryColumns(parameters)} from (${ids}) as paged join webhooks.log on log.id = paged.id, ${attemptsOf(parameters)}
       order by paged.created_at desc, paged.id desc`
   },
   // Nearly every entry can be of one event, or hardly any.
-  { plannedAnew: true },
+  { customPlan: true },
 )
 
 /** Newest first. */
 export async function listWebhookLogs(
   db: Queryable,
-  { status, ...values }: WebhookLogsQuestion,
+  { status, ...values }: WebhookLogsQuery,
 ): Promise<LoggedWebhook[]> {
-  return (await sliceOfLog(db, { ...values, ...extentOf(values.limit) }, { status })).map(loggedWebhook)
+  return (await logPage(db, { ...values, ...entryLimits(values.limit) }, { status })).map(loggedWebhook)
 }
 
-type Single = Whose & { readonly id: string }
+type SingleEntryQuery = EntryOwner & { readonly id: string }
 
-const oneOfLog = prepare((asked: Asked<Single & Extent>) => {
-  const { id, user_id } = asked
+const logEntryById = prepareQuery((parameters: QueryParameters<SingleEntryQuery & EntryLimits>) => {
+  const { id, user_id } = parameters
   const own = user_id === undefined ? sql`` : sql`and log.user_id = ${user_id}`
   return sql<EntryRecord>`
-    select ${entryOf(asked)} from webhooks.log, ${triedOf(asked)} where log.id = ${id} ${own}`
+    select ${entryColumns(parameters)} from webhooks.log, ${attemptsOf(parameters)} where log.id = ${id} ${own}`
 })
 
 /** Nothing when there is none, it is someone else's, or it was not attempted yet. Its revision is the number of attempts. */
-export async function getWebhookLog(db: Queryable, question: Single): Promise<Found<LoggedWebhook> | undefined> {
-  const [record] = await oneOfLog(db, { ...question, ...alone }, {})
+export async function getWebhookLog(db: Queryable, query: SingleEntryQuery): Promise<Found<LoggedWebhook> | undefined> {
+  const [record] = await logEntryById(db, { ...query, ...singleLimits }, {})
   return record && { item: loggedWebhook(record), revision: BigInt(record.attempts) }
 }
 
 /** As many of one kind as could be on the page: what arrived and what failed are found by different indexes. */
-function newest({ user_id, provider, event, limit, offset }: Asked<Values>, kind: LogStatus) {
+function newest({ user_id, provider, event, limit, offset }: QueryParameters<Values>, kind: WebhookLogStatus) {
   let query = webhookLogs.selectFrom('log').select(['id', 'created_at'])
   query = query.where('error', kind === 'success' ? 'is' : 'is not', null)
   if (user_id !== undefined) query = query.where('user_id', '=', user_id)
@@ -95,7 +95,7 @@ function newest({ user_id, provider, event, limit, offset }: Asked<Values>, kind
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(sql<bigint>`${limit}::bigint + ${offset}`)
 }
 
-function entryOf({ bodyBytes }: Asked<Extent>): RawBuilder<unknown> {
+function entryColumns({ bodyBytes }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
   // The length of a text is known without reading it.
   const body = sql`case when octet_length(log.body) <= ${bodyBytes} then log.body end`
   return sql`log.id, log.provider, log.event, log.user_id, log.is_test, log.created_at, log.node, log.attempts,
@@ -105,7 +105,7 @@ function entryOf({ bodyBytes }: Asked<Extent>): RawBuilder<unknown> {
 }
 
 /** The attempts of an entry and the answer to the last one, as one row. */
-function triedOf({ answerLength, attempts }: Asked<Extent>): RawBuilder<unknown> {
+function attemptsOf({ answerLength, attempts }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
   return sql`lateral (
     select coalesce(json_agg(json_build_array(extract(epoch from at) * 1000, ms, http_status, error) order by attempt), '[]') as tried,
       max(left(response_body, ${answerLength}::integer)) filter (where attempt = log.attempts) as answer

@@ -1,7 +1,7 @@
 // From a row of the worker's view `log` to the entry that clients see, field by field: what is not named here cannot leave
 // the service.
 import type { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
-import { composer } from '../queries/composer.ts'
+import { queryBuilder } from '../queries/composer.ts'
 
 /** Row of the view `log`: a delivery that was attempted, as far as questions about it are composed column by column. */
 type LogRecord = {
@@ -14,7 +14,7 @@ type LogRecord = {
 }
 
 /** The views that the worker keeps for the read side. They are no read models: no projection writes them. */
-export const webhookLogs = composer<{ readonly log: LogRecord }>('webhooks')
+export const webhookLogs = queryBuilder<{ readonly log: LogRecord }>('webhooks')
 
 /** An entry that is ready to be written out: its payload is the text that was sent, digit for digit. */
 export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payload: string }

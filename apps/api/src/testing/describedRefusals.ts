@@ -12,7 +12,7 @@ export const admin: Caller = {
 }
 const unknown: Caller = { name: 'an unknown session', scheme: 'session', headers: { 'x-session-id': 'unknown' } }
 
-export type Refusal = {
+export type DocumentedError = {
   readonly status: number
   readonly code: string
   readonly caller: Caller
@@ -37,7 +37,7 @@ function withCardNumber(route: Route): Sent {
   return { body: JSON.stringify({ ...JSON.parse(body ?? '{}'), note: '4242 4242 4242 4242' }) }
 }
 
-export const refusals: readonly Refusal[] = [
+export const documentedErrors: readonly DocumentedError[] = [
   { status: 401, code: 'unauthenticated', caller: unknown, of: isSecured, sent: nothing },
   {
     status: 401,

@@ -8,7 +8,7 @@ export type Content = {
   readonly example?: unknown
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
-export type Described = {
+export type DocumentedResponse = {
   readonly description?: string
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>
   readonly content?: Readonly<Record<string, Content>>
@@ -33,8 +33,8 @@ type Operation = {
   readonly tags?: readonly string[]
   readonly security?: readonly object[]
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: Described & { readonly required?: boolean }
-  readonly responses: Readonly<Record<string, Described & { readonly $ref?: string }>>
+  readonly requestBody?: DocumentedResponse & { readonly required?: boolean }
+  readonly responses: Readonly<Record<string, DocumentedResponse & { readonly $ref?: string }>>
 }
 export type Document = {
   readonly info: { readonly description: string }
@@ -42,7 +42,7 @@ export type Document = {
   readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
-    readonly responses: Readonly<Record<string, Described>>
+    readonly responses: Readonly<Record<string, DocumentedResponse>>
     readonly headers: Readonly<Record<string, { readonly description: string }>>
     readonly securitySchemes: object
   }
@@ -53,11 +53,11 @@ export type Route = Operation & {
   readonly name: string
   readonly method: string
   readonly path: string
-  readonly responses: Readonly<Record<string, Described>>
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
 }
 
 export function routesOf({ paths, components }: Document): readonly Route[] {
-  const follow = ({ $ref, ...response }: Described & { readonly $ref?: string }): Described =>
+  const follow = ({ $ref, ...response }: DocumentedResponse & { readonly $ref?: string }): DocumentedResponse =>
     $ref === undefined ? response : (components.responses[$ref.split('/').at(-1) ?? ''] ?? {})
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -82,7 +82,7 @@ export function examplesOf({ example, examples = {} }: Content): readonly unknow
 const validators = new Map<string, Validator>()
 
 /** @returns what is wrong with a value; a field that the schema does not name is wrong as well */
-export function misfits(schema: TSchema, value: unknown): readonly unknown[] {
+export function schemaErrors(schema: TSchema, value: unknown): readonly unknown[] {
   const text = JSON.stringify(schema)
   const validator = validators.get(text) ?? Compile(closed(schema) as TSchema)
   validators.set(text, validator)
@@ -97,7 +97,7 @@ function closed(schema: unknown): unknown {
   return 'properties' in schema ? { additionalProperties: false, ...parts } : parts
 }
 
-export type Answered = { readonly status: number; readonly headers: Headers; readonly body: unknown }
+export type ReceivedResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown }
 
 /** Headers that a server or a browser has a use for, and no client of the API. */
 const notOurs =
@@ -107,13 +107,13 @@ const notOurs =
 export const shown = (body: unknown): string => JSON.stringify(body).slice(0, 300)
 
 /** The answer has nothing, neither status nor header nor field, that the route is not described with. */
-export function isAsDescribed(t: Test, { name, responses }: Route, { status, headers, body }: Answered): void {
+export function assertAsDocumented(t: Test, { name, responses }: Route, { status, headers, body }: ReceivedResponse): void {
   const described = responses[status]
   if (!described) return void t.fail(`${name}: ${status} is not described: ${shown(body)}`)
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   const content = described.content?.[type]
   if (!content) return void t.fail(`${name}: ${status} is not described as ${type}`)
-  t.same(misfits(content.schema, body), [], `${name}: ${status} ${shown(body)}`)
+  t.same(schemaErrors(content.schema, body), [], `${name}: ${status} ${shown(body)}`)
   const known = new Set(Object.keys(described.headers ?? {}).map((header) => header.toLowerCase()))
   const unknown = [...headers.keys()].filter((header) => !known.has(header) && !notOurs.test(header))
   t.same(unknown, [], `${name}: headers of ${status}`)

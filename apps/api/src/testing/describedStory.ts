@@ -1,6 +1,6 @@
 // Sends the requests that the document has as examples, one caller's after the other's, as a client does who reads it.
 import { randomUUID } from 'node:crypto'
-import { type Answered, examplesOf, type Parameter, type Route } from './describedRoutes.ts'
+import { type ReceivedResponse, examplesOf, type Parameter, type Route } from './describedRoutes.ts'
 
 export type Caller = {
   readonly name: string
@@ -14,7 +14,7 @@ export type Sent = {
   readonly body?: string | undefined
   readonly query?: string
 }
-export type Send = (route: Route, caller: Caller, id: string | undefined, sent?: Sent) => Promise<Answered>
+export type Send = (route: Route, caller: Caller, id: string | undefined, sent?: Sent) => Promise<ReceivedResponse>
 
 export const sender =
   (baseUrl: string): Send =>
@@ -41,7 +41,7 @@ export function isFor({ security }: Route, { scheme }: Caller): boolean {
   return security.some((asked) => (scheme === undefined ? Object.keys(asked).length === 0 : scheme in asked))
 }
 
-export const idOf = ({ body }: Answered): string | undefined => {
+export const idOf = ({ body }: ReceivedResponse): string | undefined => {
   const data = typeof body === 'object' && body !== null && 'data' in body ? body.data : undefined
   return typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : undefined
 }

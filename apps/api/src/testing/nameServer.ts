@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 const headerBytes = 12
 const typeA = 1
-const answered = 0x8180
+const responseFlags = 0x8180
 const pointerToQuestion = 0xc00c
 
 /**
@@ -23,7 +23,7 @@ export async function startNameServer(t: Test, names: Readonly<Record<string, re
     const addresses = isForAddress ? rotated(names[name] ?? [], turn++) : []
     const header = Buffer.alloc(headerBytes)
     query.copy(header, 0, 0, 2)
-    for (const [index, value] of [answered, 1, addresses.length].entries()) header.writeUInt16BE(value, 2 + 2 * index)
+    for (const [index, value] of [responseFlags, 1, addresses.length].entries()) header.writeUInt16BE(value, 2 + 2 * index)
     socket.send(
       Buffer.concat([header, query.subarray(headerBytes, questionEnd), ...addresses.map(record)]),
       client.port,

@@ -21,10 +21,10 @@ export type Replica = {
   restart(): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
-export type Surroundings = Awaited<ReturnType<typeof startSurroundings>>
+export type ReplicaBackends = Awaited<ReturnType<typeof startReplicaBackends>>
 
 /** What the apps need: a log and tables, identities, Stripe; and a look into the log. */
-export async function startSurroundings(t: Test, env: Readonly<Record<string, string>> = {}) {
+export async function startReplicaBackends(t: Test, env: Readonly<Record<string, string>> = {}) {
   const [log, identity, stripe] = await Promise.all([startEventStore(t), startIdentity(t), startFakeStripe(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
@@ -81,6 +81,6 @@ export async function paymentsOnLog(store: ReturnType<typeof createEventStore>):
 }
 
 /** The lines of a log that are no mere news. */
-export function complaintsIn(output: string): string[] {
+export function warningsIn(output: string): string[] {
   return output.split('\n').filter((line) => line !== '' && !/^\{"level":"(info|debug|trace)"/.test(line))
 }

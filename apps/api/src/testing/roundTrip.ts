@@ -11,15 +11,15 @@ import type { Test } from 'tap'
 export const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 let counter = 0
 
-type Answer = { readonly status: number; readonly body: { readonly data?: unknown; readonly meta?: unknown } }
+type ApiResponse = { readonly status: number; readonly body: { readonly data?: unknown; readonly meta?: unknown } }
 
 /** One client of the API, which repeats what failed as the API tells it to: with the same Idempotency-Key. */
 export function client({ baseUrl, sandboxSecret }: TestSystem) {
-  async function call(path: string, init: RequestInit = {}): Promise<Answer> {
+  async function call(path: string, init: RequestInit = {}): Promise<ApiResponse> {
     const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(30_000), ...init })
-    return { status: response.status, body: (await response.json()) as Answer['body'] }
+    return { status: response.status, body: (await response.json()) as ApiResponse['body'] }
   }
-  const persistently = (what: string, request: () => Promise<Answer>) =>
+  const persistently = (what: string, request: () => Promise<ApiResponse>) =>
     waitFor(
       async () => {
         const answer = await request().catch(() => undefined)
@@ -68,7 +68,7 @@ export function client({ baseUrl, sandboxSecret }: TestSystem) {
   }
 }
 
-export const nodes = (canonicalUrl: string, bothUrl: string) => ({
+export const endpointVariables = (canonicalUrl: string, bothUrl: string) => ({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: canonicalUrl,
   WEBHOOK_1_SECRET: signingSecret,
@@ -77,16 +77,16 @@ export const nodes = (canonicalUrl: string, bothUrl: string) => ({
   WEBHOOK_2_EVENT_MODE: 'both',
 })
 
-export type Told = { readonly system: TestSystem; readonly canonical: Endpoint; readonly both: Endpoint }
+export type RoundTripHarness = { readonly system: TestSystem; readonly canonical: Endpoint; readonly both: Endpoint }
 
 /** The system with two nodes, one of which takes both kinds of messages. */
-export async function startTold(t: Test, env: Readonly<Record<string, string>> = {}): Promise<Told> {
+export async function roundTripHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<RoundTripHarness> {
   const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
-  return { system: await startSystem(t, { ...nodes(canonical.url, both.url), ...env }), canonical, both }
+  return { system: await startSystem(t, { ...endpointVariables(canonical.url, both.url), ...env }), canonical, both }
 }
 
 /** A payment goes from the request to the endpoints, each of which hears what it asked for. */
-export async function tellsEverybody(t: Test, { system, canonical, both }: Told) {
+export async function assertWebhooksDelivered(t: Test, { system, canonical, both }: RoundTripHarness) {
   const api = client(system)
   const { id, provider_intent_id } = await api.open()
   t.match(
@@ -133,14 +133,14 @@ export async function tellsEverybody(t: Test, { system, canonical, both }: Told)
  * from before has to be told by then.
  * @param options `exactlyOnce` when the worker lives on: then no message has a reason to be sent twice
  */
-export async function survives(
+export async function assertSurvivesFault(
   t: Test,
-  { system, ...endpoints }: Told,
-  options: { readonly dreadful: (system: TestSystem, n: number) => Promise<void>; readonly exactlyOnce?: boolean },
+  { system, ...endpoints }: RoundTripHarness,
+  options: { readonly causeFault: (system: TestSystem, n: number) => Promise<void>; readonly exactlyOnce?: boolean },
 ) {
   const api = client(system)
   const seen = { canonical: endpoints.canonical.received.length, both: endpoints.both.received.length }
-  const told = (node: keyof typeof seen) => endpoints[node].received.slice(seen[node])
+  const receivedSince = (node: keyof typeof seen) => endpoints[node].received.slice(seen[node])
   const settledBefore = (await api.settled()).total
   const total = 24
   const made: string[] = []
@@ -154,7 +154,7 @@ export async function survives(
   const working = Promise.all([work(), work(), work(), work()])
   for (let n = 0; n < 2; n++) {
     await waitFor(() => made.length >= (n + 1) * 8, { what: 'payments under way', timeoutMs: 60_000 })
-    await options.dreadful(system, n)
+    await options.causeFault(system, n)
   }
   await working
 
@@ -179,7 +179,7 @@ export async function survives(
   // The newest come first.
   t.same(new Set(listed.slice(0, made.length)), new Set(made))
   const messages = (node: keyof typeof seen) =>
-    new Set(told(node).map(({ body, id }) => `${JSON.parse(body).event} ${id}`)).size
+    new Set(receivedSince(node).map(({ body, id }) => `${JSON.parse(body).event} ${id}`)).size
   await waitFor(() => messages('canonical') >= 2 * made.length && messages('both') >= 3 * made.length, {
     what: 'every webhook',
     timeoutMs: 60_000,
@@ -187,8 +187,8 @@ export async function survives(
   t.equal(messages('canonical'), 2 * made.length, 'no webhook too many at the canonical node')
   t.equal(messages('both'), 3 * made.length, 'no webhook too many at the node that takes both')
   if (!options.exactlyOnce) return
-  t.equal(told('canonical').length, 2 * made.length, 'each message once at the canonical node')
-  t.equal(told('both').length, 3 * made.length, 'each message once at the node that takes both')
+  t.equal(receivedSince('canonical').length, 2 * made.length, 'each message once at the canonical node')
+  t.equal(receivedSince('both').length, 3 * made.length, 'each message once at the node that takes both')
 }
 
 export const killAndStart = (part: keyof TestSystem['parts']) => async (system: TestSystem) => {

@@ -1,6 +1,6 @@
 // The unfinished appends of one BatchAppend call, bounded in number and in memory.
 import type { Assembly } from './assembly.ts'
-import type { HeldBytes } from './heldBytes.ts'
+import type { PendingBytes } from './heldBytes.ts'
 
 export type Assemblies = {
   get(id: string): Assembly | undefined
@@ -14,7 +14,7 @@ export type Assemblies = {
 
 export function createAssemblies(options: {
   /** Shared by all calls. */
-  readonly held: HeldBytes
+  readonly held: PendingBytes
   readonly maxAssemblies: number
   readonly maxHeldBytes: number
 }): Assemblies {

@@ -3,7 +3,7 @@ import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { BadRequestError, optionalStreamNameOf, revisionOf } from '../protocol/identifiers.ts'
 import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
-import { countedBytesOf, heldBytesOf, proposedEventOf } from './proposedMessage.ts'
+import { countedBytesOf, pendingBytesOf, proposedEventOf } from './proposedMessage.ts'
 
 export type Assembly = {
   readonly options: BatchAppendReq.Options
@@ -54,7 +54,7 @@ export function addChunk(assembly: Assembly, request: BatchAppendReq): void {
   for (const event of request.getProposedMessagesList().map(proposedEventOf)) {
     assembly.events.push(event)
     assembly.countedBytes += countedBytesOf(event)
-    assembly.heldBytes += heldBytesOf(event)
+    assembly.heldBytes += pendingBytesOf(event)
   }
 }
 

@@ -3,18 +3,18 @@ import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.
 import { unknown } from '../protocol/refusal.ts'
 import { type BatchAppendCall, openChannel } from './batchChannel.ts'
 import { createReceiver } from './batchReceiver.ts'
-import { createHeldBytes } from './heldBytes.ts'
+import { createPendingBytes } from './heldBytes.ts'
 import type { Writer } from './writer.ts'
 
 /** Of unfinished appends, on all calls together. */
-const maxHeldBytes = 256 << 20
+const maxPendingBytes = 256 << 20
 
 export function createBatchAppend(deps: {
   readonly writer: Writer
   readonly maxAppendBytes: number
   readonly stopping: AbortSignal
 }): (call: BatchAppendCall) => void {
-  const held = createHeldBytes(maxHeldBytes)
+  const held = createPendingBytes(maxPendingBytes)
   return (call) => {
     const channel = openChannel(call, deps)
     const receive = createReceiver(channel, { ...deps, held })

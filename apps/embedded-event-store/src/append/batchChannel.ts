@@ -1,7 +1,7 @@
 // A BatchAppend call with its ways to end: it fails, it is cancelled, or everything asked for was answered.
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import { type Refusal, unavailable } from '../protocol/refusal.ts'
+import { type CallError, unavailable } from '../protocol/refusal.ts'
 import type { Writer } from './writer.ts'
 
 export type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
@@ -16,7 +16,7 @@ export type Channel = {
   /** Whether nothing can be sent any more: the call has failed or ended, or the client is gone. */
   closed(): boolean
   reply(message: BatchAppendResp): void
-  fail(refusal: Refusal): void
+  fail(refusal: CallError): void
   /** Stops reading from the client until then. */
   pauseUntil(ready: Promise<unknown>): void
   /** Keeps the call open until `work` is settled, also when the client has said its last. */
@@ -37,7 +37,7 @@ export function openChannel(call: BatchAppendCall, { writer, stopping }: Deps): 
     closed = true
     for (const listener of closeListeners) listener()
   }
-  const fail = (refusal: Refusal) => {
+  const fail = (refusal: CallError) => {
     if (closed) return
     close()
     call.emit('error', refusal)

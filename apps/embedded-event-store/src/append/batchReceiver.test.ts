@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openBatch } from '../testing/batchSession.ts'
-import { holdCommits } from '../testing/heldCommits.ts'
-import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { blockCommits } from '../testing/heldCommits.ts'
+import { startServerHarness } from '../testing/nodeUnderTest.ts'
 import { batchRequest, connectRaw, wordFor } from '../testing/rawStreams.ts'
 import { startWriter } from '../testing/writerUnderTest.ts'
 import { createReceiver } from './batchReceiver.ts'
-import { createHeldBytes } from './heldBytes.ts'
+import { createPendingBytes } from './heldBytes.ts'
 
 t.test('an id whose append is complete begins another, and is not answered again', async (t) => {
-  const { node } = await startNodeUnderTest(t)
+  const { node } = await startServerHarness(t)
   const batch = openBatch(t, connectRaw(t, node.port))
   const correlationId = randomUUID()
   batch.send(
@@ -28,7 +28,7 @@ t.test('an id whose append is complete begins another, and is not answered again
 t.test('a client is held back from the moment on when too much waits, until less does', async (t) => {
   const { databaseUrl, writer } = await startWriter(t)
   t.teardown(writer.stop)
-  const commits = await holdCommits(t, databaseUrl)
+  const commits = await blockCommits(t, databaseUrl)
   const pauses: Promise<unknown>[] = []
   const answers: Promise<void>[] = []
   const channel = {
@@ -39,7 +39,7 @@ t.test('a client is held back from the moment on when too much waits, until less
     during: (work: Promise<void>) => answers.push(work),
     onClose: () => undefined,
   }
-  const receive = createReceiver(channel, { writer, maxAppendBytes: 1 << 20, held: createHeldBytes(1 << 30) })
+  const receive = createReceiver(channel, { writer, maxAppendBytes: 1 << 20, held: createPendingBytes(1 << 30) })
   // Metadata does not count towards the maximum append size: 8 MiB each.
   const append = () => receive(batchRequest({ stream: 's', events: [{ metadata: Buffer.alloc(8 << 20, 'm') }] }))
   append()

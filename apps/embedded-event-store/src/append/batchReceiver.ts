@@ -1,27 +1,27 @@
 // Puts the chunks of a BatchAppend call together, and answers each append once.
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { BadRequestError, uuidOf } from '../protocol/identifiers.ts'
-import { tooMuchHeld, unknown } from '../protocol/refusal.ts'
+import { tooManyPendingBytes, unknown } from '../protocol/refusal.ts'
 import { createAssemblies } from './assemblies.ts'
 import { type Assembly, addChunk, beginAssembly, deadlineOf } from './assembly.ts'
 import type { Channel } from './batchChannel.ts'
 import { batchReply, type Failure } from './batchReply.ts'
-import type { HeldBytes } from './heldBytes.ts'
-import { expectAny, neverAnswered, type Outcome } from './proposal.ts'
+import type { PendingBytes } from './heldBytes.ts'
+import { expectAny, noResponse, type Outcome } from './proposal.ts'
 import type { Writer } from './writer.ts'
 
 const maxAssemblies = 10_000
 /** Of unfinished appends on one call. */
-const maxHeldBytesPerCall = 64 << 20
+const maxPendingBytesPerCall = 64 << 20
 /** How long the chunks of one append may take, as in the real server; the client's own deadline may be shorter. */
 const assemblyTimeoutMs = 2_000
 
-type Deps = { readonly writer: Writer; readonly maxAppendBytes: number; readonly held: HeldBytes }
+type Deps = { readonly writer: Writer; readonly maxAppendBytes: number; readonly held: PendingBytes }
 
 /** @returns what to call with each message of the client */
 export function createReceiver(channel: Channel, deps: Deps): (request: BatchAppendReq) => void {
   const { writer, maxAppendBytes, held } = deps
-  const assemblies = createAssemblies({ held, maxAssemblies, maxHeldBytes: maxHeldBytesPerCall })
+  const assemblies = createAssemblies({ held, maxAssemblies, maxHeldBytes: maxPendingBytesPerCall })
   channel.onClose(assemblies.clear)
 
   const refuse = (request: BatchAppendReq, id: string | undefined, failure: Failure): void => {
@@ -51,7 +51,7 @@ export function createReceiver(channel: Channel, deps: Deps): (request: BatchApp
     const { stream, expected, events, heldBytes, deadlineMs } = assembly
     const proposal = { kind: 'append', stream, expected, events } as const
     const outcome = await writer.submit({ proposal, bytes: heldBytes, deadlineMs, isCancelled: channel.closed })
-    if (outcome.kind === 'unanswered') return neverAnswered()
+    if (outcome.kind === 'unanswered') return noResponse()
     reply(channel, request, assembly, outcome)
   }
 
@@ -62,7 +62,7 @@ export function createReceiver(channel: Channel, deps: Deps): (request: BatchApp
     const heldBefore = assembly.heldBytes
     addChunk(assembly, request)
     if (!assemblies.account(assembly, heldBefore)) {
-      channel.fail(tooMuchHeld())
+      channel.fail(tooManyPendingBytes())
     } else if (assembly.countedBytes > maxAppendBytes) {
       refuse(request, id, { kind: 'maximum_append_size_exceeded', maxAppendBytes })
     } else if (request.getIsFinal()) {

@@ -16,14 +16,14 @@ export type Failure =
   | { readonly kind: 'maximum_append_size_exceeded'; readonly maxAppendBytes: number }
 
 /** The append that is answered, as far as it was understood. */
-export type Asked = { readonly correlationId: UUID | undefined; readonly identifier: StreamIdentifier | undefined }
+export type BatchRequest = { readonly correlationId: UUID | undefined; readonly identifier: StreamIdentifier | undefined }
 
 /**
  * Every reply names its correlation id and its stream: without either the client breaks.
  * @param expected what a wrong expected revision is compared with
  */
 export function batchReply(
-  { correlationId, identifier }: Asked,
+  { correlationId, identifier }: BatchRequest,
   expected: bigint,
   result: Exclude<Outcome, { kind: 'unanswered' }> | Failure,
 ): BatchAppendResp {

@@ -4,12 +4,12 @@ import { jsonEvent } from '@eventstore/db-client'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t, { type Test } from 'tap'
-import { startNode } from '../node.ts'
+import { startEmbeddedEventStore } from '../node.ts'
 import { connect, numbered } from '../testing/nodeUnderTest.ts'
 import { batchAppend, type Chunk, connectRaw, wordFor } from '../testing/rawStreams.ts'
 
 async function startOn(t: Test, databaseUrl: string) {
-  return startNode({
+  return startEmbeddedEventStore({
     host: '127.0.0.1',
     port: 0,
     databaseUrl,

@@ -71,7 +71,7 @@ function decideBelowLast(
 }
 
 /** The position an idempotent append is answered with; none when the event can no longer be read. */
-export function answeredPosition(view: StreamView, place: EventPlace, nowTicks: bigint): bigint | undefined {
+export function returnedPosition(view: StreamView, place: EventPlace, nowTicks: bigint): bigint | undefined {
   if (view.tombstoned || place.revision < firstReadable(view)) return undefined
   return place.createdTicks >= oldestReadableTicks(view, nowTicks) ? place.position : undefined
 }

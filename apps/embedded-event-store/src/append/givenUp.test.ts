@@ -7,11 +7,11 @@ import type { ServiceError } from '@grpc/grpc-js'
 import t from 'tap'
 import { streamIdentifier } from '../protocol/identifiers.ts'
 import { heapMegabytes } from '../testing/heap.ts'
-import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { startServerHarness } from '../testing/nodeUnderTest.ts'
 import { unaryMessage } from '../testing/rawMessages.ts'
 import { batchRequest, type Chunk, connectRaw, wordFor } from '../testing/rawStreams.ts'
 import { startWriter } from '../testing/writerUnderTest.ts'
-import { createHeldBytes } from './heldBytes.ts'
+import { createPendingBytes } from './heldBytes.ts'
 import { createAppend } from './unaryAppend.ts'
 
 /** Sends chunks, gives the call up at the first reply, and tells that reply or how the call failed. */
@@ -30,7 +30,7 @@ function begun(raw: StreamsClient, chunks: readonly Chunk[]): Promise<string> {
 t.test('an Append that was answered, or whose caller is gone, holds nothing', async (t) => {
   const { writer } = await startWriter(t)
   t.teardown(writer.stop)
-  const held = createHeldBytes(10_000)
+  const held = createPendingBytes(10_000)
   const append = createAppend({ writer, maxAppendBytes: 1 << 20, held })
   const options = new streams.AppendReq.Options().setStreamIdentifier(streamIdentifier('s'))
   const begun = new streams.AppendReq().setOptions(options.setStreamExists(new shared.Empty()))
@@ -51,7 +51,7 @@ t.test('an Append that was answered, or whose caller is gone, holds nothing', as
 })
 
 t.test('a thousand batch calls that came and went leave nothing behind', async (t) => {
-  const { node } = await startNodeUnderTest(t)
+  const { node } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const refused = { stream: 's', expected: 'stream_exists', events: [] } as const
   const comeAndGo = async (count: number) => {

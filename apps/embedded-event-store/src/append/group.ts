@@ -9,7 +9,7 @@ import {
 } from '../metadata/streamMetadata.ts'
 import { deletedRevision, type EventPlace, type StoredEvent, tombstoneType } from '../storage/storedEvent.ts'
 import { headAfter, type StreamHead, type StreamView, viewOf } from '../storage/streamHead.ts'
-import { answeredPosition, decide, type KnownEvents } from './decide.ts'
+import { returnedPosition, decide, type KnownEvents } from './decide.ts'
 import type { Outcome, Proposal, ProposedEvent } from './proposal.ts'
 
 /** What the log already says about the streams and ids of a group. */
@@ -50,7 +50,7 @@ export function createGroup(facts: GroupFacts, afterPosition: bigint, nowTicks: 
           return write(staging, proposal, before)
         case 'idempotent': {
           const { place } = decision
-          return { kind: 'done', revision: place.revision, position: answeredPosition(before, place, nowTicks) }
+          return { kind: 'done', revision: place.revision, position: returnedPosition(before, place, nowTicks) }
         }
         case 'wrong_expected_version':
           return { kind: 'wrong_expected_version', current: before.last }

@@ -1,12 +1,12 @@
 // A budget of memory that several calls share.
 
-export type HeldBytes = {
+export type PendingBytes = {
   /** Whether there was room. Nothing is taken when there was not. */
   take(bytes: number): boolean
   release(bytes: number): void
 }
 
-export function createHeldBytes(maxBytes: number): HeldBytes {
+export function createPendingBytes(maxBytes: number): PendingBytes {
   let held = 0
   return {
     take(bytes) {

@@ -3,14 +3,14 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
 import { streamIdentifier } from '../protocol/identifiers.ts'
-import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { startServerHarness } from '../testing/nodeUnderTest.ts'
 import { sendAppend } from '../testing/rawCalls.ts'
 import { batchMessage, unaryMessage } from '../testing/rawMessages.ts'
 import { batchAppend, batchRequest, connectRaw, wordFor } from '../testing/rawStreams.ts'
 import { createAssemblies } from './assemblies.ts'
 import { type Assembly, addChunk, beginAssembly } from './assembly.ts'
-import { createHeldBytes } from './heldBytes.ts'
-import { heldBytesOf, proposedEventOf } from './proposedMessage.ts'
+import { createPendingBytes } from './heldBytes.ts'
+import { pendingBytesOf, proposedEventOf } from './proposedMessage.ts'
 
 function assemblyOf(bytes: number): Assembly {
   const request = batchRequest({ stream: 's', events: [{ metadata: 'm'.repeat(bytes) }], final: false })
@@ -22,7 +22,7 @@ function assemblyOf(bytes: number): Assembly {
 }
 
 t.test('unfinished appends are bounded per call and over all calls, and give back what they took', async (t) => {
-  const held = createHeldBytes(12_000)
+  const held = createPendingBytes(12_000)
   const limits = { held, maxAssemblies: 3, maxHeldBytes: 9_000 }
   const one = createAssemblies(limits)
   const other = createAssemblies(limits)
@@ -53,7 +53,7 @@ t.test('a chunk with a bad event adds nothing', async (t) => {
 })
 
 t.test('one Append is bounded as well', async (t) => {
-  const { node } = await startNodeUnderTest(t)
+  const { node } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const options = new streams.AppendReq.Options().setAny(new shared.Empty()).setStreamIdentifier(streamIdentifier('s'))
   const begun = new streams.AppendReq().setOptions(options)
@@ -64,7 +64,7 @@ t.test('one Append is bounded as well', async (t) => {
 })
 
 t.test('an event that no client could read is refused', async (t) => {
-  const { node } = await startNodeUnderTest(t)
+  const { node } = await startServerHarness(t)
   const replies = await batchAppend(connectRaw(t, node.port), [
     { stream: 's', events: [{ metadata: Buffer.alloc(16 << 20) }] },
   ])
@@ -76,7 +76,7 @@ t.test('an event counts with all its bytes, and keeps none but its own', async (
     batchMessage({ bytes: 100_000, metadata: 'm'.repeat(50_000), type: 'T'.repeat(100) }).serializeBinary(),
   )
   const event = proposedEventOf(message)
-  t.ok(heldBytesOf(event) >= 150_100)
+  t.ok(pendingBytesOf(event) >= 150_100)
   t.not(event.data.buffer, message.getData_asU8().buffer)
   t.not(event.metadata.buffer, message.getCustomMetadata_asU8().buffer)
 })

@@ -35,6 +35,6 @@ export type Outcome =
   | { readonly kind: 'unanswered' }
 
 /** Stays open until the client gives up; nothing else refers to the promise, so that it costs nothing. */
-export function neverAnswered(): Promise<never> {
+export function noResponse(): Promise<never> {
   return new Promise(() => undefined)
 }

@@ -62,6 +62,6 @@ export function countedBytesOf(event: { readonly data: Uint8Array }): number {
 }
 
 /** What an event costs in memory. */
-export function heldBytesOf(event: ProposedEvent): number {
+export function pendingBytesOf(event: ProposedEvent): number {
   return event.data.length + event.metadata.length + event.type.length + eventOverheadBytes
 }

@@ -5,7 +5,7 @@ import type { handleUnaryCall } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
 import { placedAt } from '../protocol/position.ts'
 import { unknown, wrongExpectedVersion } from '../protocol/refusal.ts'
-import { type Call, expectedOf, refusalOf, refuse, submit } from './unaryCall.ts'
+import { type Call, expectedOf, callErrorOf, endWithError, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = { readonly writer: Writer }
@@ -16,7 +16,7 @@ export function createDelete({ writer }: Deps): handleUnaryCall<DeleteReq, Delet
   return (call, callback) => {
     remove(writer, call, 'delete', call.request.getOptions()).then(
       (position) => callback(null, new DeleteResp().setPosition(placedAt(new DeleteResp.Position(), position))),
-      (error) => callback(refusalOf(error)),
+      (error) => callback(callErrorOf(error)),
     )
   }
 }
@@ -27,7 +27,7 @@ export function createTombstone({ writer }: Deps): handleUnaryCall<TombstoneReq,
   return (call, callback) => {
     remove(writer, call, 'tombstone', call.request.getOptions()).then(
       (position) => callback(null, new TombstoneResp().setPosition(placedAt(new TombstoneResp.Position(), position))),
-      (error) => callback(refusalOf(error)),
+      (error) => callback(callErrorOf(error)),
     )
   }
 }
@@ -48,6 +48,6 @@ async function remove(
     case 'wrong_expected_version':
       throw wrongExpectedVersion(stream, expected, outcome.current)
     default:
-      return refuse(stream, outcome)
+      return endWithError(stream, outcome)
   }
 }

@@ -5,18 +5,18 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { sendUnaryData } from '@grpc/grpc-js'
 import { streamNameOf } from '../protocol/identifiers.ts'
 import { placedAt } from '../protocol/position.ts'
-import { maximumAppendSizeExceeded, tooMuchHeld, unknown } from '../protocol/refusal.ts'
-import { createHeldBytes, type HeldBytes } from './heldBytes.ts'
+import { maximumAppendSizeExceeded, tooManyPendingBytes, unknown } from '../protocol/refusal.ts'
+import { createPendingBytes, type PendingBytes } from './heldBytes.ts'
 import { expectAny, expectNoStream, expectStreamExists, type ProposedEvent } from './proposal.ts'
-import { countedBytesOf, heldBytesOf, proposedEventOf, requiredMetadataOf } from './proposedMessage.ts'
-import { type Call, expectedOf, refusalOf, refuse, submit } from './unaryCall.ts'
+import { countedBytesOf, pendingBytesOf, proposedEventOf, requiredMetadataOf } from './proposedMessage.ts'
+import { type Call, expectedOf, callErrorOf, endWithError, submit } from './unaryCall.ts'
 import type { Writer } from './writer.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly maxAppendBytes: number
   /** What appends that are not answered yet may hold, all calls together. */
-  readonly held?: HeldBytes
+  readonly held?: PendingBytes
 }
 
 /** A call as far as it is needed here. */
@@ -26,10 +26,10 @@ type AppendCall = Call & {
 }
 
 /** Of one call's append that is not answered yet. */
-const maxHeldBytesPerCall = 64 << 20
-const maxHeldBytes = 256 << 20
+const maxPendingBytesPerCall = 64 << 20
+const maxPendingBytes = 256 << 20
 
-export function createAppend({ writer, maxAppendBytes, held = createHeldBytes(maxHeldBytes) }: Deps) {
+export function createAppend({ writer, maxAppendBytes, held = createPendingBytes(maxPendingBytes) }: Deps) {
   return (call: AppendCall, callback: sendUnaryData<AppendResp>): void => {
     // Given away when it is complete: a call that is never answered may stay open for long.
     let collection: Collection | undefined = createCollection(maxAppendBytes, held)
@@ -39,7 +39,7 @@ export function createAppend({ writer, maxAppendBytes, held = createHeldBytes(ma
     }
     const fail = (error: unknown) => {
       drop()
-      callback(refusalOf(error))
+      callback(callErrorOf(error))
     }
     call.on('cancelled', drop)
     call.on('data', (request) => {
@@ -53,7 +53,7 @@ export function createAppend({ writer, maxAppendBytes, held = createHeldBytes(ma
       if (collection === undefined) return
       const complete = collection
       collection = undefined
-      answerAppend(writer, call, complete).then((response) => callback(null, response), fail)
+      respondToAppend(writer, call, complete).then((response) => callback(null, response), fail)
     })
   }
 }
@@ -71,7 +71,7 @@ type Collection = {
 }
 
 /** The messages of an append: its options, then its events. */
-function createCollection(maxAppendBytes: number, held: HeldBytes): Collection {
+function createCollection(maxAppendBytes: number, held: PendingBytes): Collection {
   let target: Target | undefined
   let countedBytes = 0
   let heldBytes = 0
@@ -83,8 +83,8 @@ function createCollection(maxAppendBytes: number, held: HeldBytes): Collection {
     countedBytes += countedBytesOf({ data: message.getData_asU8() })
     if (countedBytes > maxAppendBytes) throw maximumAppendSizeExceeded(maxAppendBytes)
     const event = proposedEventOf(message)
-    const bytes = heldBytesOf(event)
-    if (heldBytes + bytes > maxHeldBytesPerCall || !held.take(bytes)) throw tooMuchHeld()
+    const bytes = pendingBytesOf(event)
+    if (heldBytes + bytes > maxPendingBytesPerCall || !held.take(bytes)) throw tooManyPendingBytes()
     takenBytes += bytes
     heldBytes += bytes
     events.push(event)
@@ -119,15 +119,15 @@ function targetOf(options: AppendReq.Options | undefined): Target {
   return { identifier, expected }
 }
 
-async function answerAppend(writer: Writer, call: Call, collection: Collection): Promise<AppendResp> {
+async function respondToAppend(writer: Writer, call: Call, collection: Collection): Promise<AppendResp> {
   const { stream, expected, outcome } = await submitAppend(writer, call, collection).finally(collection.release)
   switch (outcome.kind) {
     case 'done':
       return appended(outcome.revision, outcome.position)
     case 'wrong_expected_version':
-      return refusedAppend(expected, outcome.current)
+      return rejectedAppend(expected, outcome.current)
     default:
-      return refuse(stream, outcome)
+      return endWithError(stream, outcome)
   }
 }
 
@@ -148,7 +148,7 @@ function appended(revision: bigint, position: bigint | undefined): AppendResp {
   return new streams.AppendResp().setSuccess(success)
 }
 
-function refusedAppend(expected: bigint, current: bigint): AppendResp {
+function rejectedAppend(expected: bigint, current: bigint): AppendResp {
   const wrong = new streams.AppendResp.WrongExpectedVersion()
   if (current < 0n) wrong.setCurrentNoStream(new shared.Empty())
   else wrong.setCurrentRevision(String(current))

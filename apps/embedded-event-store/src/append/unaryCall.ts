@@ -4,7 +4,7 @@ import { BadRequestError, revisionOf } from '../protocol/identifiers.ts'
 import {
   invalidArgument,
   missingMetadataProperty,
-  Refusal,
+  CallError,
   streamDeleted,
   timedOut,
   unavailable,
@@ -14,7 +14,7 @@ import {
   expectAny,
   expectNoStream,
   expectStreamExists,
-  neverAnswered,
+  noResponse,
   type Outcome,
   type Proposal,
 } from './proposal.ts'
@@ -45,7 +45,7 @@ export function expectedOf(options: AppendReq.Options | DeleteReq.Options | Tomb
  * Ends a call for the outcomes that all three tell alike.
  * @throws Refusal, or never settles where the real server says nothing
  */
-export async function refuse(
+export async function endWithError(
   stream: string,
   outcome: Extract<Outcome, { kind: 'stream_deleted' | 'timeout' | 'unanswered' }>,
 ): Promise<never> {
@@ -55,13 +55,13 @@ export async function refuse(
     case 'timeout':
       throw timedOut()
     case 'unanswered':
-      return neverAnswered()
+      return noResponse()
   }
 }
 
 /** How a call fails that could not be answered. */
-export function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error
+export function callErrorOf(error: unknown): CallError {
+  if (error instanceof CallError) return error
   if (error instanceof MissingMetadataError) return missingMetadataProperty()
   if (error instanceof BadRequestError) return unknown(error.message)
   return unavailable('The log cannot be written now')

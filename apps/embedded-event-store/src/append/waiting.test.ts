@@ -7,8 +7,8 @@ import t from 'tap'
 import { streamIdentifier } from '../protocol/identifiers.ts'
 import { openBatch } from '../testing/batchSession.ts'
 import { queryOnce } from '../testing/durability/queryOnce.ts'
-import { holdCommits } from '../testing/heldCommits.ts'
-import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { blockCommits } from '../testing/heldCommits.ts'
+import { startServerHarness } from '../testing/nodeUnderTest.ts'
 import { deleteStream, tombstoneStream, unaryAppend } from '../testing/rawCalls.ts'
 import { unaryMessage } from '../testing/rawMessages.ts'
 import { batchRequest, connectRaw } from '../testing/rawStreams.ts'
@@ -32,9 +32,9 @@ const ways: Record<string, (raw: StreamsClient, stream: string) => () => void> =
 
 for (const [way, begin] of Object.entries(ways)) {
   t.test(`${way}: what waits for another commit and is cancelled is not written`, async (t) => {
-    const { node, databaseUrl } = await startNodeUnderTest(t)
+    const { node, databaseUrl } = await startServerHarness(t)
     const raw = connectRaw(t, node.port)
-    const commits = await holdCommits(t, databaseUrl)
+    const commits = await blockCommits(t, databaseUrl)
     const first = unaryAppend(raw, { stream: 'first', events: [{}] })
     await commits.untilOneWaits()
 
@@ -52,13 +52,13 @@ for (const [way, begin] of Object.entries(ways)) {
 }
 
 t.test('during an outage every call fails with UNAVAILABLE at once, and those already open as well', async (t) => {
-  const { node, databaseUrl } = await startNodeUnderTest(t)
+  const { node, databaseUrl } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const idle = openBatch(t, raw)
   idle.send({ stream: 's', events: [{}] })
   await idle.first(1)
   // The next session cannot be opened either.
-  const commits = await holdCommits(t, databaseUrl)
+  const commits = await blockCommits(t, databaseUrl)
   const writers = `select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'embedded-event-store writer'`
   await queryOnce(databaseUrl, writers)

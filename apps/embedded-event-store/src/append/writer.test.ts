@@ -5,7 +5,7 @@ import pg from 'pg'
 import t from 'tap'
 import { WriterReplacedError } from '../storage/writerSession.ts'
 import { queryOnce } from '../testing/durability/queryOnce.ts'
-import { holdCommits } from '../testing/heldCommits.ts'
+import { blockCommits } from '../testing/heldCommits.ts'
 import { startWriter } from '../testing/writerUnderTest.ts'
 import { WriterUnavailableError } from './intake.ts'
 import { expectAny, expectNoStream } from './proposal.ts'
@@ -52,7 +52,7 @@ t.test('a commit that happened though its answer was lost is found by who repeat
   const eventId = randomUUID()
 
   // Does what the writer is about to do and keeps it waiting, so that its commit happens and it never learns.
-  const commits = await holdCommits(t, databaseUrl)
+  const commits = await blockCommits(t, databaseUrl)
   await commits.query('update event_store.writer set last_position = last_position + 1', [])
   const inDoubt = append('s', 0n, eventId).catch((error: unknown) => error)
   await commits.untilOneWaits()
@@ -79,7 +79,7 @@ t.test('a commit that happened though its answer was lost is found by who repeat
 t.test('a session that opens when the writer has stopped is closed', async (t) => {
   const { databaseUrl, writer, append, outages, reopened } = await startWriter(t)
   await append('s', expectNoStream)
-  const commits = await holdCommits(t, databaseUrl)
+  const commits = await blockCommits(t, databaseUrl)
   await endSession(databaseUrl)
   await waitFor(() => outages() === 1, { what: 'the outage to be noticed' })
   await commits.untilOneWaits()

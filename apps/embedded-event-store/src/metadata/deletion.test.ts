@@ -1,10 +1,10 @@
 // Truncation, soft deletion and return, tombstones and links, through the real client.
 import { BACKWARDS, binaryEvent, FORWARDS, NO_STREAM, START } from '@eventstore/db-client'
 import t from 'tap'
-import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { parseStreamMetadata, withTruncateBefore } from './streamMetadata.ts'
 
-const { client } = await startNodeUnderTest(t)
+const { client } = await startServerHarness(t)
 
 async function revisions(stream: string, direction: 'forwards' | 'backwards' = FORWARDS) {
   const seen: number[] = []

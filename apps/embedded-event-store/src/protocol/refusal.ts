@@ -2,7 +2,7 @@
 import { Metadata, status } from '@grpc/grpc-js'
 
 /** A gRPC status to end a call with. */
-export class Refusal extends Error {
+export class CallError extends Error {
   override readonly name = 'Refusal'
   readonly code: status
   readonly details: string
@@ -17,28 +17,28 @@ export class Refusal extends Error {
   }
 }
 
-export function unavailable(details: string): Refusal {
-  return new Refusal(status.UNAVAILABLE, details)
+export function unavailable(details: string): CallError {
+  return new CallError(status.UNAVAILABLE, details)
 }
 
-export function unauthenticated(): Refusal {
-  return new Refusal(status.UNAUTHENTICATED, 'The credentials are missing or wrong')
+export function unauthenticated(): CallError {
+  return new CallError(status.UNAUTHENTICATED, 'The credentials are missing or wrong')
 }
 
-export function invalidArgument(details: string): Refusal {
-  return new Refusal(status.INVALID_ARGUMENT, details)
+export function invalidArgument(details: string): CallError {
+  return new CallError(status.INVALID_ARGUMENT, details)
 }
 
 /** What the real server answers when a request trips over one of its own checks. */
-export function unknown(details: string): Refusal {
-  return new Refusal(status.UNKNOWN, details)
+export function unknown(details: string): CallError {
+  return new CallError(status.UNKNOWN, details)
 }
 
-export function streamDeleted(stream: string): Refusal {
+export function streamDeleted(stream: string): CallError {
   return namingStream(stream, `Event stream '${stream}' is deleted.`, 'stream-deleted')
 }
 
-export function wrongExpectedVersion(stream: string, expected: bigint, current: bigint): Refusal {
+export function wrongExpectedVersion(stream: string, expected: bigint, current: bigint): CallError {
   return namingStream(
     stream,
     `Append failed due to WrongExpectedVersion. Stream: ${stream}`,
@@ -50,27 +50,27 @@ export function wrongExpectedVersion(stream: string, expected: bigint, current: 
   )
 }
 
-export function maximumAppendSizeExceeded(maxAppendBytes: number): Refusal {
-  return new Refusal(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendBytes} exceeded.`, {
+export function maximumAppendSizeExceeded(maxAppendBytes: number): CallError {
+  return new CallError(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendBytes} exceeded.`, {
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': String(maxAppendBytes),
   })
 }
 
-export function missingMetadataProperty(): Refusal {
-  return new Refusal(status.INVALID_ARGUMENT, 'Required metadata properties are missing.', {
+export function missingMetadataProperty(): CallError {
+  return new CallError(status.INVALID_ARGUMENT, 'Required metadata properties are missing.', {
     exception: 'missing-required-metadata-property',
     'required-metadata-properties': 'type,content-type',
   })
 }
 
 /** Not from the real server, which has no such limit. */
-export function tooMuchHeld(): Refusal {
-  return new Refusal(status.RESOURCE_EXHAUSTED, 'Too much in unfinished appends')
+export function tooManyPendingBytes(): CallError {
+  return new CallError(status.RESOURCE_EXHAUSTED, 'Too much in unfinished appends')
 }
 
-export function timedOut(): Refusal {
-  return new Refusal(status.ABORTED, 'The operation timed out.')
+export function timedOut(): CallError {
+  return new CallError(status.ABORTED, 'The operation timed out.')
 }
 
 /** Trailers are ASCII: where the stream's name is not, the real server's answer is UNKNOWN without trailers. */
@@ -79,7 +79,7 @@ function namingStream(
   details: string,
   exception: string,
   trailers: Readonly<Record<string, string>> = {},
-): Refusal {
+): CallError {
   if (!/^[\x20-\x7e]*$/.test(stream)) return unknown('The stream name cannot be sent in a trailer.')
-  return new Refusal(status.FAILED_PRECONDITION, details, { exception, 'stream-name': stream, ...trailers })
+  return new CallError(status.FAILED_PRECONDITION, details, { exception, 'stream-name': stream, ...trailers })
 }

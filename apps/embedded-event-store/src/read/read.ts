@@ -1,6 +1,6 @@
 // Streams/Read, which is every kind of read and subscription in one call.
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import { Refusal, unavailable } from '../protocol/refusal.ts'
+import { CallError, unavailable } from '../protocol/refusal.ts'
 import { subscribeAll } from '../subscriptions/subscribeAll.ts'
 import { subscribeStream } from '../subscriptions/subscribeStream.ts'
 import type { Tail } from '../subscriptions/tail.ts'
@@ -28,7 +28,7 @@ export function createRead(deps: Deps): (call: ReadCall) => void {
       },
       (error: unknown) => {
         // Nobody is left to be told, and a node that stops has closed what the read was using.
-        if (!outlet.signal.aborted) call.emit('error', refusalOf(error, deps.log))
+        if (!outlet.signal.aborted) call.emit('error', readErrorOf(error, deps.log))
         else if (deps.stopping.aborted) call.emit('error', unavailable('The node is stopping'))
       },
     )
@@ -51,8 +51,8 @@ async function serve({ events, tail }: Deps, call: ReadCall, outlet: Outlet): Pr
   }
 }
 
-function refusalOf(error: unknown, log: Logger): Refusal {
-  if (error instanceof Refusal) return error
+function readErrorOf(error: unknown, log: Logger): CallError {
+  if (error instanceof CallError) return error
   log.warn({ err: error }, 'a read failed')
   return unavailable('The log cannot be read now')
 }

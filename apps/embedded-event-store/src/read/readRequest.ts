@@ -41,12 +41,12 @@ export function readRequestOf(request: ReadReq): ReadRequest {
   const all = options.getAll()
   if (stream === undefined && all === undefined) throw invalidArgument('A stream or all streams must be asked for')
   if (stream?.hasStreamIdentifier() === false) throw unknown('A stream identifier is required')
-  refuseCombinations(options)
+  rejectCombinations(options)
   if (stream !== undefined) return streamRequest(options, stream, common)
   return all === undefined ? { kind: 'nothing' } : allRequest(options, all, common)
 }
 
-function refuseCombinations(options: ReadReq.Options): void {
+function rejectCombinations(options: ReadReq.Options): void {
   const { CountOptionCase, FilterOptionCase, ReadDirection } = streams.ReadReq.Options
   const counts = options.getCountOptionCase()
   const filters = options.getFilterOptionCase()

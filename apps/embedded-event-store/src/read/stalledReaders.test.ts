@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { ANY, binaryEvent } from '@eventstore/db-client'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import t from 'tap'
-import { startNodeProcess } from '../testing/nodeProcess.ts'
+import { startServerProcess } from '../testing/nodeProcess.ts'
 import { connectAlone } from '../testing/rawBytes.ts'
 import { type ReadForm, readRequest } from '../testing/rawReads.ts'
 
@@ -14,7 +14,7 @@ const perAppend = 5
 const maxMegabytes = 140
 
 t.test('a reader that stalls costs the node a page, whatever it reads, and gets all of it in the end', async (t) => {
-  const node = await startNodeProcess(t)
+  const node = await startServerProcess(t)
   for (let written = 0; written < events; written += perAppend) {
     const group = Array.from({ length: perAppend }, () =>
       binaryEvent({ type: 'T', data: Buffer.alloc(eventBytes, written) }),

@@ -10,7 +10,7 @@ import type { StoredEvent } from './storedEvent.ts'
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
 /** The server cancels a statement first; a client that has to give up itself must treat the outcome as unknown. */
-const answerTimeoutMs = statementTimeoutMs + 5_000
+const responseTimeoutMs = statementTimeoutMs + 5_000
 const lockRetryMs = 100
 
 /** Another process holds the writer lock. */
@@ -87,7 +87,7 @@ export async function lockWriter(options: {
     application_name: 'embedded-event-store writer',
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    query_timeout: responseTimeoutMs,
     keepAlive: true,
     types: columnTypes,
   })
@@ -102,7 +102,7 @@ export async function lockWriter(options: {
   }
   try {
     await client.connect()
-    await demandDurability(client, options.log)
+    await requireDurability(client, options.log)
     // A plan made while the log was short is kept while it grows: none may ever read the whole table.
     await client.query('set enable_seqscan = off')
     await takeLock(client, options)
@@ -113,7 +113,7 @@ export async function lockWriter(options: {
   return { beWriter: () => becomeWriter(client, lost.signal, close), close }
 }
 
-async function demandDurability(client: pg.Client, log: Logger): Promise<void> {
+async function requireDurability(client: pg.Client, log: Logger): Promise<void> {
   await client.query('set synchronous_commit = on')
   const { rows } = await client.query<{ fsync: string }>('show fsync')
   if (rows[0]?.fsync !== 'on') {
@@ -134,7 +134,7 @@ async function takeLock(client: pg.Client, { patienceMs, ownEpoch, signal }: Loc
       `select pg_try_advisory_lock(hashtextextended('event_store writer', 0)) as locked`,
     )
     if (rows[0]?.locked) return
-    if (ownEpoch !== undefined) await refuseReplaced(client, ownEpoch)
+    if (ownEpoch !== undefined) await rejectReplaced(client, ownEpoch)
     if (Date.now() >= until) {
       throw new WriterLockedError('Another embedded-event-store is already running on this database')
     }
@@ -143,7 +143,7 @@ async function takeLock(client: pg.Client, { patienceMs, ownEpoch, signal }: Loc
 }
 
 /** Whoever has the lock may be our own lost session, which Postgres will give up, or a node that has taken over. */
-async function refuseReplaced(client: pg.Client, ownEpoch: bigint): Promise<void> {
+async function rejectReplaced(client: pg.Client, ownEpoch: bigint): Promise<void> {
   const { rows } = await client.query<{ epoch: bigint }>('select epoch from event_store.writer')
   if (rows[0]?.epoch !== ownEpoch) throw new WriterReplacedError(replaced)
 }

@@ -4,7 +4,7 @@ import { BACKWARDS, binaryEvent, END, type EventStoreDBClient } from '@eventstor
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { type OpenRead, openRead, type ReadForm, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
 
@@ -30,7 +30,7 @@ const revisionsIn = (read: OpenRead, stream: string) =>
   })
 
 t.test('every subscription catches up over many pages, each event once, and goes on live', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   await writeLong(client, 'long')
   const raw = connectRaw(t, node.port)
   const filter = { by: 'stream', prefixes: ['long'], window: 1_000 } as const
@@ -59,7 +59,7 @@ t.test('every subscription catches up over many pages, each event once, and goes
 })
 
 t.test('a truncated stream is caught up with from where it begins', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   await client.appendToStream('truncated', numbered(0, 1_200))
   await client.setStreamMetadata('truncated', { truncateBefore: 600 })
   const read = openRead(connectRaw(t, node.port), readRequest({ stream: 'truncated', from: 3n, count: null }))
@@ -70,7 +70,7 @@ t.test('a truncated stream is caught up with from where it begins', async (t) =>
 })
 
 t.test('who begins beyond the end of the log is sent what comes after that position, and nothing before', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   const { position } = await client.appendToStream('s', numbered(0, 1))
   const beyond = (position?.commit ?? 0n) + 2n
   const read = openRead(connectRaw(t, node.port), readRequest({ from: beyond, count: null }))
@@ -84,7 +84,7 @@ t.test('who begins beyond the end of the log is sent what comes after that posit
 t.test(
   'a subscription to a stream that stalls for longer than the node remembers catches up again, once',
   async (t) => {
-    const { node, client } = await startNodeUnderTest(t)
+    const { node, client } = await startServerHarness(t)
     const call = connectRaw(t, node.port).read(readRequest({ stream: 'flood', from: 'start', count: null }))
     call.on('error', () => undefined)
     await once(call, 'data')

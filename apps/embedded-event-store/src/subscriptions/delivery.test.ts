@@ -10,7 +10,7 @@ import {
 } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connect, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { connect, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { connectAlone } from '../testing/rawBytes.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
@@ -54,7 +54,7 @@ function follow(client: EventStoreDBClient, restEvery: number, filter?: Filter):
 }
 
 t.test('catching up and going live among writers leaves no gap and repeats nothing', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   await write(client, 180)
   const readers = [connect(t, node.port), connect(t, node.port), connect(t, node.port)] as const
   const writing = [connect(t, node.port), connect(t, node.port)].map((writer) => write(writer, 80))
@@ -86,7 +86,7 @@ function isOf(prefix: string): (each: AllStreamResolvedEvent) => boolean {
 }
 
 t.test('more than a hundred subscriptions on a few connections are all served', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   const connections = Array.from({ length: 4 }, () => connectAlone(t, node.port))
   const reads = connections.flatMap((connection) =>
     Array.from({ length: 30 }, (_, index) =>
@@ -109,7 +109,7 @@ t.test('more than a hundred subscriptions on a few connections are all served', 
 })
 
 t.test('the checkpoints of any filter say what was sent, catching up and live', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   await write(client, 80)
   const all = await logged(client, () => true)
   const raw = connectRaw(t, node.port)

@@ -5,7 +5,7 @@ import { createTestDatabase } from '@paylog/testing/postgres'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startNode } from '../node.ts'
+import { startEmbeddedEventStore } from '../node.ts'
 import { connect, numbered } from '../testing/nodeUnderTest.ts'
 
 // A rejection that nobody handles ends a process; in a test it is a failure.
@@ -14,7 +14,7 @@ t.test('a subscriber that leaves during an outage leaves nothing behind', async 
   const proxied = new URL(databaseUrl)
   const proxy = await startTcpProxy(t, Number(proxied.port))
   proxied.port = String(proxy.port)
-  const node = await startNode({
+  const node = await startEmbeddedEventStore({
     host: '127.0.0.1',
     port: 0,
     databaseUrl: proxied.href,

@@ -6,8 +6,8 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { heapMegabytes } from '../testing/heap.ts'
-import { startNodeProcess } from '../testing/nodeProcess.ts'
-import { startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { startServerProcess } from '../testing/nodeProcess.ts'
+import { startServerHarness } from '../testing/nodeUnderTest.ts'
 import { connectAlone, frame, methods } from '../testing/rawBytes.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
@@ -21,7 +21,7 @@ const waitMs = 60_000
 t.test(
   'readers that stall during a flood get all of it in order, the node stays small and others are served',
   async (t) => {
-    const node = await startNodeProcess(t)
+    const node = await startServerProcess(t)
     const live = node.client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['flood'] }) })
     await once(live, 'confirmation')
     let seenLive = 0
@@ -71,7 +71,7 @@ t.test(
 )
 
 t.test('links to large events are resolved a few at a time', async (t) => {
-  const node = await startNodeProcess(t)
+  const node = await startServerProcess(t)
   const event = binaryEvent({ type: 'T', data: Buffer.alloc(1 << 20) })
   await node.client.appendToStream('large', event)
   const links = Array.from({ length: 400 }, () => binaryEvent({ type: '$>', data: Buffer.from('0@large') }))
@@ -95,7 +95,7 @@ t.test('links to large events are resolved a few at a time', async (t) => {
 })
 
 t.test('a thousand subscriptions that came and went leave nothing behind', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))
   const raw = connectRaw(t, node.port)
   const requests = [
@@ -122,7 +122,7 @@ t.test('a thousand subscriptions that came and went leave nothing behind', async
 })
 
 t.test('clients that vanish with their connection leave nothing behind', async (t) => {
-  const { node, client } = await startNodeUnderTest(t)
+  const { node, client } = await startServerHarness(t)
   await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))
   const body = frame(Buffer.from(readRequest({ from: 'start', count: null }).serializeBinary()))
   const vanish = async () => {

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { END, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { numbered, startNodeUnderTest } from '../testing/nodeUnderTest.ts'
+import { numbered, startServerHarness } from '../testing/nodeUnderTest.ts'
 import { openRead, readRequest } from '../testing/rawReads.ts'
 import { connectRaw } from '../testing/rawStreams.ts'
 
-const { node, client } = await startNodeUnderTest(t)
+const { node, client } = await startServerHarness(t)
 const raw = connectRaw(t, node.port)
 
 async function appendEach(stream: string, count: number): Promise<Position[]> {

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { queryOnce } from './durability/queryOnce.ts'
 
 /** Keeps the node's commits waiting, from the next one on, until it is told to let them go, or the test is over. */
-export async function holdCommits(t: Test, databaseUrl: string) {
+export async function blockCommits(t: Test, databaseUrl: string) {
   const other = new pg.Client({ connectionString: databaseUrl })
   await other.connect()
   t.teardown(() => other.end())

@@ -6,7 +6,7 @@ import { createTestDatabase } from '@paylog/testing/postgres'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
 
-export type NodeProcess = {
+export type ServerProcess = {
   readonly port: number
   readonly client: EventStoreDBClient
   /** What the process keeps in memory. */
@@ -15,7 +15,7 @@ export type NodeProcess = {
   complaints(): readonly string[]
 }
 
-export async function startNodeProcess(t: Test): Promise<NodeProcess> {
+export async function startServerProcess(t: Test): Promise<ServerProcess> {
   const { databaseUrl } = await createTestDatabase(t)
   const port = await freePort()
   const node = await startProcess(t, {

@@ -3,17 +3,17 @@ import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/d
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import type { Test } from 'tap'
-import { type EmbeddedEventStore, startNode } from '../node.ts'
+import { type EmbeddedEventStore, startEmbeddedEventStore } from '../node.ts'
 
-export type NodeUnderTest = {
+export type ServerHarness = {
   readonly node: EmbeddedEventStore
   readonly client: EventStoreDBClient
   readonly databaseUrl: string
 }
 
-export async function startNodeUnderTest(t: Test): Promise<NodeUnderTest> {
+export async function startServerHarness(t: Test): Promise<ServerHarness> {
   const { databaseUrl } = await createTestDatabase(t)
-  const node = await startNode({
+  const node = await startEmbeddedEventStore({
     host: '127.0.0.1',
     port: 0,
     databaseUrl,

@@ -10,13 +10,13 @@ import { type CallOptions, Metadata, type ServiceError, status } from '@grpc/grp
 import { streamIdentifier } from '../protocol/identifiers.ts'
 import { type RawEvent, type RawExpectation, setExpectation, unaryMessage } from './rawMessages.ts'
 
-const answerTimeoutMs = 15_000
+const responseTimeoutMs = 15_000
 
-export const deadline = (timeoutMs = answerTimeoutMs): CallOptions => ({ deadline: Date.now() + timeoutMs })
+export const deadline = (timeoutMs = responseTimeoutMs): CallOptions => ({ deadline: Date.now() + timeoutMs })
 
 /** The name of the gRPC status, and what the server said beside it. */
 export type Failed = { readonly code: string; readonly trailers: Readonly<Record<string, string>> }
-export type Answered<Response> = { readonly response: Response } | { readonly failed: Failed }
+export type RawResponse<Response> = { readonly response: Response } | { readonly failed: Failed }
 
 const transportHeaders = new Set(['date', 'server', 'content-type', 'content-length'])
 
@@ -28,7 +28,7 @@ export function failed(error: Partial<ServiceError>): Failed {
   return { code: status[error.code ?? status.UNKNOWN], trailers }
 }
 
-function settling<Response>(resolve: (answered: Answered<Response>) => void) {
+function settling<Response>(resolve: (answered: RawResponse<Response>) => void) {
   return (error: ServiceError | null, response?: Response): void => {
     if (response !== undefined && error === null) resolve({ response })
     else resolve({ failed: failed(error ?? {}) })
@@ -41,7 +41,7 @@ export type UnaryAppend = {
   readonly events: readonly RawEvent[]
 }
 
-export function unaryAppend(client: StreamsClient, append: UnaryAppend): Promise<Answered<AppendResp>> {
+export function unaryAppend(client: StreamsClient, append: UnaryAppend): Promise<RawResponse<AppendResp>> {
   const options = new streams.AppendReq.Options()
   options.setStreamIdentifier(streamIdentifier(append.stream))
   setExpectation(options, append.expected ?? 'any', (revision) => options.setRevision(revision))
@@ -53,8 +53,8 @@ export function unaryAppend(client: StreamsClient, append: UnaryAppend): Promise
 export function sendAppend(
   client: StreamsClient,
   requests: readonly AppendReq[],
-  timeoutMs = answerTimeoutMs,
-): Promise<Answered<AppendResp>> {
+  timeoutMs = responseTimeoutMs,
+): Promise<RawResponse<AppendResp>> {
   return new Promise((resolve) => {
     const call = client.append(new Metadata(), deadline(timeoutMs), settling(resolve))
     // The failure is told by the callback, too.
@@ -68,7 +68,7 @@ export function deleteStream(
   client: StreamsClient,
   stream: string,
   expected: RawExpectation,
-): Promise<Answered<DeleteResp>> {
+): Promise<RawResponse<DeleteResp>> {
   const options = new streams.DeleteReq.Options()
   options.setStreamIdentifier(streamIdentifier(stream))
   setExpectation(options, expected, (revision) => options.setRevision(revision))
@@ -80,7 +80,7 @@ export function tombstoneStream(
   client: StreamsClient,
   stream: string,
   expected: RawExpectation,
-): Promise<Answered<TombstoneResp>> {
+): Promise<RawResponse<TombstoneResp>> {
   const options = new streams.TombstoneReq.Options()
   options.setStreamIdentifier(streamIdentifier(stream))
   setExpectation(options, expected, (revision) => options.setRevision(revision))

@@ -15,9 +15,9 @@ import type { WebhookEndpoint } from './webhookEndpoint.ts'
 /** Every step is a matter of milliseconds; whatever takes this long has failed. */
 const patienceMs = 15_000
 
-const Answer = Type.Object({ data: PaymentResource })
+const PaymentResponse = Type.Object({ data: PaymentResource })
 
-export async function tellStory(scene: {
+export async function runDemoSteps(scene: {
   readonly say: (text: string) => void
   readonly baseUrl: string
   readonly store: EventStore
@@ -84,14 +84,14 @@ export async function tellStory(scene: {
 }
 
 async function callForPayment(method: 'GET' | 'POST', url: string, body?: object): Promise<PaymentResource> {
-  const answer = await request(url, {
+  const response = await request(url, {
     method,
     ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
     signal: AbortSignal.timeout(patienceMs),
   })
-  const content: unknown = await answer.body.json()
-  if (!Value.Check(Answer, content))
-    throw new StartError(`${method} ${url} answered ${answer.statusCode}: ${JSON.stringify(content)}`)
+  const content: unknown = await response.body.json()
+  if (!Value.Check(PaymentResponse, content))
+    throw new StartError(`${method} ${url} answered ${response.statusCode}: ${JSON.stringify(content)}`)
   return content.data
 }
 

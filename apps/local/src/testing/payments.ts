@@ -5,25 +5,25 @@ import { waitFor } from '@paylog/testing/waitFor'
 const asUser = { 'x-session-id': 'demo-session' }
 const payment = JSON.stringify({ total_cents: 1500, currency: 'EUR', provider_id: 'sandbox' })
 /** Longer than any response takes while a backend is down. */
-const answerTimeoutMs = 30_000
+const responseTimeoutMs = 30_000
 
-export type Answer = { readonly status: number; readonly body: string }
+export type ApiResponse = { readonly status: number; readonly body: string }
 
 /** One payment. Rejects when there is no answer. */
-export async function pay(baseUrl: string): Promise<Answer> {
+export async function pay(baseUrl: string): Promise<ApiResponse> {
   const answer = await fetch(`${baseUrl}/payments/intents`, {
     method: 'POST',
     headers: { ...asUser, 'content-type': 'application/json' },
     body: payment,
-    signal: AbortSignal.timeout(answerTimeoutMs),
+    signal: AbortSignal.timeout(responseTimeoutMs),
   })
   return { status: answer.status, body: await answer.text() }
 }
 
-export const idOf = ({ body }: Answer) => (JSON.parse(body) as { data: { id: string } }).data.id
+export const idOf = ({ body }: ApiResponse) => (JSON.parse(body) as { data: { id: string } }).data.id
 
 /** Creates payments until `stop`, which returns the ids of the acknowledged ones. Failures are ignored. */
-export function payOn(baseUrl: string, callers: number) {
+export function keepPaying(baseUrl: string, callers: number) {
   const acknowledged: string[] = []
   let isStopped = false
   const calling = Array.from({ length: callers }, async () => {
@@ -43,7 +43,7 @@ export function payOn(baseUrl: string, callers: number) {
 }
 
 /** Resolves when every payment can be read. */
-export async function allThere(baseUrl: string, ids: readonly string[]): Promise<void> {
+export async function waitForPayments(baseUrl: string, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const isThere = async () => (await fetch(`${baseUrl}/payments/${id}`, { headers: asUser })).status === 200
     await waitFor(isThere, { what: `the acknowledged payment ${id}` })

@@ -3,8 +3,8 @@ import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import { answerJson, answerText, isRemarkable } from './answerLine.ts'
-import type { Answer } from './asking.ts'
+import { resultJson, resultText, isRemarkable } from './answerLine.ts'
+import type { ReconcileResult } from './asking.ts'
 
 const payment_id = '018f0000-0000-7000-8000-000000000001'
 const payment: Payment = {
@@ -46,9 +46,9 @@ const payment: Payment = {
   approvals_told: 0,
 }
 
-type Said = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }
+type Reported = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }
 
-function answer(finding: Answer['finding'], here: Partial<Payment>, there?: Said, problem?: string): Answer {
+function result(finding: ReconcileResult['finding'], here: Partial<Payment>, there?: Reported, problem?: string): ReconcileResult {
   const { further_charges = [], ...said } = there ?? {}
   const evidence: IntentSnapshot['evidence'] = {
     status: 'succeeded',
@@ -70,20 +70,20 @@ function answer(finding: Answer['finding'], here: Partial<Payment>, there?: Said
   return { payment_id, provider_id: 'stripe', finding, reconciliation, problem }
 }
 
-const textOf = (...given: Parameters<typeof answer>) =>
-  answerText(answer(...given))
+const textOf = (...given: Parameters<typeof result>) =>
+  resultText(result(...given))
     .split(payment_id)[1]
     ?.trim()
 
 t.test('every line begins with the finding, the provider and the payment', async (t) => {
   t.equal(
-    answerText(answer('late', { status: 'succeeded' }, {})),
+    resultText(result('late', { status: 'succeeded' }, {})),
     `late            stripe         ${payment_id}  pending -> succeeded`,
   )
 })
 
 t.test('amounts are written in the units of their currency', async (t) => {
-  const differs = (total_cents: number, currency: string, there: Said) =>
+  const differs = (total_cents: number, currency: string, there: Reported) =>
     textOf('amount_differs', { total_cents, currency }, there)
   t.equal(differs(2200, 'EUR', { amount_cents: 5 }), '22.00 EUR is due, 0.05 EUR there')
   t.equal(differs(2200, 'EUR', { currency: 'usd' }), '22.00 EUR is due, 22.00 USD there')
@@ -116,9 +116,9 @@ t.test('what is not known says why', async (t) => {
   t.equal(textOf('unknown', {}), 'pending here, the create call was not answered')
   t.equal(textOf('unknown', {}, undefined, 'timeout'), 'pending here, timeout')
   t.equal(textOf('unreachable', {}, undefined, 'refused'), 'pending here, refused')
-  const skipped: Answer = { ...answer('unreachable', {}), reconciliation: undefined, problem: 'timeout' }
-  t.match(answerText(skipped), / {2}timeout$/)
-  t.same(answerJson(skipped), {
+  const skipped: ReconcileResult = { ...result('unreachable', {}), reconciliation: undefined, problem: 'timeout' }
+  t.match(resultText(skipped), / {2}timeout$/)
+  t.same(resultJson(skipped), {
     finding: 'unreachable',
     payment_id,
     provider_id: 'stripe',
@@ -133,7 +133,7 @@ t.test('what is not known says why', async (t) => {
 })
 
 t.test('for machines amounts stay in minor units', async (t) => {
-  t.same(answerJson(answer('conflict', { status: 'canceled' }, { further_charges: ['ch_2'] })), {
+  t.same(resultJson(result('conflict', { status: 'canceled' }, { further_charges: ['ch_2'] })), {
     finding: 'conflict',
     payment_id,
     provider_id: 'stripe',
@@ -154,8 +154,8 @@ t.test('for machines amounts stay in minor units', async (t) => {
 })
 
 t.test('only what is as recorded has no line', async (t) => {
-  t.notOk(isRemarkable(answer('same', {}, {})))
-  t.notOk(isRemarkable(answer('stateless', {})))
+  t.notOk(isRemarkable(result('same', {}, {})))
+  t.notOk(isRemarkable(result('stateless', {})))
   for (const finding of [
     'late',
     'missing',
@@ -165,5 +165,5 @@ t.test('only what is as recorded has no line', async (t) => {
     'unknown',
     'unreachable',
   ] as const)
-    t.ok(isRemarkable(answer(finding, {})), finding)
+    t.ok(isRemarkable(result(finding, {})), finding)
 })

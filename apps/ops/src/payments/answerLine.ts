@@ -1,18 +1,18 @@
 // One answer of a provider, for people and for machines.
 import { currencyExponent } from '@paylog/domain/money'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
-import type { Answer } from './asking.ts'
+import type { ReconcileResult } from './asking.ts'
 
-type Finding = Answer['finding']
+type Finding = ReconcileResult['finding']
 
 /** Whether it is worth a line: not when everything is as recorded. */
-export const isRemarkable = ({ finding }: Answer) => finding !== 'same' && finding !== 'stateless'
+export const isRemarkable = ({ finding }: ReconcileResult) => finding !== 'same' && finding !== 'stateless'
 
 const widestFinding = 'amount_differs'.length
 const widestProvider = 'authorize-net'.length
 
 /** One line for an answer. */
-export function answerText({ finding, payment_id, provider_id, reconciliation, problem }: Answer): string {
+export function resultText({ finding, payment_id, provider_id, reconciliation, problem }: ReconcileResult): string {
   const what = reconciliation ? detail(finding, reconciliation) : (problem ?? 'not asked')
   return `${finding.padEnd(widestFinding)}  ${provider_id.padEnd(widestProvider)}  ${payment_id}  ${what}`
 }
@@ -31,7 +31,7 @@ function detail(finding: Finding, reconciliation: Reconciliation): string {
     case 'missing':
       return `${here}, no intent ${payment.provider_intent_id} there`
     case 'amount_differs':
-      return `${amountText(payment.total_cents, payment.currency)} is due, ${there(reconciliation)} there`
+      return `${amountText(payment.total_cents, payment.currency)} is due, ${reportedAmount(reconciliation)} there`
     case 'approval_waits':
       return `${here}, approved there`
     case 'conflict':
@@ -42,7 +42,7 @@ function detail(finding: Finding, reconciliation: Reconciliation): string {
   }
 }
 
-function there({ payment, snapshot }: Reconciliation): string {
+function reportedAmount({ payment, snapshot }: Reconciliation): string {
   const { amount_cents, currency } = snapshot?.evidence ?? {}
   return amountText(amount_cents ?? payment.total_cents, (currency ?? payment.currency).toUpperCase())
 }
@@ -67,7 +67,7 @@ function amountText(amount_cents: number, currency: string): string {
 }
 
 /** An answer as machines read it. */
-export function answerJson({ finding, payment_id, provider_id, reconciliation, problem }: Answer) {
+export function resultJson({ finding, payment_id, provider_id, reconciliation, problem }: ReconcileResult) {
   const { payment, status_before, snapshot } = reconciliation ?? {}
   return {
     finding,

@@ -5,15 +5,15 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Workflow } from '@paylog/workflows/context'
 import t from 'tap'
-import { startPaymentsOnLog } from '../testing/paymentsOnLog.ts'
-import { type Answer, askProviders } from './asking.ts'
+import { paymentFixture } from '../testing/paymentsOnLog.ts'
+import { type ReconcileResult, askProviders } from './asking.ts'
 
-const log = await startPaymentsOnLog(t)
+const log = await paymentFixture(t)
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'operator' }
 const options = { metadata, signal: new AbortController().signal, pausesMs: [1, 1] }
 
 /** A provider whose answers a test gives. */
-function answering(id: string, retrieveIntent: (ref: IntentRef) => Promise<IntentSnapshot | null>): Provider {
+function providerWith(id: string, retrieveIntent: (ref: IntentRef) => Promise<IntentSnapshot | null>): Provider {
   return { ...createSandbox({ webhookSecrets: [] }), id, retrieveIntent }
 }
 
@@ -43,8 +43,8 @@ async function record(count: number, ...providers: string[]): Promise<Map<string
   return payments
 }
 
-async function answersOf(asking: AsyncGenerator<Answer>): Promise<Answer[]> {
-  const answers: Answer[] = []
+async function resultsOf(asking: AsyncGenerator<ReconcileResult>): Promise<ReconcileResult[]> {
+  const answers: ReconcileResult[] = []
   for await (const answer of asking) answers.push(answer)
   return answers
 }
@@ -53,7 +53,7 @@ t.test('eight are asked about at a time, and answers come in order', async (t) =
   let underWay = 0
   let most = 0
   const released = Array.from({ length: 8 }, () => Promise.withResolvers<void>())
-  const provider = answering('stripe', async (ref) => {
+  const provider = providerWith('stripe', async (ref) => {
     most = Math.max(most, ++underWay)
     if (most === 8) released.at(-1)?.resolve()
     // The first eight wait for each other, and are answered from the last one to the first.
@@ -64,7 +64,7 @@ t.test('eight are asked about at a time, and answers come in order', async (t) =
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const answers = await answersOf(askProviders(workflow(provider), payments, options))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
   t.same(
     answers.map(({ payment_id }) => payment_id),
     [...payments.keys()],
@@ -77,16 +77,16 @@ t.test('a provider that does not answer is left alone after a while, the others 
   for (const kind of ['unavailable', 'unknown'] as const) {
     let silent = 0
     let asked = 0
-    const down = answering('paypal', async () => {
+    const down = providerWith('paypal', async () => {
       silent++
       throw new ProviderError(kind, 'no_answer', 'No answer')
     })
-    const up = answering('stripe', async (ref) => {
+    const up = providerWith('stripe', async (ref) => {
       asked++
       return pendingIntent(ref)
     })
     const payments = await record(120, 'paypal', 'stripe')
-    const answers = await answersOf(askProviders(workflow(down, up), payments, options))
+    const answers = await resultsOf(askProviders(workflow(down, up), payments, options))
     t.equal(asked, 60)
     const tries = kind === 'unavailable' ? 3 : 1
     t.ok(silent >= 24 * tries && silent < 32 * tries, `asked ${silent} times`)
@@ -100,27 +100,27 @@ t.test('a provider that does not answer is left alone after a while, the others 
 
 t.test('a provider that takes no more for the moment is asked again', async (t) => {
   const tries = new Map<string, number>()
-  const provider = answering('stripe', async (ref) => {
+  const provider = providerWith('stripe', async (ref) => {
     const nth = (tries.get(ref.payment_id) ?? 0) + 1
     tries.set(ref.payment_id, nth)
     if (nth < 3) throw new ProviderError('unavailable', 'http_429', 'Busy')
     return pendingIntent(ref)
   })
   const payments = await record(40, 'stripe')
-  const answers = await answersOf(askProviders(workflow(provider), payments, options))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
   t.equal(answers.length, 40)
   t.ok(answers.every(({ finding }) => finding === 'same'))
 })
 
 t.test('a provider that fails now and then is asked on', async (t) => {
   let asked = 0
-  const provider = answering('stripe', async (ref) => {
+  const provider = providerWith('stripe', async (ref) => {
     asked++
     if (!ref.provider_intent_id.endsWith('9')) throw new ProviderError('unavailable', 'http_429', 'Busy')
     return pendingIntent(ref)
   })
   const payments = await record(60, 'stripe')
-  const answers = await answersOf(askProviders(workflow(provider), payments, options))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
   t.equal(asked, 54 * 3 + 6)
   t.equal(answers.filter(({ finding }) => finding === 'same').length, 6)
 })
@@ -128,7 +128,7 @@ t.test('a provider that fails now and then is asked on', async (t) => {
 t.test('a provider that is not enabled is not waited for', async (t) => {
   const payments = await record(1, 'elsewhere')
   const hours = { ...options, pausesMs: [3_600_000] }
-  t.match(await answersOf(askProviders(workflow(), payments, hours)), [
+  t.match(await resultsOf(askProviders(workflow(), payments, hours)), [
     { finding: 'unreachable', problem: 'provider_not_enabled' },
   ])
 })
@@ -136,14 +136,14 @@ t.test('a provider that is not enabled is not waited for', async (t) => {
 t.test('whoever stops it need not wait for a provider that takes no more', async (t) => {
   const stop = new AbortController()
   let asked = 0
-  const provider = answering('stripe', async () => {
+  const provider = providerWith('stripe', async () => {
     // Long after the answer was taken for what it is.
     if (++asked === 8) setTimeout(() => stop.abort(), 300)
     throw new ProviderError('unavailable', 'http_429', 'Busy')
   })
   const payments = await record(20, 'stripe')
   const hours = { metadata, signal: stop.signal, pausesMs: [3_600_000, 3_600_000] }
-  const answers = await answersOf(askProviders(workflow(provider), payments, hours))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, hours))
   t.same(
     answers.map(({ finding }) => finding),
     Array(8).fill('unreachable'),
@@ -154,7 +154,7 @@ t.test('whoever stops it need not wait for a provider that takes no more', async
 t.test('an outcome that the provider does not know either is an answer', async (t) => {
   let called = 0
   const provider: Provider = {
-    ...answering('stripe', async (ref) => pendingIntent(ref)),
+    ...providerWith('stripe', async (ref) => pendingIntent(ref)),
     async createIntent() {
       called++
       throw new ProviderError('unknown', 'http_500', 'Broken')
@@ -162,7 +162,7 @@ t.test('an outcome that the provider does not know either is an answer', async (
   }
   const payments = new Map<string, string>()
   for (let number = 0; number < 40; number++) payments.set(await log.initiate('stripe'), 'stripe')
-  const answers = await answersOf(askProviders(workflow(provider), payments, options))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
   t.equal(answers.length, 40)
   t.ok(answers.every(({ finding, problem }) => finding === 'unknown' && problem === undefined))
   t.equal(called, 40)
@@ -172,7 +172,7 @@ t.test('a provider without a memory is not said to agree, but its open calls are
   const payments = await record(2, 'sandbox')
   payments.set(await log.initiate('sandbox'), 'sandbox')
   const provider = createSandbox({ webhookSecrets: [] })
-  const answers = await answersOf(askProviders(workflow(provider), payments, options))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
   t.same(
     answers.map(({ finding }) => finding),
     ['stateless', 'stateless', 'late'],
@@ -181,12 +181,12 @@ t.test('a provider without a memory is not said to agree, but its open calls are
 
 t.test('a payment that others change all the time does not end the run', async (t) => {
   const [busy, calm] = [...(await record(2, 'stripe')).keys()]
-  const provider = answering('stripe', async (ref) => {
+  const provider = providerWith('stripe', async (ref) => {
     if (ref.payment_id === busy) await log.notify(ref.payment_id, 'pending')
     return pendingIntent(ref)
   })
   const payments = new Map([busy, calm].map((id) => [id ?? '', 'stripe']))
-  const answers = await answersOf(askProviders(workflow(provider), payments, options))
+  const answers = await resultsOf(askProviders(workflow(provider), payments, options))
   t.match(answers, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
 })
 
@@ -194,13 +194,13 @@ t.test('whoever stops it gets the answers to what was asked, and no further ques
   const stop = new AbortController()
   const released = Promise.withResolvers<void>()
   let asked = 0
-  const provider = answering('stripe', async (ref) => {
+  const provider = providerWith('stripe', async (ref) => {
     asked++
     await released.promise
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const answers = answersOf(askProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
+  const answers = resultsOf(askProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
   await waitFor(() => asked === 8, { what: 'the first questions' })
   stop.abort()
   released.resolve()
@@ -214,7 +214,7 @@ t.test('whoever stops it gets the answers to what was asked, and no further ques
 t.test('a mistake ends the run when the questions that are under way have been answered', async (t) => {
   let ended = 0
   const thrown = Promise.withResolvers<void>()
-  const provider = answering('stripe', async (ref) => {
+  const provider = providerWith('stripe', async (ref) => {
     if (ref.provider_intent_id === 'intent-3') {
       thrown.resolve()
       throw new TypeError('on purpose')
@@ -225,7 +225,7 @@ t.test('a mistake ends the run when the questions that are under way have been a
     return pendingIntent(ref)
   })
   const payments = await record(8, 'stripe')
-  const answers: Answer[] = []
+  const answers: ReconcileResult[] = []
   const run = async () => {
     for await (const answer of askProviders(workflow(provider), payments, options)) answers.push(answer)
   }

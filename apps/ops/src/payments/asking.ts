@@ -6,7 +6,7 @@ import { withUrgency } from '@paylog/providers/pacing'
 import type { Workflow } from '@paylog/workflows/context'
 import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 
-export type Answer = {
+export type ReconcileResult = {
   readonly payment_id: string
   readonly provider_id: string
   /** `stateless`: the provider keeps nothing that could be asked for. */
@@ -16,15 +16,15 @@ export type Answer = {
   readonly problem: string | undefined
 }
 
-const atOnce = 8
+const maxConcurrent = 8
 /** For so long questions about several payments may share what a provider answered. */
 const maxAgeMs = 5 * 60_000
 /** A provider that is not reached (a refused connection) is asked again after these. */
 const pausesMs: readonly number[] = [500, 1_000, 2_000]
 /** A provider that does not answer costs 10 s each time. After so many payments in a row it is left alone. */
-const patience = 3 * atOnce
+const maxFailuresInARow = 3 * maxConcurrent
 
-export type AskOptions = {
+export type AskProvidersOptions = {
   readonly metadata: EventMetadata
   /** No further question is asked once it aborts; those under way come to their end. */
   readonly signal: AbortSignal
@@ -40,22 +40,22 @@ export type AskOptions = {
 export async function* askProviders(
   workflow: Workflow,
   payments: ReadonlyMap<string, string>,
-  options: AskOptions,
-): AsyncGenerator<Answer> {
+  options: AskProvidersOptions,
+): AsyncGenerator<ReconcileResult> {
   /** How often in a row each provider failed to answer, and why. */
   const failures = new Map<string, { readonly inARow: number; readonly problem: string | undefined }>()
 
-  async function ask(payment_id: string, provider_id: string): Promise<Answer> {
+  async function ask(payment_id: string, provider_id: string): Promise<ReconcileResult> {
     const failed = failures.get(provider_id)
-    if (failed && failed.inARow >= patience)
+    if (failed && failed.inARow >= maxFailuresInARow)
       return { payment_id, provider_id, finding: 'unreachable', reconciliation: undefined, problem: failed.problem }
-    const answer = await askPatiently(workflow, { payment_id, provider_id }, options)
-    if (isAnswered(answer)) failures.delete(provider_id)
+    const answer = await askWithRetries(workflow, { payment_id, provider_id }, options)
+    if (hasResponse(answer)) failures.delete(provider_id)
     else failures.set(provider_id, { inARow: (failures.get(provider_id)?.inARow ?? 0) + 1, problem: answer.problem })
     return answer
   }
 
-  const underWay: Promise<Answer>[] = []
+  const underWay: Promise<ReconcileResult>[] = []
   try {
     for (const [payment_id, provider_id] of payments) {
       if (options.signal.aborted) break
@@ -63,7 +63,7 @@ export async function* askProviders(
       // Its turn to be awaited comes later; until then a failure is not unhandled.
       asking.catch(() => {})
       underWay.push(asking)
-      if (underWay.length === atOnce) yield await next(underWay)
+      if (underWay.length === maxConcurrent) yield await next(underWay)
     }
     while (underWay.length > 0) yield await next(underWay)
   } finally {
@@ -71,33 +71,33 @@ export async function* askProviders(
   }
 }
 
-async function next(underWay: Promise<Answer>[]): Promise<Answer> {
+async function next(underWay: Promise<ReconcileResult>[]): Promise<ReconcileResult> {
   const first = underWay.shift()
   if (!first) throw new Error('Nothing is under way')
   return first
 }
 
-type Asked = Pick<Answer, 'payment_id' | 'provider_id'>
+type ReconcileTarget = Pick<ReconcileResult, 'payment_id' | 'provider_id'>
 
-async function askPatiently(
+async function askWithRetries(
   workflow: Workflow,
-  asked: Asked,
-  { metadata, signal, pausesMs: pauses = pausesMs }: AskOptions,
-): Promise<Answer> {
+  target: ReconcileTarget,
+  { metadata, signal, pausesMs: pauses = pausesMs }: AskProvidersOptions,
+): Promise<ReconcileResult> {
   for (const pauseMs of pauses) {
-    const answer = await askOne(workflow, asked, metadata)
-    if (answer.finding !== 'unreachable' || !workflow.providers.has(asked.provider_id)) return answer
+    const answer = await askOne(workflow, target, metadata)
+    if (answer.finding !== 'unreachable' || !workflow.providers.has(target.provider_id)) return answer
     await sleep(pauseMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return answer
   }
-  return askOne(workflow, asked, metadata)
+  return askOne(workflow, target, metadata)
 }
 
 async function askOne(
   workflow: Workflow,
-  { payment_id, provider_id }: Asked,
+  { payment_id, provider_id }: ReconcileTarget,
   metadata: EventMetadata,
-): Promise<Answer> {
+): Promise<ReconcileResult> {
   try {
     const reconciliation = await withUrgency('reconciler', () =>
       reconcilePayment(workflow, payment_id, metadata, { maxAgeMs }),
@@ -114,6 +114,6 @@ async function askOne(
 }
 
 /** An unknown outcome without a problem is what the provider does not know either. */
-function isAnswered({ finding, problem }: Answer): boolean {
+function hasResponse({ finding, problem }: ReconcileResult): boolean {
   return finding !== 'unreachable' && (finding !== 'unknown' || problem === undefined)
 }

@@ -1,18 +1,18 @@
 // What `payments reconcile` finds, records and tells, called as an operator calls it.
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'
-import { type Ended, runOps } from '../testing/runOps.ts'
+import { readJson, reconcile, reconcileHarness } from '../testing/reconcileRig.ts'
+import { type CommandResult, runOps } from '../testing/runOps.ts'
 
 /** Finding and payment of each line before the table. */
-const foundIn = ({ stdout }: Ended) =>
+const foundIn = ({ stdout }: CommandResult) =>
   stdout
     .slice(0, stdout.indexOf('\n\n'))
     .split('\n')
     .map((line) => [line.split(/ +/)[0], line.split(/ +/)[2]])
 
 t.test('what happened unseen is recorded and told; a second run finds nothing and records nothing', async (t) => {
-  const rig = await startReconcileRig(t)
+  const rig = await reconcileHarness(t)
   const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = rig
   const paid = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(paid), 'succeeded')
@@ -57,7 +57,7 @@ t.test('what happened unseen is recorded and told; a second run finds nothing an
 })
 
 t.test('what somebody has to look at is told each time, recorded once, and makes the command fail', async (t) => {
-  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await startReconcileRig(t, { allowDouble: true })
+  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await reconcileHarness(t, { allowDouble: true })
   const lost = await payments.record('stripe', 'pi_elsewhere')
   const cheap = await payments.open(stripe)
   fakeStripe.intent(await payments.intentOf(cheap)).amount = 1999
@@ -121,7 +121,7 @@ t.test('what somebody has to look at is told each time, recorded once, and makes
 })
 
 t.test('one provider that is not there keeps nobody from asking the others', async (t) => {
-  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await startReconcileRig(t)
+  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await reconcileHarness(t)
   const unreachable = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(unreachable), 'succeeded')
   const approved = await payments.open(paypal)
@@ -146,7 +146,7 @@ t.test('one provider that is not there keeps nobody from asking the others', asy
 })
 
 t.test('a call whose outcome stays unknown is told as such', async (t) => {
-  const { payments, fakeStripe, env } = await startReconcileRig(t)
+  const { payments, fakeStripe, env } = await reconcileHarness(t)
   const crashed = await payments.initiate('stripe')
   fakeStripe.faults.always({ kind: 'status', status: 500, commits: false })
   const open = await runOps(reconcile, env)

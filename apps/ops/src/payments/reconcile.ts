@@ -6,14 +6,14 @@ import { createEventStore, type EventStore } from '@paylog/event-store/eventStor
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments } from '../command.ts'
-import { type Report, reportBeside } from '../progress.ts'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import { type ReportWriter, createReportWriter } from '../progress.ts'
 import { readSince } from '../since.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { answerJson, answerText, isRemarkable } from './answerLine.ts'
+import { resultJson, resultText, isRemarkable } from './answerLine.ts'
 import { askProviders } from './asking.ts'
 import { createReconcileProgress, type ReconcileProgress } from './reconcileProgress.ts'
-import { createSelection, type Selection } from './selection.ts'
+import { createPaymentSelection, type PaymentSelection } from './selection.ts'
 import { createTally, type Tally } from './tally.ts'
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...providerVariables })
@@ -26,7 +26,7 @@ const noProvider =
   'PAYPAL_CLIENT_ID, PAYPAL_CLIENT_SECRET and PAYPAL_WEBHOOK_ID, or AUTHORIZE_NET_API_LOGIN_ID, ' +
   'AUTHORIZE_NET_TRANSACTION_KEY and AUTHORIZE_NET_SIGNATURE_KEY.'
 
-export const paymentsReconcile: Command = {
+export const paymentsReconcile: CliCommand = {
   usage: '[--since T] [--all] [--json]',
   summary: 'Ask the providers about every payment that is not at its end, and record what had been missed',
   details: [
@@ -54,8 +54,8 @@ export const paymentsReconcile: Command = {
       const workflow = { store, providers, now: () => new Date() }
       await withInterrupt(errors, (signal) =>
         reconcile(workflow, {
-          selection: createSelection({ since, all: values.all === true }),
-          ...reportBeside(progress, print),
+          selection: createPaymentSelection({ since, all: values.all === true }),
+          ...createReportWriter(progress, print),
           isJson: values.json === true,
           onProgress: progress.show,
           signal,
@@ -69,8 +69,8 @@ export const paymentsReconcile: Command = {
   },
 }
 
-type Run = Report & {
-  readonly selection: Selection
+type ReconcileRun = ReportWriter & {
+  readonly selection: PaymentSelection
   readonly isJson: boolean
   readonly onProgress: (progress: ReconcileProgress) => void
   readonly signal: AbortSignal
@@ -80,7 +80,7 @@ type Run = Report & {
  * Reads the log, asks, and reports. What was asked is reported and recorded also when it cannot go on to the end.
  * @throws OpsError when something is left to do; UnreadableEventError, DomainError `event_store_unavailable`
  */
-export async function reconcile(workflow: Workflow, run: Run): Promise<void> {
+export async function reconcile(workflow: Workflow, run: ReconcileRun): Promise<void> {
   const { selection, say, conclude, isJson, onProgress, signal } = run
   await select(workflow.store, run)
   const { payments } = selection
@@ -92,11 +92,11 @@ export async function reconcile(workflow: Workflow, run: Run): Promise<void> {
       tally.add(answer)
       onProgress({ phase: 'asking', answered: tally.answered(), of: payments.size })
       if (!isRemarkable(answer)) continue
-      await say(isJson ? JSON.stringify(answerJson(answer)) : answerText(answer))
+      await say(isJson ? JSON.stringify(resultJson(answer)) : resultText(answer))
       lines++
     }
   } finally {
-    const [gap, summary] = [lines > 0 ? '\n' : '', inWords(tally, payments.size)]
+    const [gap, summary] = [lines > 0 ? '\n' : '', summaryText(tally, payments.size)]
     await conclude(isJson ? JSON.stringify(tally.json(payments.size)) : `${gap}${summary}`)
   }
   if (tally.answered() < payments.size)
@@ -105,7 +105,7 @@ export async function reconcile(workflow: Workflow, run: Run): Promise<void> {
   if (unsettled > 0) throw new OpsError(`${count(unsettled)} ${unsettled === 1 ? 'needs' : 'need'} a look.`)
 }
 
-async function select(store: EventStore, { selection, onProgress, signal }: Run): Promise<void> {
+async function select(store: EventStore, { selection, onProgress, signal }: ReconcileRun): Promise<void> {
   const head = await store.head()
   if (head === undefined) return
   let events = 0
@@ -124,7 +124,7 @@ async function select(store: EventStore, { selection, onProgress, signal }: Run)
   }
 }
 
-function inWords(tally: Tally, of: number): string {
+function summaryText(tally: Tally, of: number): string {
   if (of === 0) return 'There is no payment to ask about.'
   const answered = tally.answered()
   const asked = answered === of ? `${count(of)}:` : `${answered} of ${count(of)}, the others were not asked about:`

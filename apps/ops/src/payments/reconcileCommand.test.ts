@@ -4,16 +4,16 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { readJson, reconcile, startReconcileRig } from '../testing/reconcileRig.ts'
-import { contextOf, type Ended, runOps, startOps } from '../testing/runOps.ts'
+import { readJson, reconcile, reconcileHarness } from '../testing/reconcileRig.ts'
+import { contextOf, type CommandResult, runOps, startOps } from '../testing/runOps.ts'
 import { paymentsReconcile, reconcile as reconcilePayments } from './reconcile.ts'
-import { createSelection } from './selection.ts'
+import { createPaymentSelection } from './selection.ts'
 
 const hourMs = 3_600_000
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
 
 t.test('the payments are chosen by when they were begun, and by whether there is something to ask', async (t) => {
-  const { payments, fakeStripe, stripe, env } = await startReconcileRig(t)
+  const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   const old = await payments.open(stripe, { occurred_at: hoursAgo(50) })
   const young = await payments.open(stripe, { occurred_at: hoursAgo(20) })
   const declined = await payments.open(stripe, { payment_method_id: 'pm_card_chargeDeclined' })
@@ -66,12 +66,12 @@ t.test('a command that makes no sense is not begun', async (t) => {
 })
 
 t.test('an empty log has nothing to ask about', async (t) => {
-  const { env } = await startReconcileRig(t)
+  const { env } = await reconcileHarness(t)
   t.match(await runOps(reconcile, env), { code: 0, stdout: 'There is no payment to ask about.\n' })
 })
 
 t.test('whoever interrupts it loses nothing of what was done', async (t) => {
-  const { payments, fakeStripe, stripe, env } = await startReconcileRig(t)
+  const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   const ids: string[] = []
   for (let opened = 0; opened < 40; opened++) {
     const id = await payments.open(stripe)
@@ -98,14 +98,14 @@ t.test('whoever interrupts it loses nothing of what was done', async (t) => {
 })
 
 t.test('whoever interrupts it twice need not wait', async (t) => {
-  const { payments, fakeStripe, stripe, env } = await startReconcileRig(t)
+  const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
   await payments.open(stripe)
   fakeStripe.readFaults.always({ kind: 'hang', commits: false })
   const running = startOps(t, reconcile, { ...env, PROVIDER_TIMEOUT_MS: '15000' })
   const asked = () => fakeStripe.calls.some(({ method }) => method === 'GET')
   await waitFor(asked, { what: 'the question', timeoutMs: 30_000 })
   const interrupted = performance.now()
-  let ended: Ended | undefined
+  let ended: CommandResult | undefined
   void running.ended.then((how) => {
     ended = how
   })
@@ -120,13 +120,13 @@ t.test('whoever interrupts it twice need not wait', async (t) => {
 })
 
 t.test('whoever interrupts it while it reads is told that nothing was asked', async (t) => {
-  const { payments, fakeStripe, stripe } = await startReconcileRig(t)
+  const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   await payments.open(stripe)
   const said: string[] = []
   const run = reconcilePayments(
     { store: payments.store, providers: new Map([[stripe.id, stripe]]), now: () => new Date() },
     {
-      selection: createSelection({ since: undefined, all: false }),
+      selection: createPaymentSelection({ since: undefined, all: false }),
       say: async (line) => void said.push(line),
       conclude: async (text) => void said.push(text),
       isJson: false,
@@ -140,7 +140,7 @@ t.test('whoever interrupts it while it reads is told that nothing was asked', as
 })
 
 t.test('a run that fails tells what it had found', async (t) => {
-  const { payments, fakeStripe, stripe } = await startReconcileRig(t)
+  const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   const paid = await payments.open(stripe)
   fakeStripe.pay(await payments.intentOf(paid), 'succeeded')
   const cursed = await payments.open(stripe)
@@ -155,7 +155,7 @@ t.test('a run that fails tells what it had found', async (t) => {
   const run = reconcilePayments(
     { store: payments.store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
     {
-      selection: createSelection({ since: undefined, all: false }),
+      selection: createPaymentSelection({ since: undefined, all: false }),
       say: async (line) => void said.push(line),
       conclude: async (text) => void said.push(text),
       isJson: false,

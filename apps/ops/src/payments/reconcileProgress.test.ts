@@ -1,10 +1,10 @@
 // What an operator sees of a reconciliation that runs.
 import t from 'tap'
-import { progressUnderTest } from '../testing/progressUnderTest.ts'
+import { progressHarness } from '../testing/progressUnderTest.ts'
 import { createReconcileProgress } from './reconcileProgress.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
-  const { show, ...rest } = progressUnderTest(createReconcileProgress, { isTTY })
+  const { show, ...rest } = progressHarness(createReconcileProgress, { isTTY })
   return {
     ...rest,
     read: (atMs: number, position: bigint) =>

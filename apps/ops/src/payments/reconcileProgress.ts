@@ -1,5 +1,5 @@
 // How far a reconciliation is, in words.
-import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { createProgressBar, createProgress, type CliProgress, type CliProgressOutput } from '../progress.ts'
 
 export type ReconcileProgress =
   | {
@@ -13,12 +13,12 @@ export type ReconcileProgress =
     }
   | { readonly phase: 'asking'; readonly answered: number; readonly of: number }
 
-export function createReconcileProgress(output: ProgressOutput, now?: () => number): Progress<ReconcileProgress> {
-  const bar = barOn(output)
-  return createProgress<ReconcileProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
+export function createReconcileProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReconcileProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ReconcileProgress>(output, (progress, elapsedMs) => reconcileProgressText(progress, elapsedMs, bar), now)
 }
 
-function inWords(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
+function reconcileProgressText(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {
   const perSecond = (done: number) => (elapsedMs > 0 ? `, ${Math.round((done * 1_000) / elapsedMs)}/s` : '')
   if (progress.phase === 'asking') {
     const { answered, of } = progress

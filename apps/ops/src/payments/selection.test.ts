@@ -2,7 +2,7 @@
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import t from 'tap'
-import { createSelection } from './selection.ts'
+import { createPaymentSelection } from './selection.ts'
 
 const facts = {
   occurred_at: '2026-11-20T12:00:00.000Z',
@@ -39,7 +39,7 @@ const started = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
   type: 'PaymentAttemptStarted',
   data: { ...facts, payment_id, attempt: 2, ...wanted },
 })
-const refused = (payment_id: string): PaymentEvent => ({
+const rejected = (payment_id: string): PaymentEvent => ({
   type: 'PaymentAttemptFailed',
   data: { ...facts, ...evidence, ...failure, payment_id, refusal: 'provider_unavailable' },
 })
@@ -53,7 +53,7 @@ const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string)
 }
 
 function chosen(events: readonly PaymentEvent[], options: { since?: number; all?: boolean } = {}): string[] {
-  const { payments, take } = createSelection({ since: options.since, all: options.all ?? false })
+  const { payments, take } = createPaymentSelection({ since: options.since, all: options.all ?? false })
   events.forEach((event, number) => {
     const position = { commit: BigInt(number), prepare: BigInt(number) }
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous', schema: 1 }
@@ -79,7 +79,7 @@ t.test('payments are asked about until they are at their end, in the order in wh
 })
 
 t.test('a refused call has nothing at the provider, until another one is begun', async (t) => {
-  const events = [initiated('a'), initiated('b'), refused('a'), refused('b')]
+  const events = [initiated('a'), initiated('b'), rejected('a'), rejected('b')]
   t.same(chosen(events), [])
   t.same(chosen(events, { all: true }), [])
   t.same(chosen([...events, started('b'), started('a')]), ['stripe b', 'stripe a'])
@@ -88,7 +88,7 @@ t.test('a refused call has nothing at the provider, until another one is begun',
 t.test('what was begun before a time is left out, unless it was begun anew since', async (t) => {
   const before = { occurred_at: '2026-11-20T11:59:59.999Z' }
   const since = Date.parse(facts.occurred_at)
-  const events = [initiated('a', before), initiated('b'), initiated('c', before), refused('c'), started('c')]
+  const events = [initiated('a', before), initiated('b'), initiated('c', before), rejected('c'), started('c')]
   t.same(chosen(events, { since }), ['stripe b', 'stripe c'])
   t.same(chosen([...events, failed('a')], { since, all: true }), ['stripe b', 'stripe c'])
 })

@@ -1,7 +1,7 @@
 // Which payments have something at their provider, as their events tell it.
 import type { Recorded } from '@paylog/event-store/codec/codec'
 
-export type Selection = {
+export type PaymentSelection = {
   /** By the id of the payment that of its provider, in the order in which the payments' calls were begun. */
   readonly payments: ReadonlyMap<string, string>
   /** Takes the next event of the log into account. */
@@ -13,13 +13,13 @@ export type Selection = {
  * nothing at the provider; one that succeeded or was canceled is at its end.
  * @param options `since` in ms; `all` keeps the payments that are at their end
  */
-export function createSelection({
+export function createPaymentSelection({
   since,
   all,
 }: {
   readonly since: number | undefined
   readonly all: boolean
-}): Selection {
+}): PaymentSelection {
   const payments = new Map<string, string>()
   // Every event brings its own copy of the name.
   const providers = new Map<string, string>()

@@ -2,20 +2,20 @@
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentHistory } from '@paylog/domain/payments/history'
-import { existing, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, paymentFold } from '@paylog/domain/payments/payment'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { randomStreams } from '@paylog/domain/payments/testing/randomStory'
-import { after, at, fold, says } from '@paylog/domain/payments/testing/testStory'
+import { eventsAfter, at, fold, notifies } from '@paylog/domain/payments/testing/testStory'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { readPaymentEvents } from '@paylog/workflows/payments/paymentOnRecord'
 import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
-import { startPaymentsOnLog } from '../testing/paymentsOnLog.ts'
+import { paymentFixture } from '../testing/paymentsOnLog.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
 import { paymentShow } from './show.ts'
-import { readablePast } from './showPast.ts'
+import { readHistory } from './showPast.ts'
 
-const { store, connectionString } = await startPaymentsOnLog(t)
+const { store, connectionString } = await paymentFixture(t)
 const environment = { EVENTSTORE_URL: connectionString }
 
 /** Runs it in this process, which is many times as fast as one of its own. */
@@ -54,8 +54,8 @@ async function spoil(id: string, type: string, data: Readonly<Record<string, str
 
 /** So many more that change nothing. */
 function notices(count: number): PaymentEvent[] {
-  const settled = fold(after('succeeded'))
-  const [late] = says('failed', 100)(settled)
+  const settled = fold(eventsAfter('succeeded'))
+  const [late] = notifies('failed', 100)(settled)
   if (late?.type !== 'ProviderEventIgnored') throw new Error('a late failure changes nothing')
   return Array.from({ length: count }, (_, n) => ({
     ...late,
@@ -65,7 +65,7 @@ function notices(count: number): PaymentEvent[] {
 const timesIn = (stdout: string) => [...stdout.matchAll(/^ {2}(\d{4}-\S+Z) {2}\w+/gm)].map(([, time]) => time)
 
 t.test('a payment is shown with its aligned timeline and every field', async (t) => {
-  const { id } = await record(after('processing', 'succeeded'))
+  const { id } = await record(eventsAfter('processing', 'succeeded'))
   const { stdout, error } = await show(id)
   t.equal(error, undefined)
   const [title, , ...rest] = stdout.split('\n')
@@ -88,7 +88,7 @@ t.test('a payment is shown with its aligned timeline and every field', async (t)
 })
 
 t.test('at the time of every event and just before it, it is what had happened by then', async (t) => {
-  const stories = [after('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
+  const stories = [eventsAfter('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
   for (const { id, events } of await Promise.all(stories.map(record))) {
     const recorded = await readPaymentEvents(store, id)
     const times = events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)])
@@ -100,7 +100,7 @@ t.test('at the time of every event and just before it, it is what had happened b
         t.same([stdout, message], ['', `There was no payment ${id} then: it began at 2026-01-01T00:00:00.000Z.`])
         continue
       }
-      const payment = paymentResource(existing(fold(events.slice(0, count))), null)
+      const payment = paymentResource(existingPayment(fold(events.slice(0, count))), null)
       const whole = JSON.stringify({ payment, history: paymentHistory(recorded.slice(0, count)) })
       t.same([stdout, message], [`${whole}\n`, undefined], `${id} ${time}`)
     }
@@ -108,7 +108,7 @@ t.test('at the time of every event and just before it, it is what had happened b
 })
 
 t.test('a time may have an offset, and be so long ago', async (t) => {
-  const { id } = await record(after('processing', 'succeeded'))
+  const { id } = await record(eventsAfter('processing', 'succeeded'))
   const { stdout } = await show(id, '--at', '2026-01-01T01:00:15+01:00')
   t.match(stdout, `Payment ${id}, as of 2026-01-01T00:00:15.000Z\n`)
   t.match(stdout, /^ {2}status {15}processing$/m)
@@ -136,12 +136,12 @@ t.test('what there is not is told, and what cannot be asked', async (t) => {
     t.equal(stdout, '')
     t.ok(error instanceof UsageError && message.startsWith(says), `${args.join(' ')}: ${message}`)
   }
-  t.equal((await show((await record(after('succeeded'))).id.toUpperCase())).error, undefined, 'an id has no case')
+  t.equal((await show((await record(eventsAfter('succeeded'))).id.toUpperCase())).error, undefined, 'an id has no case')
 })
 
 t.test('what cannot be read is told loudly, behind all that can', async (t) => {
   for (const count of [0, 1, 496, 497, 777]) {
-    const { id } = await record([...after('succeeded'), ...notices(count)])
+    const { id } = await record([...eventsAfter('succeeded'), ...notices(count)])
     await spoil(id, 'PaymentVanished', { occurred_at: at(200) }, 600)
     const { stdout, message, error } = await show(id)
     t.ok(error instanceof OpsError && error.exitCode === 1)
@@ -153,13 +153,13 @@ t.test('what cannot be read is told loudly, behind all that can', async (t) => {
 })
 
 t.test('in JSON as well, and of a payment that began with it', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   await spoil(id, 'PaymentSucceeded', { occurred_at: 'soon' })
   const { stdout, message } = await show(id, '--json')
   const { payment, history } = JSON.parse(stdout)
   t.same([payment, history.length], [null, 3])
   t.match(message, /^CANNOT BE READ: .* does not fit its schema/)
-  const foreign = await record(after('succeeded'))
+  const foreign = await record(eventsAfter('succeeded'))
   await spoil(foreign.id, 'ProviderIntentOwned', { payment_id: id, provider_id: 'sandbox', provider_intent_id: 'pi_1' })
   t.match(await show(foreign.id), { message: /^CANNOT BE READ: .* is no event of a payment/ })
   const unborn = randomUUID()
@@ -169,9 +169,9 @@ t.test('in JSON as well, and of a payment that began with it', async (t) => {
 })
 
 t.test('of a stream whose beginning was cut off every event that is left is read, once', async (t) => {
-  const { id, events } = await record([...after('succeeded'), ...notices(1_100)])
+  const { id, events } = await record([...eventsAfter('succeeded'), ...notices(1_100)])
   await store.client.setStreamMetadata(paymentStream(id), { truncateBefore: 300 })
-  const past = await readablePast(store, id)
+  const past = await readHistory(store, id)
   t.same(
     past.events.map(({ revision }) => revision),
     Array.from({ length: events.length - 300 }, (_, index) => BigInt(300 + index)),
@@ -179,14 +179,14 @@ t.test('of a stream whose beginning was cut off every event that is left is read
 })
 
 t.test('what cannot be read is no matter for a time before it', async (t) => {
-  const { id } = await record(after('processing', 'succeeded'))
+  const { id } = await record(eventsAfter('processing', 'succeeded'))
   await spoil(id, 'PaymentVanished', { occurred_at: at(200) })
   t.match(await show(id, '--at', at(20), '--json'), { stdout: /"status":"processing"/, error: undefined })
   t.match(await show(id, '--at', at(21), '--json'), { stdout: /^\{"payment":null/, message: /^CANNOT BE READ/ })
 })
 
 t.test('what a client wrote commands no terminal', async (t) => {
-  const [first, ...rest] = after('succeeded')
+  const [first, ...rest] = eventsAfter('succeeded')
   if (first?.type !== 'PaymentInitiated') throw new Error('a beginning')
   const description = 'red \u001b[31m back \u009b0m line\nend \u202e\u2028é'
   const data = { ...first.data, description, metadata: { '\u001b': '\u202e' } }
@@ -198,7 +198,7 @@ t.test('what a client wrote commands no terminal', async (t) => {
 })
 
 t.test('as a command it ends with 0, 1 or 2', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   const command = (...args: string[]) => runOps(['payment', 'show', ...args], environment)
   t.match(await command(id), { code: 0, stdout: /^Payment .*\n {2}status {15}succeeded\n/s, stderr: '' })
   t.match(await command('no-id'), { code: 2, stdout: '', stderr: /^ID must be .*\nUsage: .* payment show ID / })

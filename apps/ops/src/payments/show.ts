@@ -6,15 +6,15 @@ import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { paymentAfter } from '@paylog/workflows/payments/paymentOnRecord'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
+import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
 import type { Print } from '../printTo.ts'
 import { readSince } from '../since.ts'
-import { type ReadablePast, readablePast } from './showPast.ts'
+import { type ReadableHistory, readHistory } from './showPast.ts'
 import { fieldsText, timelineText } from './showText.ts'
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
 
-export const paymentShow: Command = {
+export const paymentShow: CliCommand = {
   usage: 'ID [--at TIME] [--json]',
   summary: 'Show a payment and its timeline, at present or as of a time',
   details: [
@@ -32,7 +32,7 @@ export const paymentShow: Command = {
     const time = values.at === undefined ? undefined : readSince(values.at, Date.now(), '--at')
     const store = createEventStore({ connectionString: loadConfig(Config, environment).EVENTSTORE_URL })
     try {
-      const shown = pastAt(id, time, await readablePast(store, id))
+      const shown = historyAt(id, time, await readHistory(store, id))
       await (values.json === true ? printJson(store, shown, print) : printText(store, shown, print))
       if (shown.unreadable !== undefined)
         throw new OpsError(
@@ -44,13 +44,13 @@ export const paymentShow: Command = {
   },
 }
 
-type Shown = ReadablePast & { readonly id: string; readonly time: number | undefined }
+type ShownPayment = ReadableHistory & { readonly id: string; readonly time: number | undefined }
 
 /**
  * What is to be shown of a payment's past.
  * @throws OpsError when there was no such payment at that time
  */
-function pastAt(id: string, time: number | undefined, { events: known, unreadable }: ReadablePast): Shown {
+function historyAt(id: string, time: number | undefined, { events: known, unreadable }: ReadableHistory): ShownPayment {
   const events = time === undefined ? known : eventsUntil(known, time)
   const [first] = known
   // Nobody knows when it occurred, but not by then if something in front of it occurred later.
@@ -60,12 +60,12 @@ function pastAt(id: string, time: number | undefined, { events: known, unreadabl
   return { id, time, events, unreadable: undefined }
 }
 
-async function printJson(store: EventStore, shown: Shown, print: Print): Promise<void> {
+async function printJson(store: EventStore, shown: ShownPayment, print: Print): Promise<void> {
   const payment = await paymentOf(store, shown)
   await print(JSON.stringify({ payment, history: paymentHistory(shown.events) }))
 }
 
-async function printText(store: EventStore, shown: Shown, print: Print): Promise<void> {
+async function printText(store: EventStore, shown: ShownPayment, print: Print): Promise<void> {
   const { id, time, events } = shown
   await print(`Payment ${id}, ${time === undefined ? 'at present' : `as of ${new Date(time).toISOString()}`}`)
   await print(`\n${timelineText(paymentHistory(events))}\n`)
@@ -74,6 +74,6 @@ async function printText(store: EventStore, shown: Shown, print: Print): Promise
 }
 
 /** Nobody knows what it is, when something happened to it that cannot be read. */
-async function paymentOf(store: EventStore, { events, time, unreadable }: Shown) {
+async function paymentOf(store: EventStore, { events, time, unreadable }: ShownPayment) {
   return unreadable === undefined ? await paymentAfter(store, events, time) : null
 }

@@ -1,11 +1,11 @@
 // The events of one payment as far as they can be read.
-import type { PaymentEventOnRecord } from '@paylog/domain/payments/history'
+import type { RecordedPaymentEvent } from '@paylog/domain/payments/history'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { readPaymentEvents } from '@paylog/workflows/payments/paymentOnRecord'
 
-export type ReadablePast = {
-  readonly events: readonly PaymentEventOnRecord[]
+export type ReadableHistory = {
+  readonly events: readonly RecordedPaymentEvent[]
   /** What is wrong with the event behind them; undefined where the stream ends. */
   readonly unreadable: UnreadableEventError | undefined
 }
@@ -18,12 +18,12 @@ const pageSize = 500
  * @param id as it is recorded
  * @throws DomainError `event_store_unavailable`
  */
-export async function readablePast(store: EventStore, id: string): Promise<ReadablePast> {
-  const events: PaymentEventOnRecord[] = []
+export async function readHistory(store: EventStore, id: string): Promise<ReadableHistory> {
+  const events: RecordedPaymentEvent[] = []
   for (let limit = pageSize; ; ) {
     // Not how many there were: a stream whose beginning was cut off begins later.
     const from = (events.at(-1)?.revision ?? -1n) + 1n
-    const page = await readPage(store, id, { from, limit })
+    const page = await readHistoryPage(store, id, { from, limit })
     if (page instanceof UnreadableEventError) {
       if (limit === 1) return { events, unreadable: page }
       limit = Math.floor(limit / 2)
@@ -34,7 +34,7 @@ export async function readablePast(store: EventStore, id: string): Promise<Reada
   }
 }
 
-async function readPage(store: EventStore, id: string, range: { readonly from: bigint; readonly limit: number }) {
+async function readHistoryPage(store: EventStore, id: string, range: { readonly from: bigint; readonly limit: number }) {
   try {
     return await readPaymentEvents(store, id, range)
   } catch (error) {

@@ -1,8 +1,8 @@
 // Counts what a reconciliation has found, and says what to do about it.
 import { table } from '@paylog/runtime/process/table'
-import type { Answer } from './asking.ts'
+import type { ReconcileResult } from './asking.ts'
 
-type Finding = Answer['finding']
+type Finding = ReconcileResult['finding']
 
 /** The harmless ones first. */
 const findings: readonly Finding[] = [
@@ -34,7 +34,7 @@ const advice: Readonly<Record<Finding, string>> = {
 type Counts = Map<Finding, number>
 
 export type Tally = {
-  add(answer: Answer): void
+  add(answer: ReconcileResult): void
   answered(): number
   /** How many answers leave something to do. */
   unsettled(): number

@@ -1,10 +1,10 @@
 // What `products import` makes of the lines of a file.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { importReport, mug, someLine, startImportRig } from '../testing/importRig.ts'
+import { importReport, mug, someLine, importHarness } from '../testing/importRig.ts'
 import { runOps } from '../testing/runOps.ts'
 
-const { env, file, run, events, history, product } = await startImportRig(t)
+const { env, file, run, events, history, product } = await importHarness(t)
 
 const counts = (added: number, changed: number, unchanged: number, rejected: number, empty = 0) => ({
   complete: true,

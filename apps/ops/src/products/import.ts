@@ -3,8 +3,8 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { Type } from 'typebox'
-import { type Command, readArguments } from '../command.ts'
-import { reportBeside } from '../progress.ts'
+import { type CliCommand, readArguments } from '../command.ts'
+import { createReportWriter } from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { openImportFile } from './importFile.ts'
 import { importProducts } from './importProducts.ts'
@@ -13,7 +13,7 @@ import { rememberedIds } from './importWarnings.ts'
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
 
-export const productsImport: Command = {
+export const productsImport: CliCommand = {
   usage: 'FILE.ndjson|- [--json]',
   summary: 'Add and change products, a JSON object per line; lines that are wrong are reported and left out',
   details: `\
@@ -54,7 +54,7 @@ Exits with 0 when all lines are in, doubtful ones as well; with 2 when lines wer
         importProducts(log, {
           file,
           isJson: values.json === true,
-          ...reportBeside(progress, print),
+          ...createReportWriter(progress, print),
           onProgress: progress.show,
           signal,
         }),

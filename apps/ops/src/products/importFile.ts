@@ -25,7 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
 export async function openImportFile(path: string, input: Readable): Promise<ImportFile> {
   if (path === '-') return fileOf('Standard input', input, undefined)
   const name = resolve(path)
-  const handle = await open(name).catch((error: unknown) => refuse(name, error))
+  const handle = await open(name).catch((error: unknown) => throwReadError(name, error))
   const size = await sizeOf(name, handle)
   return fileOf(name, handle.createReadStream(), size)
 }
@@ -46,7 +46,7 @@ function fileOf(name: string, stream: Readable, size: number | undefined): Impor
       try {
         yield* addAbortSignal(signal, stream)
       } catch (error) {
-        refuse(name, error)
+        throwReadError(name, error)
       }
     },
     size,
@@ -54,7 +54,7 @@ function fileOf(name: string, stream: Readable, size: number | undefined): Impor
   }
 }
 
-function refuse(name: string, error: unknown): never {
+function throwReadError(name: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const reason = reasons[code] ?? `cannot be read: ${error instanceof Error ? error.message : String(error)}`
   throw new OpsError(`${name} ${reason}`, { cause: error })

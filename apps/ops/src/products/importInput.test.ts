@@ -5,11 +5,11 @@ import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { importReport, someLine, startImportRig } from '../testing/importRig.ts'
+import { importReport, someLine, importHarness } from '../testing/importRig.ts'
 import { runOps } from '../testing/runOps.ts'
 import { maxLineBytes } from './productLine.ts'
 
-const { log, env, file, start, history } = await startImportRig(t)
+const { log, env, file, start, history } = await importHarness(t)
 
 t.test('a line may have 256 KiB and no byte more, in UTF-8', async (t) => {
   const filled = (bytes: number) => {

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { someLine, startImportRig } from '../testing/importRig.ts'
+import { someLine, importHarness } from '../testing/importRig.ts'
 import { importProducts } from './importProducts.ts'
 
-const { store, start, file, history } = await startImportRig(t)
+const { store, start, file, history } = await importHarness(t)
 const mebibyte = 1024 * 1024
 
 /** The most memory that a process has held so far, in MiB; nothing of one that is gone. */

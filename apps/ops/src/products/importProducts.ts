@@ -2,18 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import { OpsError } from '../command.ts'
-import type { Report } from '../progress.ts'
+import type { ReportWriter } from '../progress.ts'
 import type { ImportFile } from './importFile.ts'
-import { importLines, type Log, type Settled } from './importing.ts'
+import { importLines, type ImportLog, type ImportedLine } from './importing.ts'
 import type { ImportProgress } from './importProgress.ts'
 import { createImportTally, type ImportTally, rejectionJson, rejectionText } from './importReport.ts'
-import { createWatch, warningJson, warningText } from './importWarnings.ts'
+import { createWarningCheck, warningJson, warningText } from './importWarnings.ts'
 import { readLines } from './lines.ts'
 import { maxLineBytes } from './productLine.ts'
 
 const exitRejected = 2
 
-export type ImportRun = Report & {
+export type ImportRun = ReportWriter & {
   readonly file: ImportFile
   readonly isJson: boolean
   readonly onProgress: (progress: ImportProgress) => void
@@ -24,34 +24,34 @@ export type ImportRun = Report & {
  * Reports every line that is rejected or doubtful, and in the end how many there were of each kind, also when it cannot go on.
  * @throws OpsError when a line is not in; UnreadableEventError; DomainError `event_store_unavailable` before the first line
  */
-export async function importProducts(log: Log, run: ImportRun): Promise<void> {
+export async function importProducts(log: ImportLog, run: ImportRun): Promise<void> {
   // A store that is down says so at once, and not as the fate of the first lines.
   await log.store.head()
   const tally = createImportTally()
   let isWhole = false
   try {
-    isWhole = await importFile(log, tally, run)
+    isWhole = await importAll(log, tally, run)
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof OpsError)) throw error
-    throw new OpsError(stopped(tally, error.message), { cause: error })
+    throw new OpsError(stoppedText(tally, error.message), { cause: error })
   } finally {
     await run.conclude(run.isJson ? JSON.stringify(tally.json(isWhole)) : tally.text())
   }
-  if (!isWhole) throw new OpsError(stopped(tally, 'Interrupted'))
+  if (!isWhole) throw new OpsError(stoppedText(tally, 'Interrupted'))
   const rejected = tally.rejected()
   if (rejected === 0) return
   const lines = rejected === 1 ? '1 line was' : `${rejected} lines were`
   throw new OpsError(`${lines} rejected. Mend what is wrong and import it again.`, { exitCode: exitRejected })
 }
 
-function stopped(tally: ImportTally, reason: string): string {
+function stoppedText(tally: ImportTally, reason: string): string {
   const line = tally.lastLine()
   const known = line === 0 ? 'No line is known to be in' : `Every line up to ${line} is dealt with`
   return `${reason}. ${known}. Import the file again: nothing is added twice.`
 }
 
 /** @returns whether it came to the end of the file, because it was not interrupted */
-async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise<boolean> {
+async function importAll(log: ImportLog, tally: ImportTally, run: ImportRun): Promise<boolean> {
   const { file, isJson, say, onProgress, signal } = run
   const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
   let isWhole = false
@@ -60,8 +60,8 @@ async function importFile(log: Log, tally: ImportTally, run: ImportRun): Promise
     isWhole = !signal.aborted
   }
   const metadata = { correlationId: randomUUID(), causationId: 'products import', actor: 'operator' }
-  const watch = createWatch()
-  async function report(settled: Settled): Promise<void> {
+  const watch = createWarningCheck()
+  async function report(settled: ImportedLine): Promise<void> {
     const { line } = settled
     const warnings = watch(settled)
     tally.add(settled, warnings)

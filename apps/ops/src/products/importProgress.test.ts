@@ -1,10 +1,10 @@
 // What an operator sees of an import that runs.
 import t from 'tap'
-import { progressUnderTest } from '../testing/progressUnderTest.ts'
+import { progressHarness } from '../testing/progressUnderTest.ts'
 import { createImportProgress } from './importProgress.ts'
 
 function started({ isTTY, of }: { isTTY: boolean; of: number | undefined }) {
-  const { show, ...rest } = progressUnderTest(createImportProgress, { isTTY })
+  const { show, ...rest } = progressHarness(createImportProgress, { isTTY })
   return {
     ...rest,
     show: (atMs: number, lines: number, bytes: number) => show(atMs, { phase: 'importing', lines, bytes, of }),

@@ -1,5 +1,5 @@
 // How far an import is, in words.
-import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { createProgressBar, createProgress, type CliProgress, type CliProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 
 export type ImportProgress = {
@@ -12,12 +12,12 @@ export type ImportProgress = {
   readonly of: number | undefined
 }
 
-export function createImportProgress(output: ProgressOutput, now?: () => number): Progress<ImportProgress> {
-  const bar = barOn(output)
-  return createProgress<ImportProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
+export function createImportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ImportProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ImportProgress>(output, (progress, elapsedMs) => importProgressText(progress, elapsedMs, bar), now)
 }
 
-function inWords(progress: ImportProgress, elapsedMs: number, bar: (part: number) => string): string {
+function importProgressText(progress: ImportProgress, elapsedMs: number, bar: (part: number) => string): string {
   const { lines, bytes, of } = progress
   // A file may grow while it is read.
   const part = of === undefined ? undefined : Math.min(bytes / of, 1)

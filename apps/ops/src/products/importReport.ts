@@ -2,10 +2,10 @@
 import type { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Settled } from './importing.ts'
-import type { Warning } from './importWarnings.ts'
+import type { ImportedLine } from './importing.ts'
+import type { ImportWarning } from './importWarnings.ts'
 
-type Rejected = Pick<Extract<Settled, { outcome: 'rejected' }>, 'line' | 'error'>
+type Rejected = Pick<Extract<ImportedLine, { outcome: 'rejected' }>, 'line' | 'error'>
 
 const Fields = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))
 
@@ -27,8 +27,8 @@ function reasonOf(error: DomainError): string {
 export function rejectionText({ line, error }: Rejected): string {
   // The details of this one are amounts, those that follow from others as well.
   const amounts = error.code === 'amount_inconsistent' ? Object.entries(error.details ?? {}) : []
-  const told = amounts.length === 0 ? '' : ` (${amounts.map(([name, amount]) => `${name} ${amount}`).join(', ')})`
-  return `line ${line}: ${reasonOf(error)}${told}`
+  const amountsText = amounts.length === 0 ? '' : ` (${amounts.map(([name, amount]) => `${name} ${amount}`).join(', ')})`
+  return `line ${line}: ${reasonOf(error)}${amountsText}`
 }
 
 /** The same as machines read it, with the details that the HTTP API would give. */
@@ -38,7 +38,7 @@ export function rejectionJson({ line, error }: Rejected) {
 }
 
 export type ImportTally = {
-  add(settled: Settled, warnings: readonly Warning[]): void
+  add(settled: ImportedLine, warnings: readonly ImportWarning[]): void
   lines(): number
   rejected(): number
   /** The number of the last line that counts; 0 before the first. */

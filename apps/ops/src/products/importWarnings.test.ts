@@ -1,11 +1,11 @@
 // What is told of lines that are in order, and yet may not say what they are meant to.
 import t from 'tap'
-import type { Settled } from './importing.ts'
-import { createWatch, rememberedIds, warningJson, warningText } from './importWarnings.ts'
+import type { ImportedLine } from './importing.ts'
+import { createWarningCheck, rememberedIds, warningJson, warningText } from './importWarnings.ts'
 import { unknownFields } from './unknownFields.ts'
 
 const told = (value: object) => {
-  const [warning] = createWatch()({ line: 7, end: 0, outcome: 'added', id: undefined, unknown: unknownFields(value) })
+  const [warning] = createWarningCheck()({ line: 7, end: 0, outcome: 'added', id: undefined, unknown: unknownFields(value) })
   return warning && { text: warningText(7, warning), json: warningJson(7, warning) }
 }
 
@@ -37,7 +37,7 @@ t.test('only plain words are told of unknown fields, and a few of them', async (
 })
 
 t.test('a line that repeats an id is told when it changes what the line before it said', async (t) => {
-  const watch = createWatch()
+  const watch = createWarningCheck()
   const id = '0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6'
   const warned = (line: number, wanted: object) =>
     watch({ line, end: 0, outcome: 'unchanged', id, unknown: undefined, ...wanted }).map((each) =>
@@ -52,11 +52,11 @@ t.test('a line that repeats an id is told when it changes what the line before i
 })
 
 t.test('the ids of a long file are forgotten, but not of its last lines', async (t) => {
-  const line = (number: number, outcome: 'added' | 'changed' = 'added'): Settled => {
+  const line = (number: number, outcome: 'added' | 'changed' = 'added'): ImportedLine => {
     const id = `0198f2a0-5b1e-7c3d-8e4f-${String(number).padStart(12, '0')}`
     return { line: number, end: 0, outcome, id, unknown: undefined }
   }
-  const watch = createWatch()
+  const watch = createWarningCheck()
   for (let number = 1; number <= 3 * rememberedIds; number++) watch(line(number))
   t.equal(watch(line(2 * rememberedIds + 1, 'changed')).length, 1)
   t.equal(watch(line(1, 'changed')).length, 0)

@@ -1,8 +1,8 @@
 // What is told of lines that are in order, and yet may not say what they are meant to.
-import type { Settled } from './importing.ts'
+import type { ImportedLine } from './importing.ts'
 import type { UnknownFields } from './unknownFields.ts'
 
-export type Warning =
+export type ImportWarning =
   | ({ readonly code: 'unknown_fields' } & UnknownFields)
   | { readonly code: 'repeated_id'; readonly earlierLine: number }
 
@@ -10,7 +10,7 @@ export type Warning =
 export const rememberedIds = 50_000
 
 /** @returns a function that is told of every line in turn, and says what there is to warn of */
-export function createWatch(): (settled: Settled) => readonly Warning[] {
+export function createWarningCheck(): (settled: ImportedLine) => readonly ImportWarning[] {
   let recent = new Map<string, number>()
   let older = new Map<string, number>()
 
@@ -27,7 +27,7 @@ export function createWatch(): (settled: Settled) => readonly Warning[] {
   }
   return ({ line, ...settled }) => {
     if (settled.outcome === 'empty') return []
-    const warnings: Warning[] = settled.unknown ? [{ code: 'unknown_fields', ...settled.unknown }] : []
+    const warnings: ImportWarning[] = settled.unknown ? [{ code: 'unknown_fields', ...settled.unknown }] : []
     if (settled.outcome === 'rejected' || settled.id === undefined) return warnings
     const earlier = earlierLine(settled.id, line)
     // It would have changed nothing if it said the same.
@@ -40,9 +40,9 @@ export function createWatch(): (settled: Settled) => readonly Warning[] {
 /** A text of its own of 16 bytes. The id as it is might keep the whole line that it was cut from in memory. */
 const compact = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1')
 
-export const warningText = (line: number, warning: Warning) => `line ${line}: ${textOf(warning)}`
+export const warningText = (line: number, warning: ImportWarning) => `line ${line}: ${textOf(warning)}`
 
-function textOf(warning: Warning): string {
+function textOf(warning: ImportWarning): string {
   if (warning.code === 'repeated_id') return `the same id as line ${warning.earlierLine}, with another content`
   const { names, more } = warning
   const unnamed = more === 1 ? '1 whose name is no plain word' : `${more} whose names are no plain words`
@@ -51,7 +51,7 @@ function textOf(warning: Warning): string {
 }
 
 /** The same as machines read it. */
-export function warningJson(line: number, warning: Warning): object {
+export function warningJson(line: number, warning: ImportWarning): object {
   const { code } = warning
   if (code === 'repeated_id') return { line, warning: { code, earlier_line: warning.earlierLine } }
   const { names, more } = warning

@@ -1,11 +1,11 @@
 // Imports whose store is down, from the start or half way through.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { completes, startHalfway } from '../testing/halfwayImport.ts'
-import { someLine, startImportRig } from '../testing/importRig.ts'
+import { assertCompletes, startHalfwayImport } from '../testing/halfwayImport.ts'
+import { someLine, importHarness } from '../testing/importRig.ts'
 
 t.test('a store that goes away stops it, and a repetition completes it', async (t) => {
-  const rig = await startHalfway(t, 5_000)
+  const rig = await startHalfwayImport(t, 5_000)
   const { size } = rig
   await rig.log.kill()
   const { code, stdout, stderr } = await rig.running.ended
@@ -21,11 +21,11 @@ t.test('a store that goes away stops it, and a repetition completes it', async (
     lines.filter((line) => line !== '{').every((line) => names.has(JSON.parse(line).name)),
     'what was told is there',
   )
-  await completes(t, rig)
+  await assertCompletes(t, rig)
 })
 
 t.test('without a store it is not begun', async (t) => {
-  const rig = await startImportRig(t)
+  const rig = await importHarness(t)
   await rig.log.kill()
   t.same(await rig.run([someLine()]), { code: 1, stdout: '', stderr: 'The event store cannot be read at the moment\n' })
 })

@@ -11,40 +11,40 @@ import type { Line } from './lines.ts'
 import { type ProductLine, parseLine, readProduct } from './productLine.ts'
 import { type UnknownFields, unknownFields } from './unknownFields.ts'
 
-export type Settled = { readonly line: number; readonly end: number } & (
+export type ImportedLine = { readonly line: number; readonly end: number } & (
   | { readonly outcome: 'empty' }
-  | (Told & {
+  | (CheckedLine & {
       readonly outcome: 'added' | 'changed' | 'unchanged'
       /** As the line names it. */
       readonly id: string | undefined
     })
-  | (Told & { readonly outcome: 'rejected'; readonly error: DomainError })
+  | (CheckedLine & { readonly outcome: 'rejected'; readonly error: DomainError })
 )
 
-type Told = { readonly unknown: UnknownFields | undefined }
+type CheckedLine = { readonly unknown: UnknownFields | undefined }
 
-export type Log = Pick<Workflow, 'store' | 'now'>
+export type ImportLog = Pick<Workflow, 'store' | 'now'>
 
-const atOnce = 16
+const maxConcurrent = 16
 
 /**
  * @returns one answer per line, in their order
  * @throws DomainError `event_store_unavailable`, UnreadableEventError, and what reading the lines throws: all lines up to
  *   the last answer are settled then, the next few may or may not be
  */
-export function importLines(log: Log, lines: AsyncIterable<Line>, metadata: EventMetadata): AsyncIterable<Settled> {
-  const inTurn = createTurns()
+export function importLines(log: ImportLog, lines: AsyncIterable<Line>, metadata: EventMetadata): AsyncIterable<ImportedLine> {
+  const inOrder = createKeyedQueue()
   /** One line is mostly like the one before, so that the stream is read first only where it probably is there. */
   let isLikelyNew = true
 
-  async function bringIn(line: ProductLine) {
+  async function importOne(line: ProductLine) {
     const outcome = await importProduct(log, line, { metadata, isLikelyNew })
     isLikelyNew = outcome === 'added'
     return outcome
   }
   return pMapIterable(
     lines,
-    async ({ number, bytes, end }): Promise<Settled> => {
+    async ({ number, bytes, end }): Promise<ImportedLine> => {
       const at = { line: number, end }
       let unknown: UnknownFields | undefined
       try {
@@ -53,18 +53,18 @@ export function importLines(log: Log, lines: AsyncIterable<Line>, metadata: Even
         unknown = unknownFields(value)
         const line = readProduct(value)
         const id = line.is_named ? line.product_id : undefined
-        return { ...at, unknown, id, outcome: await inTurn(line.product_id, () => bringIn(line)) }
+        return { ...at, unknown, id, outcome: await inOrder(line.product_id, () => importOne(line)) }
       } catch (error) {
         if (!(error instanceof DomainError) || error.code === 'event_store_unavailable') throw error
         return { ...at, unknown, outcome: 'rejected', error }
       }
     },
-    { concurrency: atOnce },
+    { concurrency: maxConcurrent },
   )
 }
 
 /** Does one thing after the other where the key is the same. */
-function createTurns() {
+function createKeyedQueue() {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
     const before = last.get(key)
@@ -79,7 +79,7 @@ function createTurns() {
 }
 
 async function importProduct(
-  { store, now }: Log,
+  { store, now }: ImportLog,
   line: ProductLine,
   { metadata, isLikelyNew }: { readonly metadata: EventMetadata; readonly isLikelyNew: boolean },
 ): Promise<'added' | 'changed' | 'unchanged'> {

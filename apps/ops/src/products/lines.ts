@@ -32,47 +32,47 @@ export async function* readLines(
   { maxBytes, signal, onSkipped = () => {} }: LineOptions,
 ): AsyncGenerator<Line> {
   let [number, offset] = [1, 0]
-  const gathered = createGathering(maxBytes)
+  const buffer = createLineBuffer(maxBytes)
   try {
     for await (const chunk of chunks) {
       let start = 0
       for (let feed = chunk.indexOf(lineFeed); feed >= 0; feed = chunk.indexOf(lineFeed, start)) {
-        gathered.add(chunk.subarray(start, feed))
+        buffer.add(chunk.subarray(start, feed))
         start = feed + 1
         if (signal.aborted) return
-        yield { number, bytes: gathered.take(number === 1), end: offset + start }
+        yield { number, bytes: buffer.take(number === 1), end: offset + start }
         number++
       }
-      gathered.add(chunk.subarray(start))
+      buffer.add(chunk.subarray(start))
       offset += chunk.length
-      if (gathered.isTooLong()) onSkipped(offset)
+      if (buffer.isTooLong()) onSkipped(offset)
     }
   } catch (error) {
     if (signal.aborted) return
     throw error
   }
-  if (!signal.aborted && !gathered.isEmpty()) yield { number, bytes: gathered.take(number === 1), end: offset }
+  if (!signal.aborted && !buffer.isEmpty()) yield { number, bytes: buffer.take(number === 1), end: offset }
 }
 
 /** The pieces of one line. */
-function createGathering(maxBytes: number) {
+function createLineBuffer(maxBytes: number) {
   // What does not count may stand there as well; the exact length is known at the end.
-  const roof = maxBytes + byteOrderMark.length + 1
+  const limit = maxBytes + byteOrderMark.length + 1
   let pieces: Buffer[] = []
   let length = 0
   return {
     isEmpty: () => length === 0,
-    isTooLong: () => length > roof,
+    isTooLong: () => length > limit,
     add(piece: Buffer): void {
       length += piece.length
-      if (length > roof) pieces = []
+      if (length > limit) pieces = []
       else if (piece.length > 0) pieces.push(piece)
     },
     /** The line, and the next one begins. */
     take(isFirst: boolean): Buffer | null {
       const [only] = pieces
       const whole = pieces.length === 1 && only ? only : Buffer.concat(pieces)
-      const isKept = length <= roof
+      const isKept = length <= limit
       pieces = []
       length = 0
       if (!isKept) return null

@@ -26,7 +26,7 @@ const completed = {
   category_id: null,
 }
 
-function refusalOf(line: unknown): DomainError {
+function errorOf(line: unknown): DomainError {
   try {
     if (line === null || Buffer.isBuffer(line)) readBytes(line)
     else read(line)
@@ -37,7 +37,7 @@ function refusalOf(line: unknown): DomainError {
   throw new Error(`accepted: ${JSON.stringify(line)}`)
 }
 
-const reasonOf = (line: unknown) => rejectionText({ line: 17, error: refusalOf(line) }).replace(/^line 17: /, '')
+const reasonOf = (line: unknown) => rejectionText({ line: 17, error: errorOf(line) }).replace(/^line 17: /, '')
 
 t.test('a line is a whole product', async (t) => {
   t.same(read({ ...mug, id: id.toUpperCase(), unknown: 'field' }), {
@@ -85,7 +85,7 @@ t.test('the id of a product without one follows from what it says, for ever', as
 
 t.test('a line without anything is none', async (t) => {
   for (const line of ['', ' ', '\t \t', '\r']) t.equal(read(line), null)
-  t.match(refusalOf('\u00a0'), { code: 'invalid_request' })
+  t.match(errorOf('\u00a0'), { code: 'invalid_request' })
 })
 
 t.test('whatever is wrong with a line is told in one sentence', async (t) => {
@@ -143,14 +143,14 @@ t.test('a card number is refused wherever it stands, and not told', async (t) =>
     { name: card },
   ]
   for (const line of lines) {
-    t.match(refusalOf(line), { code: 'card_number_rejected' })
+    t.match(errorOf(line), { code: 'card_number_rejected' })
     t.equal(reasonOf(line), 'The line must not hold a card number')
   }
   t.equal(reasonOf({ ...mug, [card]: true }), 'The line must not have a key that holds a card number')
 })
 
 t.test('a machine gets the code of the API, and the fields where they are known', async (t) => {
-  const json = (line: unknown) => rejectionJson({ line: 3, error: refusalOf(line) })
+  const json = (line: unknown) => rejectionJson({ line: 3, error: errorOf(line) })
   t.same(json({ ...mug, name: 7, currency: 8 }), {
     line: 3,
     error: {
@@ -184,7 +184,7 @@ t.test('no report repeats what a line says', async (t) => {
   )
   lines.push(`{"${secret}":1,"${secret}":2}`, `{"${secret}`, `"${secret}"`, `["${secret}"]`)
   for (const line of lines) {
-    const rejected = { line: 1, error: refusalOf(line) }
+    const rejected = { line: 1, error: errorOf(line) }
     t.notMatch(rejectionText(rejected), secret)
     t.notMatch(JSON.stringify(rejectionJson(rejected)), secret)
   }

@@ -3,7 +3,7 @@ import { findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
 import { NewProduct, newContent } from '@paylog/domain/products/content'
-import { contentOf, type ProductContent } from '@paylog/domain/products/events'
+import { productContentOf, type ProductContent } from '@paylog/domain/products/events'
 import { parseStrictJson } from '@paylog/runtime/http/strictJson'
 import { bodyReader } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
@@ -50,8 +50,8 @@ export function parseLine(bytes: Buffer | null): object | null {
  *   message repeats what the line says
  */
 export function readProduct(value: object): ProductLine {
-  const { id = null, is_active, ...said } = readBody(value)
-  const content = newContent(said)
+  const { id = null, is_active, ...fields } = readBody(value)
+  const content = newContent(fields)
   return { product_id: id?.toLowerCase() ?? derivedId(content), is_named: id !== null, content, is_active }
 }
 
@@ -76,5 +76,5 @@ function parse(text: string): unknown {
 
 /** The same for the same content, however the line writes it: what was imported is found again. */
 function derivedId(content: ProductContent): string {
-  return uuidv5(JSON.stringify(contentOf(content)), namespace)
+  return uuidv5(JSON.stringify(productContentOf(content)), namespace)
 }

@@ -1,32 +1,32 @@
 // Several projections, one after another: what became of each.
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { Projection } from '@paylog/projections/projection'
-import { OtherDefinitionError } from '@paylog/projections/rebuild/verify'
+import { SchemaVersionError } from '@paylog/projections/rebuild/verify'
 import { OpsError } from '../command.ts'
 import { messageOf } from '../messageOf.ts'
 
-export type Failed = {
+export type FailedProjection = {
   readonly projection: string
   readonly outcome: 'failed' | 'interrupted' | 'not begun'
   readonly reason: string
 }
 
-export type Outcomes<Result> = { readonly all: readonly (Result | Failed)[]; readonly failed: readonly Failed[] }
+export type ProjectionOutcomes<Result> = { readonly all: readonly (Result | FailedProjection)[]; readonly failed: readonly FailedProjection[] }
 
 /**
  * Does work for one projection after another. What is the matter with one does not keep the others from it; what is the
  * matter with the servers, and an interruption, does.
  * @param work throws OpsError, and everything that `rebuild` and `verify` throw
  */
-export async function inTurn<Result>(
+export async function forEachProjection<Result>(
   projections: readonly Projection[],
   signal: AbortSignal,
   work: (projection: Projection) => Promise<Result>,
-): Promise<Outcomes<Result>> {
-  const all: (Result | Failed)[] = []
-  const failed: Failed[] = []
+): Promise<ProjectionOutcomes<Result>> {
+  const all: (Result | FailedProjection)[] = []
+  const failed: FailedProjection[] = []
   let isOver = false
-  const fail = (failure: Failed) => {
+  const fail = (failure: FailedProjection) => {
     all.push(failure)
     failed.push(failure)
   }
@@ -39,7 +39,7 @@ export async function inTurn<Result>(
     try {
       all.push(await work(projection))
     } catch (error) {
-      isOver = !isItsOwn(error)
+      isOver = !isProjectionError(error)
       const isInterrupted = signal.aborted
       fail({
         projection: name,
@@ -51,6 +51,6 @@ export async function inTurn<Result>(
   return { all, failed }
 }
 
-function isItsOwn(error: unknown): boolean {
-  return error instanceof OpsError || error instanceof OtherDefinitionError || error instanceof UnreadableEventError
+function isProjectionError(error: unknown): boolean {
+  return error instanceof OpsError || error instanceof SchemaVersionError || error instanceof UnreadableEventError
 }

@@ -1,62 +1,62 @@
 // Ctrl-C: nothing is switched, and what was begun is dropped.
-import { createTestLog, type LoggedEvent } from '@paylog/projections/testing/testEvents'
-import { offer } from '@paylog/projections/testing/testResources'
+import { createLogFixture, type LoggedEvent } from '@paylog/projections/testing/testEvents'
+import { addProductTo } from '@paylog/projections/testing/testResources'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { blockedAt, rebuildUpToIndexes } from '../testing/blockedRebuild.ts'
-import { startProjectionsRig } from '../testing/projectionsRig.ts'
+import { waitUntilBlocked, rebuildUpToIndexes } from '../testing/blockedRebuild.ts'
+import { projectionsHarness } from '../testing/projectionsRig.ts'
 import type { RunningCommand } from '../testing/runOps.ts'
 
-const rig = await startProjectionsRig(t)
-await rig.startProjector()
-await rig.recordAll(5)
-await rig.caughtUp()
+const harness = await projectionsHarness(t)
+await harness.startProjector()
+await harness.recordAll(5)
+await harness.caughtUp()
 
 async function interrupt(command: RunningCommand): Promise<void> {
   command.signal('SIGINT')
   await waitFor(() => command.errors().includes('Stopping when'), { what: 'the command to be interrupted' })
 }
 
-async function saysNothingChanged(t: Test, command: RunningCommand): Promise<void> {
+async function assertUnchanged(t: Test, command: RunningCommand): Promise<void> {
   const { code, stdout, stderr } = await command.ended
   t.same([code, stdout], [1, ''], stderr)
   t.match(stderr, /\naddresses was not rebuilt: it was interrupted\. Queries see addresses_v1, as before\.\n$/)
-  t.same(await rig.tables('addresses'), ['addresses_v1 live'])
+  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 }
 
 t.test('interrupted while rows are compared', async (t) => {
-  const release = await rig.hold('lock table read_models.addresses_v1 in access exclusive mode')
-  const command = rig.start(['rebuild', 'addresses'])
-  await blockedAt(rig, 'addresses_v1')
+  const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
+  const command = harness.start(['rebuild', 'addresses'])
+  await waitUntilBlocked(harness, 'addresses_v1')
   await interrupt(command)
   await release()
-  await saysNothingChanged(t, command)
+  await assertUnchanged(t, command)
 })
 
 t.test('interrupted while indexes are made', async (t) => {
-  const { command, release } = await rebuildUpToIndexes(rig)
+  const { command, release } = await rebuildUpToIndexes(harness)
   await interrupt(command)
   await release()
-  await saysNothingChanged(t, command)
+  await assertUnchanged(t, command)
 })
 
 t.test('interrupted while the view cannot be switched because it is in use', async (t) => {
-  const release = await rig.hold('lock table read_models.addresses in access share mode')
-  const command = rig.start(['rebuild', 'addresses', 'products'])
-  await blockedAt(rig, 'view addresses')
+  const release = await harness.hold('lock table read_models.addresses in access share mode')
+  const command = harness.start(['rebuild', 'addresses', 'products'])
+  await waitUntilBlocked(harness, 'view addresses')
   await interrupt(command)
   const { code, stderr } = await command.ended
   await release()
   t.equal(code, 1)
   t.match(stderr, 'addresses was not rebuilt: it was interrupted. Queries see addresses_v1, as before.\n')
   t.match(stderr, 'products was not rebuilt: it was not begun.\n')
-  t.same(await rig.tables('addresses'), ['addresses_v1 live'])
+  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 })
 
 t.test('a verification is interrupted, and leaves nothing', async (t) => {
-  const release = await rig.hold('lock table read_models.addresses_v1 in access exclusive mode')
-  const command = rig.start(['verify', 'addresses', 'products', '--json'])
-  await blockedAt(rig, 'addresses_v1')
+  const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
+  const command = harness.start(['verify', 'addresses', 'products', '--json'])
+  await waitUntilBlocked(harness, 'addresses_v1')
   await interrupt(command)
   await release()
   const { code, stdout, stderr } = await command.ended
@@ -65,16 +65,16 @@ t.test('a verification is interrupted, and leaves nothing', async (t) => {
   t.same([complete, equal], [false, false])
   t.match(projections.at(-1), { projection: 'products', outcome: 'not begun' })
   t.match(stderr, 'products was not checked: it was not begun.\n')
-  t.same(await rig.tables('addresses'), ['addresses_v1 live'])
+  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
 })
 
 t.test('interrupted while the log is read', async (t) => {
-  for (let product = 0; product < 16; product++) await rig.record(changedOften(1_000))
-  await rig.caughtUp()
-  const command = rig.start(['rebuild', 'products', '--json'])
+  for (let product = 0; product < 16; product++) await harness.record(changedOften(1_000))
+  await harness.caughtUp()
+  const command = harness.start(['rebuild', 'products', '--json'])
   await waitFor(
     async () => {
-      const { rows } = await rig.pool.query(
+      const { rows } = await harness.pool.query(
         "select from read_models.checkpoints where name = 'products@2' and commit_position > 0",
       )
       return rows.length === 1
@@ -89,12 +89,12 @@ t.test('interrupted while the log is read', async (t) => {
     projections: [{ projection: 'products', outcome: 'interrupted', reason: 'it was interrupted' }],
   })
   t.match(stderr, /\nproducts was not rebuilt: it was interrupted\. Queries see products_v1, as before\.\n$/)
-  t.same(await rig.tables('products'), ['products_v1 live'])
+  t.same(await harness.tables('products'), ['products_v1 live'])
 })
 
 function changedOften(count: number): readonly LoggedEvent[] {
-  const log = createTestLog()
-  const product = offer(log)
+  const log = createLogFixture()
+  const product = addProductTo(log)
   const occurred_at = '2026-03-02T10:00:00.000Z'
   const changes = Array.from({ length: count - 1 }, (_, number) => ({
     type: 'ProductChanged' as const,

@@ -2,22 +2,22 @@
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startProjectionsRig } from '../testing/projectionsRig.ts'
+import { projectionsHarness } from '../testing/projectionsRig.ts'
 
-const rig = await startProjectionsRig(t)
+const harness = await projectionsHarness(t)
 const cells = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/))
-const listed = async (more = {}) => JSON.parse((await rig.run(['list', '--json'], more)).stdout).projections
+const listed = async (more = {}) => JSON.parse((await harness.run(['list', '--json'], more)).stdout).projections
 
 t.test('before a projector ran, and while one runs', async (t) => {
-  await rig.recordAll(3)
-  const before = await rig.run(['list'])
+  await harness.recordAll(3)
+  const before = await harness.run(['list'])
   t.equal(before.code, 0)
   t.same(cells(before.stdout)[0], ['Projection', 'Live table', 'Runs', 'Position', 'Behind', 'Under way'])
   t.match(before.stdout, /^ {2}payments +payments_v1 +no +start +6 events, \d+ s$/m)
   t.match(before.stdout, /^ {2}products +products_v1 +no +start +6 events, \d+ s$/m)
-  await rig.startProjector()
-  await rig.caughtUp()
-  const { stdout } = await rig.run(['list'])
+  await harness.startProjector()
+  await harness.caughtUp()
+  const { stdout } = await harness.run(['list'])
   t.match(stdout, /^ {2}payments +payments_v1 +yes +\d+ +0 events$/m)
   await waitFor(async () => (await listed())[0].tables[0].rows === 3, { what: 'the estimate of the database' })
   const [payments] = await listed()
@@ -41,14 +41,14 @@ t.test('an event that cannot be read is named by all, and changes nothing', asyn
     data: {},
     metadata: {},
   } as const
-  await rig.store.client.appendToStream('address-poison', [event])
+  await harness.store.client.appendToStream('address-poison', [event])
   await waitFor(async () => !(await listed())[2].is_running, { what: 'the projection to stop' })
-  const { stdout } = await rig.run(['list'])
+  const { stdout } = await harness.run(['list'])
   t.match(stdout, /^ {2}addresses +addresses_v1 +no +\d+ +1 event, \d+ s$/m)
   t.match(stdout, new RegExp(`\n\naddresses stopped at an event that it cannot read: event ${event.id} `))
   t.match(stdout, /^ {2}payments +payments_v1 +yes/m)
 
-  const rebuilt = await rig.run(['rebuild', '--all', '--json'])
+  const rebuilt = await harness.run(['rebuild', '--all', '--json'])
   t.equal(rebuilt.code, 1)
   t.match(
     rebuilt.stderr,
@@ -63,27 +63,27 @@ t.test('an event that cannot be read is named by all, and changes nothing', asyn
       ['products', 'rebuilt'],
     ],
   )
-  t.same(await rig.tables('addresses'), ['addresses_v1 live'])
+  t.same(await harness.tables('addresses'), ['addresses_v1 live'])
   // Up to where it stands nothing is wrong with it.
-  t.match(await rig.run(['verify', 'addresses']), {
+  t.match(await harness.run(['verify', 'addresses']), {
     code: 0,
     stdout: /^addresses: all 3 rows of addresses_v1 are what/,
   })
 })
 
 t.test('a table of another definition', async (t) => {
-  await rig.pool.query("update read_models.tables set definition = 2 where projection = 'addresses'")
+  await harness.pool.query("update read_models.tables set definition = 2 where projection = 'addresses'")
   t.match(
-    (await rig.run(['list'])).stdout,
+    (await harness.run(['list'])).stdout,
     '\n\naddresses_v1 is of definition 2, and this program knows 1: a later one runs elsewhere.\n',
   )
-  t.match(await rig.run(['rebuild', 'addresses']), {
+  t.match(await harness.run(['rebuild', 'addresses']), {
     code: 1,
     stderr:
       'addresses was not rebuilt: the live table is of definition 2, and this program knows 1 only: use the version of the ' +
       'program that made it. Queries see addresses_v1, as before.\n',
   })
-  t.match(await rig.run(['verify', 'addresses']), {
+  t.match(await harness.run(['verify', 'addresses']), {
     code: 1,
     stderr: /addresses was not checked: The live table is of definition 2, and this program knows definition 1\.\n$/,
   })

@@ -9,7 +9,7 @@ import { projectionLock } from '@paylog/projections/run/runProjection'
 import { listStoredTables, type StoredTable } from '@paylog/projections/tables/inventory'
 import { tableName } from '@paylog/projections/tables/tables'
 import { Type } from 'typebox'
-import { type Command, readArguments } from '../command.ts'
+import { type CliCommand, readArguments } from '../command.ts'
 import type { Pool } from '../opsPool.ts'
 import { listText } from './listText.ts'
 import { listLags } from './projectionLag.ts'
@@ -38,7 +38,7 @@ export type ListedProjection = {
   readonly tables: readonly ListedTable[]
 }
 
-export const projectionsList: Command = {
+export const projectionsList: CliCommand = {
   usage: '[--json]',
   summary: 'Show the tables of each projection, whether it runs, and how far behind the log it is',
   details: [
@@ -65,10 +65,10 @@ async function listProjections(pool: Pool, eventStoreUrl: string | undefined): P
   const names = [...new Set([...known.keys(), ...stored.map(({ projection }) => projection)])]
   const held = await heldLocks(
     pool,
-    names.flatMap((name) => locksOf(name)),
+    names.flatMap((name) => projectionLocks(name)),
   )
   return names.map((name) => {
-    const [is_running = false, is_rebuilding = false, is_verifying = false] = locksOf(name).map((lock) =>
+    const [is_running = false, is_rebuilding = false, is_verifying = false] = projectionLocks(name).map((lock) =>
       held.has(lock),
     )
     return {
@@ -83,7 +83,7 @@ async function listProjections(pool: Pool, eventStoreUrl: string | undefined): P
   })
 }
 
-const locksOf = (name: string) => [projectionLock({ name }), rebuildLock({ name }), verifyLock({ name })]
+const projectionLocks = (name: string) => [projectionLock({ name }), rebuildLock({ name }), verifyLock({ name })]
 
 function listedTable({ projection, position, ...table }: StoredTable): ListedTable {
   return { table: tableName({ name: projection }, table.version), position: position?.toString() ?? null, ...table }

@@ -1,7 +1,7 @@
 // The list of projections for a terminal.
 import { table } from '@paylog/runtime/process/table'
 import type { ListedProjection } from './list.ts'
-import { sizeInWords } from './sizes.ts'
+import { sizeText } from './sizes.ts'
 
 export function listText(listed: readonly ListedProjection[]): string {
   return [projectionsText(listed), tablesText(listed), ...listed.flatMap(remarks)].join('\n\n')
@@ -11,13 +11,13 @@ function projectionsText(listed: readonly ListedProjection[]): string {
   return table(
     ['Projection', 'Live table', 'Runs', 'Position', 'Behind', 'Under way'],
     listed.map((projection) => {
-      const live = liveTable(projection)
+      const live = listedLiveTable(projection)
       return [
         projection.projection,
         live?.table ?? 'none',
         projection.is_running ? 'yes' : 'no',
         live === undefined ? '' : (live.position ?? 'start'),
-        lagInWords(projection.lag),
+        lagText(projection.lag),
         [...(projection.is_rebuilding ? ['rebuild'] : []), ...(projection.is_verifying ? ['verify'] : [])].join(', '),
       ]
     }),
@@ -34,15 +34,15 @@ function tablesText(listed: readonly ListedProjection[]): string {
         each.since.toISOString(),
         String(each.definition),
         String(each.rows),
-        sizeInWords(each.bytes),
+        sizeText(each.bytes),
       ]),
     ),
   )
 }
 
-const liveTable = ({ tables }: ListedProjection) => tables.find(({ state }) => state === 'live')
+const listedLiveTable = ({ tables }: ListedProjection) => tables.find(({ state }) => state === 'live')
 
-function lagInWords(lag: ListedProjection['lag']): string {
+function lagText(lag: ListedProjection['lag']): string {
   if (lag === null) return 'unknown'
   const events = `${lag.events}${lag.is_more ? ' or more' : ''} ${lag.events === 1 && !lag.is_more ? 'event' : 'events'}`
   return lag.events === 0 && !lag.is_more ? events : `${events}, ${Math.round(lag.seconds)} s`
@@ -51,7 +51,7 @@ function lagInWords(lag: ListedProjection['lag']): string {
 /** What somebody should look after. */
 function remarks(projection: ListedProjection): string[] {
   const { projection: name, definition } = projection
-  const live = liveTable(projection)
+  const live = listedLiveTable(projection)
   if (live === undefined) return [`${name} has no live table: run \`npm run -s ops -- migrate\`.`]
   return [
     ...(live.stopped_because === null

@@ -1,16 +1,16 @@
 // What verify finds, and what rebuild mends, while payments are made.
 import t from 'tap'
-import { changedColumns, type ProjectionName, startProjectionsRig } from '../testing/projectionsRig.ts'
+import { changedColumns, type ProjectionName, projectionsHarness } from '../testing/projectionsRig.ts'
 
 const names = Object.keys(changedColumns) as ProjectionName[]
-const rig = await startProjectionsRig(t)
-const projector = await rig.startProjector()
-await rig.recordAll(12)
-await rig.caughtUp()
+const harness = await projectionsHarness(t)
+const projector = await harness.startProjector()
+await harness.recordAll(12)
+await harness.caughtUp()
 
 t.test('beside running programs, all rows are what the log says', async (t) => {
-  const paying = rig.keepPaying()
-  const { code, stdout, stderr } = await rig.run(['verify', '--all'])
+  const paying = harness.keepPaying()
+  const { code, stdout, stderr } = await harness.run(['verify', '--all'])
   t.ok((await paying.stop()) > 0)
   t.equal(code, 0, stderr)
   const lines = stdout.trimEnd().split('\n')
@@ -23,11 +23,11 @@ t.test('beside running programs, all rows are what the log says', async (t) => {
 })
 
 t.test('tampered rows are found, and mended by a rebuild', async (t) => {
-  await rig.caughtUp()
-  const ids = new Map<string, Awaited<ReturnType<typeof rig.tamper>>>()
-  for (const name of names) ids.set(name, await rig.tamper(name))
-  const paying = rig.keepPaying()
-  const verified = await rig.run(['verify', ...names, '--json'])
+  await harness.caughtUp()
+  const ids = new Map<string, Awaited<ReturnType<typeof harness.tamper>>>()
+  for (const name of names) ids.set(name, await harness.tamper(name))
+  const paying = harness.keepPaying()
+  const verified = await harness.run(['verify', ...names, '--json'])
   t.equal(verified.code, 3, verified.stderr)
   t.match(verified.stderr, `Rows differ. To mend them: npm run -s ops -- projections rebuild ${names.join(' ')}\n`)
   const answer = JSON.parse(verified.stdout)
@@ -48,7 +48,7 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   }
   t.notMatch(verified.stdout, /cs_|client_secret[^}]*tampered/, 'no secret is shown')
 
-  const text = await rig.run(['verify', 'addresses'])
+  const text = await harness.run(['verify', 'addresses'])
   const address = ids.get('addresses')
   t.equal(text.code, 3)
   t.match(text.stdout, 'addresses: rows that are not what the log says:\n')
@@ -60,7 +60,7 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
     /\naddresses: 3 rows differ \(1 missing, 1 extra, 1 different\): addresses_v1 has 12 rows and should /,
   )
 
-  const mended = await rig.run(['rebuild', '--all'])
+  const mended = await harness.run(['rebuild', '--all'])
   t.equal(mended.code, 0, mended.stderr)
   for (const name of names) {
     t.match(mended.stdout, new RegExp(`^${name}: rebuilt from \\d+ events in `, 'm'))
@@ -70,9 +70,9 @@ t.test('tampered rows are found, and mended by a rebuild', async (t) => {
   }
   t.notMatch(mended.stdout, /cs_/)
   t.ok((await paying.stop()) > 0)
-  await rig.caughtUp()
-  t.equal((await rig.run(['verify', '--all'])).code, 0)
-  for (const name of names) t.same(await rig.tables(name), [`${name}_v1 retired`, `${name}_v2 live`])
+  await harness.caughtUp()
+  t.equal((await harness.run(['verify', '--all'])).code, 0)
+  for (const name of names) t.same(await harness.tables(name), [`${name}_v1 retired`, `${name}_v2 live`])
 })
 
 t.test('the projector went on with the new tables all the time', async (t) => {

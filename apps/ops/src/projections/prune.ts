@@ -4,18 +4,18 @@ import { url } from '@paylog/config/kinds'
 import { projections } from '@paylog/projections/registry'
 import { tableName } from '@paylog/projections/tables/tables'
 import { Type } from 'typebox'
-import { type Command, OpsError, readList } from '../command.ts'
+import { type CliCommand, OpsError, readList } from '../command.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { namedProjections } from './named.ts'
 import { type Pruned, pruneTables } from './pruning.ts'
-import { impatient, withReadModels } from './readModels.ts'
-import { sizeInWords } from './sizes.ts'
+import { withLockTimeout, withReadModels } from './readModels.ts'
+import { sizeText } from './sizes.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 /** A query is over by then; a backup is not. */
 const lockTimeoutMs = 3_000
 
-export const projectionsPrune: Command = {
+export const projectionsPrune: CliCommand = {
   usage: '[NAME…] [--dry-run] [--json]',
   summary: 'Drop the tables that rebuilds have replaced, and what was left unfinished',
   details: [
@@ -30,7 +30,7 @@ export const projectionsPrune: Command = {
     const chosen = positionals.length === 0 ? projections : namedProjections(positionals)
     const { DATABASE_URL } = loadConfig(Config, environment)
     const isDryRun = values['dry-run'] === true
-    const pruned = await withReadModels(impatient(DATABASE_URL, lockTimeoutMs), errors, (readModels) =>
+    const pruned = await withReadModels(withLockTimeout(DATABASE_URL, lockTimeoutMs), errors, (readModels) =>
       withInterrupt(errors, (signal) => pruneTables({ ...readModels, projections: chosen, isDryRun, signal })),
     )
     await print(values.json ? json(pruned, isDryRun) : text(pruned, isDryRun))
@@ -73,9 +73,9 @@ function text(pruned: Pruned, isDryRun: boolean): string {
   return [
     ...dropped.map(
       (table) =>
-        `${drop} ${nameOf(table)}: ${table.state} since ${table.since.toISOString()}, ${sizeInWords(table.bytes)}.`,
+        `${drop} ${nameOf(table)}: ${table.state} since ${table.since.toISOString()}, ${sizeText(table.bytes)}.`,
     ),
     ...left.map((table) => `Left ${nameOf(table)}: ${reasons[table.because]}.`),
-    dropped.length === 0 ? 'There is nothing to drop.' : `${free} ${sizeInWords(freedBy(pruned))}.`,
+    dropped.length === 0 ? 'There is nothing to drop.' : `${free} ${sizeText(freedBy(pruned))}.`,
   ].join('\n')
 }

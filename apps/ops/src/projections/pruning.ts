@@ -17,16 +17,16 @@ export type Pruned = {
   readonly isComplete: boolean
 }
 
-type Fate = 'dropped' | 'in use' | 'being read' | 'gone'
+type PruneOutcome = 'dropped' | 'in use' | 'being read' | 'gone'
 
-type Options = ReadModels & {
+type PruneOptions = ReadModels & {
   readonly projections: readonly Projection[]
   readonly isDryRun: boolean
   readonly signal: AbortSignal
 }
 
 /** @param options `pool` is one for the impatient: who waits for a table that is read holds up those who make one */
-export async function pruneTables(options: Options): Promise<Pruned> {
+export async function pruneTables(options: PruneOptions): Promise<Pruned> {
   const { pool, projections, isDryRun, signal } = options
   const names = projections.map(({ name }) => name)
   const candidates = (await listStoredTables(pool)).filter(
@@ -36,7 +36,7 @@ export async function pruneTables(options: Options): Promise<Pruned> {
   const left: (StoredTable & { readonly because: 'in use' | 'being read' })[] = []
   for (const table of candidates) {
     if (signal.aborted) break
-    const fate = isDryRun ? await foresee(pool, table) : await drop(options, table)
+    const fate = isDryRun ? await dryRun(pool, table) : await drop(options, table)
     if (fate === 'dropped') dropped.push(table)
     else if (fate !== 'gone') left.push({ ...table, because: fate })
   }
@@ -44,19 +44,19 @@ export async function pruneTables(options: Options): Promise<Pruned> {
 }
 
 /** The lock of those who fill such a table. */
-function fillersLock({ projection: name, state }: StoredTable): string | undefined {
+function fillLock({ projection: name, state }: StoredTable): string | undefined {
   if (state === 'building') return rebuildLock({ name })
   return state === 'scratch' ? verifyLock({ name }) : undefined
 }
 
-async function foresee(pool: Pool, table: StoredTable): Promise<Fate> {
-  const lock = fillersLock(table)
+async function dryRun(pool: Pool, table: StoredTable): Promise<PruneOutcome> {
+  const lock = fillLock(table)
   return lock !== undefined && (await heldLocks(pool, [lock])).size > 0 ? 'in use' : 'dropped'
 }
 
-async function drop({ databaseUrl, pool, log, signal }: Options, table: StoredTable): Promise<Fate> {
-  const name = fillersLock(table)
-  if (name === undefined) return await dropStill(pool, table)
+async function drop({ databaseUrl, pool, log, signal }: PruneOptions, table: StoredTable): Promise<PruneOutcome> {
+  const name = fillLock(table)
+  if (name === undefined) return await dropIfUnchanged(pool, table)
   const lock = await unlessBusy(signal, (locking) => holdLock({ databaseUrl, name, log, ...locking })).catch(
     (error: unknown) => {
       // Interrupted before it was there.
@@ -66,14 +66,14 @@ async function drop({ databaseUrl, pool, log, signal }: Options, table: StoredTa
   )
   if (lock === 'busy') return 'in use'
   try {
-    return await dropStill(pool, table)
+    return await dropIfUnchanged(pool, table)
   } finally {
     await lock.release()
   }
 }
 
 /** Drops it if it is still what it was: whoever was filling it may have ended meanwhile, and have made it the live one. */
-async function dropStill(pool: Pool, { projection: name, version, state }: StoredTable): Promise<Fate> {
+async function dropIfUnchanged(pool: Pool, { projection: name, version, state }: StoredTable): Promise<PruneOutcome> {
   const table = (await listTables(pool, name)).find((each) => each.version === version)
   if (table?.state !== state) return 'gone'
   try {

@@ -37,7 +37,7 @@ export async function withReadModels<Result>(
 }
 
 /** The same database for statements that give up when they do not get what they lock in this time, with code 55P03. */
-export function impatient(databaseUrl: string, lockTimeoutMs: number): string {
+export function withLockTimeout(databaseUrl: string, lockTimeoutMs: number): string {
   const url = new URL(databaseUrl)
   const own = url.searchParams.get('options')
   url.searchParams.set('options', [...(own === null ? [] : [own]), `-c lock_timeout=${lockTimeoutMs}`].join(' '))
@@ -68,11 +68,11 @@ export async function unlessBusy<Result>(
   signal: AbortSignal,
   work: (locking: { readonly signal: AbortSignal; readonly waiting: () => void }) => Promise<Result>,
 ): Promise<Result | 'busy'> {
-  const refusal = new AbortController()
+  const busyAbort = new AbortController()
   try {
-    return await work({ signal: AbortSignal.any([signal, refusal.signal]), waiting: () => refusal.abort() })
+    return await work({ signal: AbortSignal.any([signal, busyAbort.signal]), waiting: () => busyAbort.abort() })
   } catch (error) {
-    if (refusal.signal.aborted) return 'busy'
+    if (busyAbort.signal.aborted) return 'busy'
     throw error
   }
 }

@@ -1,9 +1,9 @@
 // `projections rebuild`: makes the rows of projections again from the log, and lets them take the place of the live ones.
-import { type Command, OpsError } from '../command.ts'
+import { type CliCommand, OpsError } from '../command.ts'
 import { failureText, maxShown, rebuildOne, rebuiltJson, rebuiltText } from './rebuildOne.ts'
 import { replayEach } from './replayEach.ts'
 
-export const projectionsRebuild: Command = {
+export const projectionsRebuild: CliCommand = {
   usage: 'NAME… | --all [--json]',
   summary: 'Make the rows of projections again from the log, while everything runs',
   details: [

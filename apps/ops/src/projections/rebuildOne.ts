@@ -1,20 +1,20 @@
 // One rebuild of one projection, and what is said of it.
 
 import type { Projection } from '@paylog/projections/projection'
-import { type Rebuilt, rebuild, rebuildLock } from '@paylog/projections/rebuild/rebuild'
+import { type RebuildResult, rebuild, rebuildLock } from '@paylog/projections/rebuild/rebuild'
 import type { RowDifference } from '@paylog/projections/tables/comparison'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
 import { OpsError } from '../command.ts'
 import type { Pool } from '../opsPool.ts'
-import type { Failed } from './inTurn.ts'
+import type { FailedProjection } from './inTurn.ts'
 import { heldLocks, unlessBusy } from './readModels.ts'
-import type { Replay } from './replayEach.ts'
-import { rowInWords, rowJson } from './rowText.ts'
+import type { ReplayOptions } from './replayEach.ts'
+import { rowText, rowJson } from './rowText.ts'
 
 /** Of the rows that differed as many are shown. */
 export const maxShown = 20
 
-type Done = Rebuilt & {
+type CompletedRebuild = RebuildResult & {
   readonly projection: Projection
   readonly rows: number
   readonly seconds: number
@@ -22,12 +22,12 @@ type Done = Rebuilt & {
 }
 
 /** @throws OpsError when somebody else rebuilds it, or it belongs to a later program; what `rebuild` throws */
-export async function rebuildOne(options: Replay): Promise<Done> {
+export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
   const { pool, projection, signal, onProgress } = options
   const live = await liveTable(pool, projection)
-  if (live !== undefined && live.definition > projection.definition)
+  if (live !== undefined && live.definition > projection.schemaVersion)
     throw new OpsError(
-      `the live table is of definition ${live.definition}, and this program knows ${projection.definition} only: use the ` +
+      `the live table is of definition ${live.definition}, and this program knows ${projection.schemaVersion} only: use the ` +
         'version of the program that made it',
     )
   const shown: RowDifference[] = []
@@ -64,13 +64,13 @@ async function countRows(pool: Pool, projection: Projection, version: number): P
 }
 
 /** For machines: positions and hashes as decimal strings. */
-export function rebuiltJson({ projection, version, replaced, events, rows, seconds, comparison, shown }: Done) {
+export function rebuiltJson({ projection, version, replaced, events, rows, seconds, comparison, shown }: CompletedRebuild) {
   return {
     projection: projection.name,
     outcome: 'rebuilt',
     table: tableName(projection, version),
     version,
-    definition: projection.definition,
+    definition: projection.schemaVersion,
     replaced: replaced === undefined ? null : tableName(projection, replaced.version),
     events,
     rows,
@@ -91,12 +91,12 @@ export function rebuiltJson({ projection, version, replaced, events, rows, secon
   }
 }
 
-export function rebuiltText(done: Done): string {
+export function rebuiltText(done: CompletedRebuild): string {
   const { projection, version, replaced, events, rows, seconds } = done
   const { name } = projection
   const speed = `${seconds.toFixed(1)} s (${rate(events, seconds)}/s)`
   return [
-    `${name}: rebuilt from ${counted(events, 'event')} in ${speed}, ${counted(rows, 'row')}.`,
+    `${name}: rebuilt from ${countText(events, 'event')} in ${speed}, ${countText(rows, 'row')}.`,
     ...comparisonText(done),
     `  Queries see ${tableName(projection, version)}.`,
     ...(replaced === undefined
@@ -105,36 +105,36 @@ export function rebuiltText(done: Done): string {
   ].join('\n')
 }
 
-function comparisonText({ projection, version, replaced, comparison, shown }: Done): string[] {
+function comparisonText({ projection, version, replaced, comparison, shown }: CompletedRebuild): string[] {
   if (replaced === undefined) return []
   const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
   if (comparison === undefined)
     return [
-      `  ${before} was of definition ${replaced.definition} and ${now} is of definition ${projection.definition}: not compared.`,
+      `  ${before} was of definition ${replaced.definition} and ${now} is of definition ${projection.schemaVersion}: not compared.`,
     ]
   const { differing, live, expected, position } = comparison
   const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
-  if (differing === 0) return [`  ${before} had the same rows: ${counted(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
+  if (differing === 0) return [`  ${before} had the same rows: ${countText(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
   const rest = differing - shown.length
   return [
-    `  ${counted(differing, 'row')} of ${before} differed from what the log says, mended in ${now} (${live.rows} rows instead`,
+    `  ${countText(differing, 'row')} of ${before} differed from what the log says, mended in ${now} (${live.rows} rows instead`,
     `  of ${expected.rows}, ${at}):`,
-    ...shown.map(rowInWords),
+    ...shown.map(rowText),
     ...(rest > 0 ? [`  … and ${rest} more.`] : []),
   ]
 }
 
 /** What went wrong, and what queries see. */
-export async function failureText(pool: Pool, failed: readonly Failed[]): Promise<string> {
+export async function failureText(pool: Pool, failed: readonly FailedProjection[]): Promise<string> {
   const lines = failed.map(async ({ projection, outcome, reason }) => {
-    const said = `${projection} was not rebuilt: ${reason}.`
-    if (outcome === 'not begun') return said
-    return `${said} ${await aftermath(pool, projection).catch(() => 'The database does not say what queries see.')}`
+    const text = `${projection} was not rebuilt: ${reason}.`
+    if (outcome === 'not begun') return text
+    return `${text} ${await remainingTables(pool, projection).catch(() => 'The database does not say what queries see.')}`
   })
   return (await Promise.all(lines)).join('\n')
 }
 
-async function aftermath(pool: Pool, name: string): Promise<string> {
+async function remainingTables(pool: Pool, name: string): Promise<string> {
   const tables = await listTables(pool, name)
   const held = await heldLocks(pool, [rebuildLock({ name })])
   const live = tables.find(({ state }) => state === 'live')
@@ -148,6 +148,6 @@ async function aftermath(pool: Pool, name: string): Promise<string> {
   ].join(' ')
 }
 
-const counted = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
+const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
 const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
 const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)

@@ -1,13 +1,13 @@
 // What is shown of a rebuild and a verification.
 import t from 'tap'
-import { progressUnderTest } from '../testing/progressUnderTest.ts'
+import { progressHarness } from '../testing/progressUnderTest.ts'
 import { createReplayProgress, type ReplayProgress } from './replayProgress.ts'
 
 const at = (position: bigint) => ({ commit: position, prepare: position })
 const filling = { projection: 'payments', step: 'filling', end: at(8_000n) } as const
 
 t.test('filling shows events, rate and the time that is left, each time from where it began', (t) => {
-  const shown = progressUnderTest<ReplayProgress>(createReplayProgress, { isTTY: true })
+  const shown = progressHarness<ReplayProgress>(createReplayProgress, { isTTY: true })
   shown.show(0, { ...filling, events: 0, position: undefined })
   shown.show(10_000, { ...filling, events: 500, position: at(2_000n) })
   t.equal(shown.takeWritten(), '\r\u001b[Kpayments, filling: [=====               ] 25 %, 500 events, 50/s, 30 s left')
@@ -22,7 +22,7 @@ t.test('filling shows events, rate and the time that is left, each time from whe
 })
 
 t.test('elsewhere there is no bar, and another projection begins anew', (t) => {
-  const shown = progressUnderTest<ReplayProgress>(createReplayProgress, { isTTY: false })
+  const shown = progressHarness<ReplayProgress>(createReplayProgress, { isTTY: false })
   shown.show(0, { ...filling, events: 0, position: undefined })
   shown.show(1_000, { ...filling, events: 800, position: at(8_000n) })
   shown.show(2_000, { ...filling, projection: 'products', events: 0, position: undefined })

@@ -1,7 +1,7 @@
 // How far a rebuild or a verification is, in words.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
-import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { createProgressBar, createProgress, type CliProgress, type CliProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 
 export type ReplayProgress = {
@@ -13,7 +13,7 @@ export type ReplayProgress = {
   readonly end: LogPosition | undefined
 }
 
-type Shown = ReplayProgress & {
+type ShownProgress = ReplayProgress & {
   readonly phase: string
   /** Where the step began. */
   readonly first: ReplayProgress
@@ -28,10 +28,10 @@ const titles: Readonly<Record<Exclude<RebuildPhase, 'filling'>, string>> = {
   switching: 'switching',
 }
 
-export function createReplayProgress(output: ProgressOutput, now?: () => number): Progress<ReplayProgress> {
-  const bar = barOn(output)
-  const progress = createProgress<Shown>(output, (shown, elapsedMs) => inWords(shown, elapsedMs, bar), now)
-  let last: Shown | undefined
+export function createReplayProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReplayProgress> {
+  const bar = createProgressBar(output)
+  const progress = createProgress<ShownProgress>(output, (shown, elapsedMs) => replayProgressText(shown, elapsedMs, bar), now)
+  let last: ShownProgress | undefined
   let ticking: NodeJS.Timeout | undefined
   return {
     show(state) {
@@ -50,12 +50,12 @@ export function createReplayProgress(output: ProgressOutput, now?: () => number)
   }
 }
 
-function inWords(shown: Shown, elapsedMs: number, bar: (part: number) => string): string {
+function replayProgressText(shown: ShownProgress, elapsedMs: number, bar: (part: number) => string): string {
   const { projection, step, events, position, end, first } = shown
   if (step !== 'filling') return `${projection}, ${titles[step]}: ${Math.round(elapsedMs / 1_000)} s`
   const [begun, reached, whole] = [first.position?.commit ?? 0n, position?.commit ?? 0n, end?.commit ?? 0n]
-  const left = timeLeft(part(reached - begun, whole - begun), elapsedMs)
-  const done = part(reached, whole)
+  const left = timeLeft(fraction(reached - begun, whole - begun), elapsedMs)
+  const done = fraction(reached, whole)
   return [
     `${projection}, filling: ${bar(done)}${Math.floor(done * 100)} %, ${events} events`,
     ...(events > first.events && elapsedMs > 0
@@ -65,4 +65,4 @@ function inWords(shown: Shown, elapsedMs: number, bar: (part: number) => string)
   ].join(', ')
 }
 
-const part = (done: bigint, whole: bigint) => (whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0)
+const fraction = (done: bigint, whole: bigint) => (whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0)

@@ -1,15 +1,15 @@
 // What rebuild and verify report, to machines and of many rows.
 import t from 'tap'
-import { startProjectionsRig } from '../testing/projectionsRig.ts'
+import { projectionsHarness } from '../testing/projectionsRig.ts'
 
-const rig = await startProjectionsRig(t)
-await rig.startProjector()
-await rig.recordAll(12)
+const harness = await projectionsHarness(t)
+await harness.startProjector()
+await harness.recordAll(12)
 
 t.test('for machines a rebuild says what it did', async (t) => {
-  await rig.caughtUp()
-  const different = (await rig.tamper('products')).different
-  const { code, stdout } = await rig.run(['rebuild', 'products', 'payments', '--json'])
+  await harness.caughtUp()
+  const different = (await harness.tamper('products')).different
+  const { code, stdout } = await harness.run(['rebuild', 'products', 'payments', '--json'])
   t.equal(code, 0)
   const { complete, projections } = JSON.parse(stdout)
   t.same([complete, projections.length], [true, 2])
@@ -34,18 +34,18 @@ t.test('for machines a rebuild says what it did', async (t) => {
 })
 
 t.test('of many rows the first are shown and all are counted', async (t) => {
-  await rig.recordAll(100)
-  await rig.caughtUp()
-  await rig.pool.query(`update read_models.${await rig.live('addresses')} set city = repeat('x', 600)`)
-  const verified = await rig.run(['verify', 'addresses'])
+  await harness.recordAll(100)
+  await harness.caughtUp()
+  await harness.pool.query(`update read_models.${await harness.live('addresses')} set city = repeat('x', 600)`)
+  const verified = await harness.run(['verify', 'addresses'])
   t.equal(verified.code, 3)
   t.equal(verified.stdout.match(/^ {2}\S+ {2}different$/gm)?.length, 100)
   t.match(verified.stdout, /\n {2}… and 12 more\.\naddresses: 112 rows differ \(0 missing, 0 extra, 112 different\)/)
   t.ok(verified.stdout.split('\n').every((line) => line.length < 200))
-  const machine = JSON.parse((await rig.run(['verify', 'addresses', '--json'])).stdout).projections[0]
+  const machine = JSON.parse((await harness.run(['verify', 'addresses', '--json'])).stdout).projections[0]
   t.same([machine.differences.length, machine.differing, machine.truncated], [112, 112, false])
   t.ok(machine.differences[0].columns[0].found.length <= 501)
-  const rebuilt = await rig.run(['rebuild', 'addresses'])
+  const rebuilt = await harness.run(['rebuild', 'addresses'])
   t.equal(rebuilt.stdout.match(/^ {2}\S+ {2}different$/gm)?.length, 20)
   t.match(rebuilt.stdout, '\n  … and 92 more.\n')
   t.match(rebuilt.stdout, /112 rows of addresses_v1 differed/)

@@ -2,17 +2,17 @@
 import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { blockedAt, rebuildUpToIndexes } from '../testing/blockedRebuild.ts'
-import { startProjectionsRig } from '../testing/projectionsRig.ts'
+import { waitUntilBlocked, rebuildUpToIndexes } from '../testing/blockedRebuild.ts'
+import { projectionsHarness } from '../testing/projectionsRig.ts'
 
-const rig = await startProjectionsRig(t)
-await rig.startProjector()
-await rig.recordAll(5)
-await rig.caughtUp()
+const harness = await projectionsHarness(t)
+await harness.startProjector()
+await harness.recordAll(5)
+await harness.caughtUp()
 
 t.test('of two rebuilds of one projection the second is refused, and one of another is not', async (t) => {
-  const { command, building, release } = await rebuildUpToIndexes(rig)
-  const second = await rig.run(['rebuild', 'addresses', 'products', '--json'])
+  const { command, building, release } = await rebuildUpToIndexes(harness)
+  const second = await harness.run(['rebuild', 'addresses', 'products', '--json'])
   t.equal(second.code, 1)
   t.match(
     second.stderr,
@@ -26,7 +26,7 @@ t.test('of two rebuilds of one projection the second is refused, and one of anot
     { projection: 'addresses', outcome: 'failed', reason: /^somebody else is rebuilding it/ },
     { projection: 'products', outcome: 'rebuilt', comparison: { equal: true } },
   ])
-  const listed = JSON.parse((await rig.run(['list', '--json'])).stdout).projections
+  const listed = JSON.parse((await harness.run(['list', '--json'])).stdout).projections
   t.same(
     listed.map((each: Record<string, unknown>) => [
       each.projection,
@@ -42,9 +42,9 @@ t.test('of two rebuilds of one projection the second is refused, and one of anot
     ],
   )
 
-  const dry = await rig.run(['prune', '--dry-run', '--json'])
+  const dry = await harness.run(['prune', '--dry-run', '--json'])
   t.match(JSON.parse(dry.stdout), { dropped: [{ table: 'products_v1' }], left: [{ because: 'in use' }] })
-  const pruned = await rig.run(['prune'])
+  const pruned = await harness.run(['prune'])
   t.equal(pruned.code, 0, pruned.stderr)
   t.match(
     pruned.stdout,
@@ -53,25 +53,25 @@ t.test('of two rebuilds of one projection the second is refused, and one of anot
   await release()
   const first = await command.ended
   t.equal(first.code, 0, first.stderr)
-  matchList(t, await rig.tables('addresses'), ['addresses_v1 retired', / live$/])
-  t.same(await rig.tables('products'), ['products_v2 live'])
+  matchList(t, await harness.tables('addresses'), ['addresses_v1 retired', / live$/])
+  t.same(await harness.tables('products'), ['products_v2 live'])
 })
 
 t.test('what a killed rebuild has left is dropped', async (t) => {
-  const [live = ''] = (await rig.tables('addresses')).slice(-1)
-  await rig.run(['prune'])
-  t.same(await rig.tables('addresses'), [live])
-  const release = await rig.hold('lock table read_models.addresses in access share mode')
-  const command = rig.start(['rebuild', 'addresses'])
-  await blockedAt(rig, 'view addresses')
+  const [live = ''] = (await harness.tables('addresses')).slice(-1)
+  await harness.run(['prune'])
+  t.same(await harness.tables('addresses'), [live])
+  const release = await harness.hold('lock table read_models.addresses in access share mode')
+  const command = harness.start(['rebuild', 'addresses'])
+  await waitUntilBlocked(harness, 'view addresses')
   command.signal('SIGKILL')
   await command.ended
   await release()
-  matchList(t, await rig.tables('addresses'), [live, / building$/])
-  await waitFor(async () => !JSON.parse((await rig.run(['list', '--json'])).stdout).projections[2].is_rebuilding, {
+  matchList(t, await harness.tables('addresses'), [live, / building$/])
+  await waitFor(async () => !JSON.parse((await harness.run(['list', '--json'])).stdout).projections[2].is_rebuilding, {
     what: 'the lock to be free',
   })
-  const { code, stdout } = await rig.run(['prune', 'addresses', '--json'])
+  const { code, stdout } = await harness.run(['prune', 'addresses', '--json'])
   t.equal(code, 0)
   const pruned = JSON.parse(stdout)
   t.match(pruned, {
@@ -82,20 +82,20 @@ t.test('what a killed rebuild has left is dropped', async (t) => {
   t.same(pruned.left, [])
   t.equal(pruned.freed_bytes, pruned.dropped[0].bytes)
   t.ok(pruned.freed_bytes > 0)
-  t.same(await rig.tables('addresses'), [live])
+  t.same(await harness.tables('addresses'), [live])
 })
 
 t.test('a table that something still reads is left', async (t) => {
-  await rig.run(['rebuild', 'products'])
-  const [retired = ''] = await rig.tables('products')
-  const release = await rig.hold(`lock table read_models.${retired.split(' ')[0]} in access share mode`)
-  const { code, stdout } = await rig.run(['prune'])
+  await harness.run(['rebuild', 'products'])
+  const [retired = ''] = await harness.tables('products')
+  const release = await harness.hold(`lock table read_models.${retired.split(' ')[0]} in access share mode`)
+  const { code, stdout } = await harness.run(['prune'])
   t.equal(code, 0)
   t.match(
     stdout,
     `Left ${retired.split(' ')[0]}: something still reads it; try again later.\nThere is nothing to drop.\n`,
   )
   await release()
-  t.match((await rig.run(['prune', 'products'])).stdout, `Dropped ${retired.split(' ')[0]}: retired since`)
-  t.equal((await rig.run(['prune'])).stdout, 'There is nothing to drop.\n')
+  t.match((await harness.run(['prune', 'products'])).stdout, `Dropped ${retired.split(' ')[0]}: retired since`)
+  t.equal((await harness.run(['prune'])).stdout, 'There is nothing to drop.\n')
 })

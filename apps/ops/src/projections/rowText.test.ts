@@ -1,6 +1,6 @@
 // How rows that differ are shown.
 import t from 'tap'
-import { rowInWords, rowJson } from './rowText.ts'
+import { rowText, rowJson } from './rowText.ts'
 
 const different = (...columns: { column: string; found: unknown; expected: unknown }[]) =>
   ({ id: 'row-1', kind: 'different', columns }) as const
@@ -12,7 +12,7 @@ t.test('columns with what is found and expected', (t) => {
     { column: 'total_cents', found: 1, expected: undefined },
   )
   t.equal(
-    rowInWords(row),
+    rowText(row),
     [
       '  row-1  different',
       '      status: "pending" instead of "succeeded"',
@@ -26,23 +26,23 @@ t.test('columns with what is found and expected', (t) => {
 
 t.test('a secret is not shown, only whether there is one', (t) => {
   const row = different({ column: 'client_secret', found: null, expected: 'cs_1' })
-  t.equal(rowInWords(row), '  row-1  different\n      client_secret: null instead of "[redacted]"')
+  t.equal(rowText(row), '  row-1  different\n      client_secret: null instead of "[redacted]"')
   t.same(rowJson(row), different({ column: 'client_secret', found: null, expected: '[redacted]' }))
   t.end()
 })
 
 t.test('long values are cut off, and nothing reaches the terminal but text', (t) => {
   const row = different({ column: 'name', found: `\u009b31m${'x'.repeat(600)}`, expected: 'y'.repeat(498) })
-  const lines = rowInWords(row).split('\n')
+  const lines = rowText(row).split('\n')
   t.match(lines[1], /^ {6}name: "\?31mx{75}… instead of "y{79}…$/)
   t.match(rowJson(row), { columns: [{ found: /^"\u009b31mx{495}…$/, expected: 'y'.repeat(498) }] })
   t.end()
 })
 
 t.test('rows that are missing or extra, or differ in how they are written only', (t) => {
-  t.equal(rowInWords({ id: 'row-1', kind: 'missing' }), '  row-1  missing: the log has it, the table has not')
-  t.equal(rowInWords({ id: 'row-1', kind: 'extra' }), '  row-1  extra: the table has it, the log has not')
+  t.equal(rowText({ id: 'row-1', kind: 'missing' }), '  row-1  missing: the log has it, the table has not')
+  t.equal(rowText({ id: 'row-1', kind: 'extra' }), '  row-1  extra: the table has it, the log has not')
   t.same(rowJson({ id: 'row-1', kind: 'extra' }), { id: 'row-1', kind: 'extra' })
-  t.equal(rowInWords(different()), '  row-1  different\n      in how its JSON is written')
+  t.equal(rowText(different()), '  row-1  different\n      in how its JSON is written')
   t.end()
 })

@@ -8,11 +8,11 @@ const maxTextLength = 80
 const maxJsonLength = 500
 
 /** In lines for a terminal. */
-export function rowInWords(row: RowDifference): string {
+export function rowText(row: RowDifference): string {
   if (row.kind !== 'different') return `  ${row.id}  ${row.kind}: ${where[row.kind]}`
   const columns = row.columns.map(
     ({ column, found, expected }) =>
-      `      ${column}: ${inWords(column, found)} instead of ${inWords(column, expected)}`,
+      `      ${column}: ${valueText(column, found)} instead of ${valueText(column, expected)}`,
   )
   // Two texts of JSON can differ and mean the same, as far as can be told.
   return [`  ${row.id}  different`, ...(columns.length === 0 ? ['      in how its JSON is written'] : columns)].join(
@@ -34,7 +34,7 @@ export function rowJson(row: RowDifference): RowDifference {
 }
 
 /** A column may hold what somebody else has written, and is shown on a terminal. */
-function inWords(column: string, value: unknown): string {
+function valueText(column: string, value: unknown): string {
   return cut(textOf(shown(column, value)), maxTextLength).replaceAll(/\p{C}/gu, '?')
 }
 

@@ -1,11 +1,11 @@
 // `projections verify`: whether the rows that queries see are what the log says.
-import { type Command, OpsError } from '../command.ts'
+import { type CliCommand, OpsError } from '../command.ts'
 import { replayEach } from './replayEach.ts'
 import { maxInJson, maxInText, verifiedJson, verifiedText, verifyOne } from './verifyOne.ts'
 
 const exitDifferent = 3
 
-export const projectionsVerify: Command = {
+export const projectionsVerify: CliCommand = {
   usage: 'NAME… | --all [--json]',
   summary: 'Replay the log beside the live rows of projections, and show every row that differs',
   details: [

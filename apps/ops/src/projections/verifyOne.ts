@@ -1,34 +1,34 @@
 // One verification of one projection, and what is said of it.
 
 import type { Projection } from '@paylog/projections/projection'
-import { type Verified, verify } from '@paylog/projections/rebuild/verify'
+import { type Verification, verify } from '@paylog/projections/rebuild/verify'
 import type { RowDifference } from '@paylog/projections/tables/comparison'
 import { tableName } from '@paylog/projections/tables/tables'
 import { OpsError } from '../command.ts'
 import type { Print } from '../printTo.ts'
 import { unlessBusy } from './readModels.ts'
-import type { Replay } from './replayEach.ts'
-import { rowInWords, rowJson } from './rowText.ts'
+import type { ReplayOptions } from './replayEach.ts'
+import { rowText, rowJson } from './rowText.ts'
 
 export const maxInText = 100
 export const maxInJson = 1_000
 
 type Kinds = Readonly<Record<RowDifference['kind'], number>>
 
-type Done = Verified & {
+type CompletedVerification = Verification & {
   readonly projection: Projection
   readonly seconds: number
   readonly kinds: Kinds
   readonly first: readonly RowDifference[]
 }
 
-type Options = Replay & {
+type VerifyOptions = ReplayOptions & {
   /** Where rows are told as soon as they are found; nowhere when left out. */
   readonly say: Print | undefined
 }
 
 /** @throws OpsError when somebody else verifies it; what `verify` throws */
-export async function verifyOne(options: Options): Promise<Done> {
+export async function verifyOne(options: VerifyOptions): Promise<CompletedVerification> {
   const { projection, signal, onProgress, say } = options
   const { name } = projection
   const first: RowDifference[] = []
@@ -47,7 +47,7 @@ export async function verifyOne(options: Options): Promise<Done> {
         kinds[row.kind] += 1
         if (first.length < maxInJson) first.push(row)
         if (found === 1) await say?.(`${name}: rows that are not what the log says:`)
-        if (found <= maxInText) await say?.(rowInWords(row))
+        if (found <= maxInText) await say?.(rowText(row))
       },
     }),
   )
@@ -56,13 +56,13 @@ export async function verifyOne(options: Options): Promise<Done> {
 }
 
 /** For machines: positions and hashes as decimal strings. */
-export function verifiedJson({ projection, live, expected, differing, position, events, seconds, kinds, first }: Done) {
+export function verifiedJson({ projection, live, expected, differing, position, events, seconds, kinds, first }: CompletedVerification) {
   return {
     projection: projection.name,
     outcome: differing === 0 ? 'equal' : 'different',
     table: tableName(projection, live.version),
     version: live.version,
-    definition: projection.definition,
+    definition: projection.schemaVersion,
     position: position?.commit.toString() ?? null,
     events,
     seconds: Math.round(seconds * 1_000) / 1_000,
@@ -85,7 +85,7 @@ export function verifiedText({
   events,
   seconds,
   kinds,
-}: Done): string {
+}: CompletedVerification): string {
   const { name } = projection
   const table = tableName(projection, live.version)
   const range =

@@ -5,7 +5,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { SettlementError, settlements, settlePayment } from '@paylog/workflows/payments/settlement'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
+import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
 
 const Config = Type.Object({
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
@@ -14,7 +14,7 @@ const Config = Type.Object({
   SANDBOX_WEBHOOK_SECRET: commaList(),
 })
 
-export const sandboxSettle: Command = {
+export const sandboxSettle: CliCommand = {
   usage: `PAYMENT ${settlements.join('|')} [--json]`,
   summary: 'Report the outcome of a payment as the sandbox provider would',
   async run(args, { environment, print }) {

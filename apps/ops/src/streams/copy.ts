@@ -1,11 +1,11 @@
 // `streams copy`: moves the log to another event store and proves that the copy is the same.
 import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
-import { type Command, OpsError, readArguments, UsageError } from '../command.ts'
-import { type CheckpointMove, openCheckpoints } from './copyCheckpoints.ts'
+import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
+import { type MovedCheckpoint, openCheckpoints } from './copyCheckpoints.ts'
 import { createCopyProgress } from './copyProgress.ts'
 
-export const streamsCopy: Command = {
+export const streamsCopy: CliCommand = {
   usage: '--from esdb://… --to esdb://… [--checkpoints postgres://…] [--json]',
   summary:
     'Copy the whole log into another event store, compare them, and move the checkpoints of projector and worker',
@@ -19,11 +19,11 @@ export const streamsCopy: Command = {
     const from = readAddress('--from', values.from)
     const to = readAddress('--to', values.to)
     if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to are the same')
-    if (values.checkpoints !== undefined) refuseOther('--checkpoints', values.checkpoints, /^postgres(ql)?:\/\//)
+    if (values.checkpoints !== undefined) requireScheme('--checkpoints', values.checkpoints, /^postgres(ql)?:\/\//)
     const checkpoints =
       values.checkpoints === undefined
         ? undefined
-        : await openCheckpoints(values.checkpoints, to, errors).catch(refuseDatabase)
+        : await openCheckpoints(values.checkpoints, to, errors).catch(throwDatabaseError)
     const progress = createCopyProgress(errors)
     try {
       const positions = checkpoints?.positions
@@ -31,7 +31,7 @@ export const streamsCopy: Command = {
       progress.end()
       const isWhole = result.recordedSince === 0
       const moves = isWhole ? await checkpoints?.move(result.positions) : undefined
-      await print(values.json ? JSON.stringify(summary(result, moves)) : inWords(result, moves))
+      await print(values.json ? JSON.stringify(summary(result, moves)) : copySummaryText(result, moves))
       if (!isWhole) throw new OpsError(laterEvents(result))
     } finally {
       progress.end()
@@ -42,25 +42,25 @@ export const streamsCopy: Command = {
 
 function readAddress(option: string, value: string | undefined): string {
   if (value === undefined) throw new UsageError(`${option} is missing`)
-  refuseOther(option, value, /^esdb(\+discover)?:\/\/./)
+  requireScheme(option, value, /^esdb(\+discover)?:\/\/./)
   return value
 }
 
 const placeOf = (address: string) => withoutCredentials(address).replaceAll(/\blocalhost\b/g, '127.0.0.1')
 
-function refuseDatabase(error: unknown): never {
+function throwDatabaseError(error: unknown): never {
   if (error instanceof OpsError) throw error
   const reason = error instanceof AggregateError ? error.errors[0] : error
   throw new OpsError(`--checkpoints: ${reason instanceof Error ? reason.message : String(reason)}`, { cause: error })
 }
 
-function refuseOther(option: string, value: string, expected: RegExp): void {
+function requireScheme(option: string, value: string, expected: RegExp): void {
   const scheme = expected.source.startsWith('^esdb') ? 'esdb://' : 'postgres://'
   if (!expected.test(value)) throw new UsageError(`${option} must begin with ${scheme}`)
 }
 
 /** For machines: positions as decimal strings. */
-function summary(result: CopyResult, moves: readonly CheckpointMove[] | undefined) {
+function summary(result: CopyResult, moves: readonly MovedCheckpoint[] | undefined) {
   return {
     complete: result.recordedSince === 0,
     events: result.events,
@@ -75,7 +75,7 @@ function summary(result: CopyResult, moves: readonly CheckpointMove[] | undefine
   }
 }
 
-function inWords(result: CopyResult, moves: readonly CheckpointMove[] | undefined): string {
+function copySummaryText(result: CopyResult, moves: readonly MovedCheckpoint[] | undefined): string {
   const { events, copied, alreadyThere, madeByServer, systemEventsLeftOut, end } = result
   const lines = [
     `${events} events, ${copied} copied and ${alreadyThere} there before, are the same in both logs.`,

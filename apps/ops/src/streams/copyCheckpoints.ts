@@ -10,7 +10,7 @@ const tables = ['read_models.checkpoints', 'webhooks.checkpoints'] as const
 /** The row that says that a table's checkpoints are positions of this log, so that they are moved only once. */
 const markerOf = (address: string) => `moved to ${address}`
 
-export type CheckpointMove = {
+export type MovedCheckpoint = {
   readonly table: string
   readonly name: string
   readonly from: bigint
@@ -25,7 +25,7 @@ export type Checkpoints = {
    * @param positions the new ones, in the order of `positions`
    * @throws OpsError when one of them is no longer where it was, because somebody still reads
    */
-  move(positions: readonly LogPosition[]): Promise<readonly CheckpointMove[]>
+  move(positions: readonly LogPosition[]): Promise<readonly MovedCheckpoint[]>
   close(): Promise<void>
 }
 
@@ -85,11 +85,11 @@ async function moveAll(
     readonly marker: string
     readonly tables: readonly string[]
   },
-): Promise<CheckpointMove[]> {
+): Promise<MovedCheckpoint[]> {
   const client = await pool.connect()
   try {
     await client.query('begin')
-    const moves: CheckpointMove[] = []
+    const moves: MovedCheckpoint[] = []
     for (const [index, { table, name, position }] of options.rows.entries()) {
       const to = options.positions[index]
       if (to === undefined) throw new Error(`The position of ${name} was not translated`)

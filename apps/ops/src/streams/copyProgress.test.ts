@@ -1,11 +1,11 @@
 // What an operator sees of a copy that runs.
 import type { CopyProgress } from '@paylog/event-store/copy-log/copyLog'
 import t from 'tap'
-import { progressUnderTest } from '../testing/progressUnderTest.ts'
+import { progressHarness } from '../testing/progressUnderTest.ts'
 import { createCopyProgress } from './copyProgress.ts'
 
 function started({ isTTY }: { isTTY: boolean }) {
-  const { show, ...rest } = progressUnderTest(createCopyProgress, { isTTY })
+  const { show, ...rest } = progressHarness(createCopyProgress, { isTTY })
   return {
     ...rest,
     show(atMs: number, phase: CopyProgress['phase'], events: number) {

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { linesOf, type RecordedRow, startExportRig } from '../testing/exportRig.ts'
+import { linesOf, type RecordedRow, exportHarness } from '../testing/exportRig.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
 import { streamsExport } from './export.ts'
 import { createExportFile } from './exportFile.ts'
 import { createManifest, manifestOf } from './exportManifest.ts'
 
-const rig = await startExportRig(t)
-const { append, exportTo, newPath, rows, sql, environment, filesThere, directory } = rig
+const harness = await exportHarness(t)
+const { append, exportTo, newPath, rows, sql, environment, filesThere, directory } = harness
 
 const odd = {
   digits: '{"b":1.10,"a":12345678901234567890, "c":1e400,"\\u00e4":"\\n"}',
@@ -25,8 +25,8 @@ await append('$mine-1', { type: 'PaymentInitiated' })
 await append('payment-2-3', { type: 'PaymentSucceeded', data: '{"text":"\xc3\xbc"}' }, { type: 'ProductAdded' })
 await append('address-1', { type: 'AddressAdded' })
 await append('address-2', { type: 'AddressAdded' })
-await rig.softDelete('address-1')
-await rig.closeForGood('address-2')
+await harness.softDelete('address-1')
+await harness.closeForGood('address-2')
 
 const dayMs = 86_400_000
 const firstDay = Date.parse('2026-01-01T00:00:00Z')

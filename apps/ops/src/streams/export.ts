@@ -1,24 +1,24 @@
 // `streams export`: recorded events as ndjson for auditors, with a manifest by which the file can be checked.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
-import { type Command, readArguments, UsageError } from '../command.ts'
-import { type Progress, reportBeside } from '../progress.ts'
-import { createExportFile, type ExportFile, refuseTaken } from './exportFile.ts'
+import { type CliCommand, readArguments, UsageError } from '../command.ts'
+import { type CliProgress, createReportWriter } from '../progress.ts'
+import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
 import { exportLine } from './exportLine.ts'
 import { createManifest, type Manifest, manifestOf } from './exportManifest.ts'
 import { createExportProgress, type ExportProgress } from './exportProgress.ts'
 import {
   categoryWarning,
-  readHead,
+  readExportHead,
   readSelected,
-  readSelection,
-  type Selection,
+  parseSelection,
+  type ExportSelection,
   selectionOptions,
   serverFilter,
 } from './exportSelection.ts'
-import { openLog, untilInterrupted } from './logUnderExport.ts'
+import { openRawLog, untilInterrupted } from './logUnderExport.ts'
 
-export const streamsExport: Command = {
+export const streamsExport: CliCommand = {
   usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--json]',
   summary: 'Write recorded events into a file, as ndjson in the order of the log, with FILE.manifest.json beside it',
   details: [
@@ -50,14 +50,14 @@ export const streamsExport: Command = {
     })
     const { out } = values
     if (out === undefined || out === '') throw new UsageError('--out is missing')
-    const selection = readSelection(values, Date.now())
+    const selection = parseSelection(values, Date.now())
     const replaces = values.force === true
-    refuseTaken(out, { replaces })
-    const log = openLog(environment, { isFiltered: serverFilter(selection) !== undefined })
+    requireFreePaths(out, { replaces })
+    const log = openRawLog(environment, { isFiltered: serverFilter(selection) !== undefined })
     const warning = categoryWarning(selection)
     if (warning !== undefined) errors.write(`Warning: ${warning}\n`)
     const progress = createExportProgress(errors)
-    const { conclude } = reportBeside(progress, print)
+    const { conclude } = createReportWriter(progress, print)
     try {
       const manifest = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', async (signal) => {
         const file = await createExportFile(out, { replaces })
@@ -70,23 +70,23 @@ export const streamsExport: Command = {
           await file.discard()
         }
       })
-      await conclude(values.json ? JSON.stringify(manifest) : inWords(out, manifest))
+      await conclude(values.json ? JSON.stringify(manifest) : exportSummaryText(out, manifest))
     } finally {
       progress.end()
     }
   },
 }
 
-type Run = {
-  readonly selection: Selection
+type ExportRun = {
+  readonly selection: ExportSelection
   readonly file: ExportFile
-  readonly progress: Progress<ExportProgress>
+  readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
 }
 
-async function exportEvents(log: RawClient, { selection, file, progress, signal }: Run): Promise<Manifest> {
+async function exportEvents(log: RawClient, { selection, file, progress, signal }: ExportRun): Promise<Manifest> {
   let later = 0
-  const head = await readHead(log, selection, () => progress.show({ phase: 'looking', events: ++later }))
+  const head = await readExportHead(log, selection, () => progress.show({ phase: 'looking', events: ++later }))
   let count = 0
   let first: LogPosition | undefined
   let last: LogPosition | undefined
@@ -113,7 +113,7 @@ async function exportEvents(log: RawClient, { selection, file, progress, signal 
 
 const text = (position: LogPosition | undefined) => position?.commit.toString() ?? null
 
-function inWords(out: string, { count, bytes, first_position, last_position, head, sha256 }: Manifest): string {
+function exportSummaryText(out: string, { count, bytes, first_position, last_position, head, sha256 }: Manifest): string {
   const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
   const covered = head === null ? 'the log has nothing in that time' : `of the log up to position ${head}`
   return [

@@ -13,7 +13,7 @@ export type EventName = {
 
 export type FieldDifference = { readonly field: string; readonly log: string | null; readonly file: string | null }
 
-export type Difference =
+export type ExportDifference =
   /** The file is not the one that the manifest describes. */
   | {
       readonly kind: 'manifest'
@@ -104,7 +104,7 @@ function shown(value: unknown): string | null {
 }
 
 /** A difference in words. */
-export function inWords(difference: Difference): string {
+export function differenceText(difference: ExportDifference): string {
   switch (difference.kind) {
     case 'manifest': {
       const { field, manifest, file } = difference
@@ -127,22 +127,22 @@ export function inWords(difference: Difference): string {
         'it is another log, or it was set back'
       )
     case 'changed':
-      return `line ${difference.line}: ${words(difference.event)} was changed: ${difference.fields.map(fieldInWords).join('; ')}`
+      return `line ${difference.line}: ${eventText(difference.event)} was changed: ${difference.fields.map(fieldText).join('; ')}`
     case 'out_of_order':
-      return `line ${difference.line}: ${words(difference.event)} is not where it stands in the log`
+      return `line ${difference.line}: ${eventText(difference.event)} is not where it stands in the log`
     case 'missing':
-      return `${words(difference.event)} is in the log and not in the file`
+      return `${eventText(difference.event)} is in the log and not in the file`
     case 'extra':
-      return `line ${difference.line}: ${difference.event === null ? 'This' : words(difference.event)} ${difference.reason}`
+      return `line ${difference.line}: ${difference.event === null ? 'This' : eventText(difference.event)} ${difference.reason}`
     case 'no_longer_in_log':
-      return `line ${difference.line}: ${words(difference.event)} is no longer in the log: ${difference.reason}`
+      return `line ${difference.line}: ${eventText(difference.event)} is no longer in the log: ${difference.reason}`
   }
 }
 
-function fieldInWords({ field, log, file }: FieldDifference): string {
+function fieldText({ field, log, file }: FieldDifference): string {
   if (field === 'line') return `it is ${file}`
   return `${field} is ${file ?? 'not there'}, in the log ${log ?? 'not there'}`
 }
 
-const words = ({ stream, revision, type, id, position }: EventName) =>
+const eventText = ({ stream, revision, type, id, position }: EventName) =>
   `${stream}@${revision} (${type}, id ${id}, position ${position})`

@@ -24,7 +24,7 @@ export type ExportFile = {
  * Looks whether the files of an export can have their names, before the work begins.
  * @throws OpsError when one of them is a directory, or is there and may not be replaced
  */
-export function refuseTaken(path: string, options: { readonly replaces: boolean }): void {
+export function requireFreePaths(path: string, options: { readonly replaces: boolean }): void {
   const files = [path, manifestOf(path)]
   const directory = files.find((each) => statSync(each, { throwIfNoEntry: false })?.isDirectory())
   if (directory !== undefined) throw new OpsError(`${directory} is a directory. Name a file.`)
@@ -45,13 +45,13 @@ export async function createExportFile(path: string, options: { readonly replace
   const hash = createHash('sha256')
   const file = await writing(path, open(draft, 'wx', 0o600))
   let lines: string[] = []
-  let gathered = 0
+  let bufferedLength = 0
   let bytes = 0
 
   async function flush(): Promise<void> {
     const chunk = Buffer.from(lines.join(''))
     lines = []
-    gathered = 0
+    bufferedLength = 0
     bytes += chunk.length
     hash.update(chunk)
     await writing(path, file.writeFile(chunk))
@@ -59,8 +59,8 @@ export async function createExportFile(path: string, options: { readonly replace
   return {
     async add(line) {
       lines.push(line, '\n')
-      gathered += line.length + 1
-      if (gathered >= chunkBytes) await flush()
+      bufferedLength += line.length + 1
+      if (bufferedLength >= chunkBytes) await flush()
     },
     async seal() {
       await flush()
@@ -76,9 +76,9 @@ export async function createExportFile(path: string, options: { readonly replace
         await writing(path, rename(draft, path))
         await writing(path, rename(manifestDraft, manifestOf(path)))
       } else {
-        refuseTaken(path, options)
-        await nameAnew(draft, path)
-        await nameAnew(manifestDraft, manifestOf(path)).catch(async (error: unknown) => {
+        requireFreePaths(path, options)
+        await linkNew(draft, path)
+        await linkNew(manifestDraft, manifestOf(path)).catch(async (error: unknown) => {
           await rm(path, { force: true })
           throw error
         })
@@ -94,7 +94,7 @@ export async function createExportFile(path: string, options: { readonly replace
 }
 
 /** Gives a file a name that nothing has; a rename would take it from whatever has come to have it meanwhile. */
-async function nameAnew(draft: string, path: string): Promise<void> {
+async function linkNew(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path)
   } catch (error) {

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startExportRig } from '../testing/exportRig.ts'
+import { exportHarness } from '../testing/exportRig.ts'
 import { startOps } from '../testing/runOps.ts'
 import { manifestOf } from './exportManifest.ts'
 
-const rig = await startExportRig(t)
-const { append, newPath, filesThere, environment, exportTo, verify } = rig
+const harness = await exportHarness(t)
+const { append, newPath, filesThere, environment, exportTo, verify } = harness
 await append('payment-1', {}, {})
-const proxy = await startTcpProxy(t, Number(new URL(rig.store.connectionString).port))
+const proxy = await startTcpProxy(t, Number(new URL(harness.store.connectionString).port))
 const behindProxy = { ...environment, EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` }
 
 t.test('Ctrl-C ends it although the store is silent, and removes what was begun', async (t) => {
@@ -35,7 +35,7 @@ t.test('Ctrl-C ends it although the store is silent, and removes what was begun'
 })
 
 t.test('a verification that is interrupted is no verdict', async (t) => {
-  const silent = await startTcpProxy(t, Number(new URL(rig.store.connectionString).port))
+  const silent = await startTcpProxy(t, Number(new URL(harness.store.connectionString).port))
   silent.swallowAnswers()
   const path = newPath()
   await exportTo(path)

@@ -4,7 +4,7 @@ import { Instant } from '@paylog/domain/fields'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { OpsError } from '../command.ts'
-import type { Selection } from './exportSelection.ts'
+import type { ExportSelection } from './exportSelection.ts'
 
 /** Raised whenever a line or the manifest looks otherwise. */
 const format = 1
@@ -39,7 +39,7 @@ export const manifestOf = (file: string) => `${file}${ending}`
 export const fileOf = (manifest: string) => (manifest.endsWith(ending) ? manifest.slice(0, -ending.length) : undefined)
 
 export function createManifest(
-  { category, stream, type, since, until }: Selection,
+  { category, stream, type, since, until }: ExportSelection,
   facts: Omit<Manifest, 'format' | 'filters'>,
 ): Manifest {
   const names = { category: category ?? null, stream: stream ?? null, type: type ?? null }
@@ -49,7 +49,7 @@ export function createManifest(
 const instant = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
 
 /** What the export was asked to hold. */
-export function selectionOf({ filters: { category, stream, type, since, until } }: Manifest): Selection {
+export function selectionOf({ filters: { category, stream, type, since, until } }: Manifest): ExportSelection {
   return {
     ...(category === null ? {} : { category }),
     ...(stream === null ? {} : { stream }),
@@ -60,7 +60,7 @@ export function selectionOf({ filters: { category, stream, type, since, until } 
 }
 
 /** "all events of the category payment that were recorded from … on". */
-export function filtersInWords({ filters: { category, stream, type, since, until } }: Manifest): string {
+export function filtersText({ filters: { category, stream, type, since, until } }: Manifest): string {
   const times = [...(since === null ? [] : [`from ${since} on`]), ...(until === null ? [] : [`before ${until}`])]
   return [
     `all events${type === null ? '' : ` of the type ${type}`}`,

@@ -1,12 +1,12 @@
 // What an operator sees of an export that runs.
 import t from 'tap'
-import { progressUnderTest } from '../testing/progressUnderTest.ts'
+import { progressHarness } from '../testing/progressUnderTest.ts'
 import { createExportProgress } from './exportProgress.ts'
 
 const at = (events: number, position: bigint) => ({ phase: 'exporting', events, position, head: 1_000n }) as const
 
 t.test('without a terminal there is a line every few seconds, with the rate and the time left', async (t) => {
-  const { show, end, takeWritten } = progressUnderTest(createExportProgress, { isTTY: false })
+  const { show, end, takeWritten } = progressHarness(createExportProgress, { isTTY: false })
   show(0, { phase: 'looking', events: 1 })
   show(5_000, { phase: 'looking', events: 50 })
   t.equal(takeWritten(), 'Looking for the end: 50 events are later, 10/s\n')
@@ -19,7 +19,7 @@ t.test('without a terminal there is a line every few seconds, with the rate and 
 })
 
 t.test('on a terminal there is a bar', async (t) => {
-  const { show, takeWritten } = progressUnderTest(createExportProgress, { isTTY: true })
+  const { show, takeWritten } = progressHarness(createExportProgress, { isTTY: true })
   show(0, at(0, 1n))
   show(1_000, at(100, 500n))
   t.equal(takeWritten(), '\r\u001b[KExporting: [==========          ] 50 %, 100 events, 100/s, 1 s left')

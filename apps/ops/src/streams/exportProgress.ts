@@ -1,5 +1,5 @@
 // How far an export or its verification is, in words.
-import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { createProgressBar, createProgress, type CliProgress, type CliProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 
 export type ExportProgress =
@@ -17,12 +17,12 @@ export type ExportProgress =
 
 const titles = { exporting: 'Exporting', comparing: 'Comparing' } as const
 
-export function createExportProgress(output: ProgressOutput, now?: () => number): Progress<ExportProgress> {
-  const bar = barOn(output)
-  return createProgress<ExportProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
+export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<ExportProgress>(output, (progress, elapsedMs) => exportProgressText(progress, elapsedMs, bar), now)
 }
 
-function inWords(progress: ExportProgress, elapsedMs: number, bar: (part: number) => string): string {
+function exportProgressText(progress: ExportProgress, elapsedMs: number, bar: (part: number) => string): string {
   const { events } = progress
   const rate = elapsedMs > 0 ? [`${Math.round((events * 1_000) / elapsedMs)}/s`] : []
   if (progress.phase === 'looking') return [`Looking for the end: ${events} events are later`, ...rate].join(', ')

@@ -8,7 +8,7 @@ import { UsageError } from '../command.ts'
 import { readSince } from '../since.ts'
 
 /** Everything that is set must be true of an event. Times are in ms, of when the server recorded it. */
-export type Selection = {
+export type ExportSelection = {
   readonly category?: string
   readonly stream?: string
   readonly type?: string
@@ -33,10 +33,10 @@ const clocksDifferMs = 10_000
  * @param now what durations are counted back from, in ms
  * @throws UsageError
  */
-export function readSelection(
+export function parseSelection(
   given: { readonly [Name in keyof typeof selectionOptions]?: string | undefined },
   now: number,
-): Selection {
+): ExportSelection {
   const { category, stream, type } = given
   for (const [name, value] of Object.entries({ category, stream, type })) {
     if (value === '') throw new UsageError(`--${name} is empty`)
@@ -64,13 +64,13 @@ export function readSelection(
 }
 
 /** What an operator should know who may have mistyped a category. */
-export function categoryWarning({ category }: Selection): string | undefined {
+export function categoryWarning({ category }: ExportSelection): string | undefined {
   if (category === undefined || categories.some((known) => known === category)) return undefined
   return `Paylog has no category ${category}. It has ${categories.join(', ')}.`
 }
 
 /** Whether an event belongs into the export. What a server keeps for itself never does, metadata of streams included. */
-export function isSelected({ category, stream, type, since, until }: Selection, event: RawEvent): boolean {
+export function isSelected({ category, stream, type, since, until }: ExportSelection, event: RawEvent): boolean {
   const createdMs = event.created.getTime()
   return (
     !event.stream.startsWith('$') &&
@@ -83,7 +83,7 @@ export function isSelected({ category, stream, type, since, until }: Selection, 
 }
 
 /** As much of the selection as a server can go by. */
-export function serverFilter({ category, stream, type }: Selection): RawFilter | undefined {
+export function serverFilter({ category, stream, type }: ExportSelection): RawFilter | undefined {
   if (stream !== undefined) return { streamPrefix: stream }
   if (category !== undefined) return { streamPrefix: `${category}-` }
   return type === undefined ? undefined : { typePrefix: type }
@@ -95,9 +95,9 @@ export function serverFilter({ category, stream, type }: Selection): RawFilter |
  * @param onRead is told of what is passed on the way back
  * @returns undefined when no event can belong into the export
  */
-export async function readHead(
+export async function readExportHead(
   client: RawClient,
-  { until }: Selection,
+  { until }: ExportSelection,
   onRead: (event: RawEvent) => void,
 ): Promise<LogPosition | undefined> {
   if (until === undefined) return (await readEnd(client))?.position
@@ -116,7 +116,7 @@ export async function readHead(
  */
 export async function* readSelected(
   client: RawClient,
-  selection: Selection,
+  selection: ExportSelection,
   head: LogPosition | undefined,
   onRead: (event: RawEvent) => void,
 ): AsyncGenerator<RawEvent, void> {

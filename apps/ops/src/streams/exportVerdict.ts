@@ -1,10 +1,10 @@
 // What came of checking an export, for people and for machines.
-import { type Difference, inWords } from './exportDifference.ts'
-import { filtersInWords, type Manifest } from './exportManifest.ts'
+import { type ExportDifference, differenceText } from './exportDifference.ts'
+import { filtersText, type Manifest } from './exportManifest.ts'
 
-export type Verdict = {
+export type ExportVerdict = {
   readonly differences: number
-  readonly told: readonly Difference[]
+  readonly told: readonly ExportDifference[]
   /** Whether the file has lines, and those that were looked up are about nothing that this log has or had. */
   readonly isOfAnotherLog: boolean
   /** Whether the file is the one that its manifest describes, so that what differs is the log. */
@@ -13,13 +13,13 @@ export type Verdict = {
   readonly logEnd: string | null
 }
 
-export function verdictJson(file: string, { filters, count, head }: Manifest, verdict: Verdict): string {
+export function verdictJson(file: string, { filters, count, head }: Manifest, verdict: ExportVerdict): string {
   const { differences, told, isAsManifest, logEnd } = verdict
   const outcome = { equal: differences === 0, file_is_as_manifest: isAsManifest }
   return JSON.stringify({ file, ...outcome, filters, count, head, log_end: logEnd, differences, listed: told })
 }
 
-export function verdictText(path: string, manifest: Manifest, verdict: Verdict): string {
+export function verdictText(path: string, manifest: Manifest, verdict: ExportVerdict): string {
   const { differences, told, isOfAnotherLog, isAsManifest } = verdict
   if (differences === 0) {
     const { count, first_position, last_position, head } = manifest
@@ -28,13 +28,13 @@ export function verdictText(path: string, manifest: Manifest, verdict: Verdict):
     const covered = head === null ? 'the log has nothing in that part' : `the log was compared up to position ${head}`
     return [
       `${path} is what its manifest says and what the log holds: ${events}${range}; ${covered}.`,
-      `It holds ${filtersInWords(manifest)}.`,
+      `It holds ${filtersText(manifest)}.`,
       ...goneOn(manifest, verdict),
     ].join('\n')
   }
   const rest = differences - told.length
   return [
-    ...told.map(inWords),
+    ...told.map(differenceText),
     ...(rest > 0 ? [`… and ${rest} more.`] : []),
     isAsManifest
       ? 'The file is the one that its manifest describes: it is the log that is not what it was then, or is another one.'
@@ -45,7 +45,7 @@ export function verdictText(path: string, manifest: Manifest, verdict: Verdict):
 }
 
 /** Without an until the manifest alone says how far the export goes: only its reader can know whether that is far enough. */
-function goneOn({ head, filters }: Manifest, { logEnd }: Verdict): string[] {
+function goneOn({ head, filters }: Manifest, { logEnd }: ExportVerdict): string[] {
   if (filters.until !== null || head === null || logEnd === null || BigInt(logEnd) <= BigInt(head)) return []
   return [`The log has gone on since, up to position ${logEnd}: what stands behind position ${head} was not compared.`]
 }

@@ -20,19 +20,19 @@ export type ExportedLine = {
   readonly position: bigint | undefined
 }
 
-export type Summary = Pick<Manifest, 'bytes' | 'sha256' | 'count' | 'first_position' | 'last_position'>
+export type ExportSummary = Pick<Manifest, 'bytes' | 'sha256' | 'count' | 'first_position' | 'last_position'>
 
 export type ExportedFile = {
   lines(signal: AbortSignal): AsyncGenerator<ExportedLine, void>
   /** What a manifest would say of the file, when all lines were read. */
-  summary(): Summary
+  summary(): ExportSummary
 }
 
 const cannotBeRead = (path: string, error: unknown) =>
   new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
 
 /** @throws OpsError for a file that cannot be read */
-export function refuseUnreadable(path: string): void {
+export function requireReadable(path: string): void {
   try {
     closeSync(openSync(path, 'r'))
   } catch (error) {

@@ -3,13 +3,13 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { readAt } from '@paylog/event-store/raw/rawRead'
 import { readRetention } from '@paylog/event-store/raw/retention'
-import { type Difference, type EventName, nameInFile } from './exportDifference.ts'
+import { type ExportDifference, type EventName, nameInFile } from './exportDifference.ts'
 import type { ExportedLine } from './exportedLines.ts'
-import { isSelected, type Selection } from './exportSelection.ts'
+import { isSelected, type ExportSelection } from './exportSelection.ts'
 
-type Covered = { readonly selection: Selection; readonly head: LogPosition | undefined }
+type ExportExtent = { readonly selection: ExportSelection; readonly head: LogPosition | undefined }
 
-type Explanation = Extract<Difference, { kind: 'extra' | 'no_longer_in_log' }>
+type Explanation = Extract<ExportDifference, { kind: 'extra' | 'no_longer_in_log' }>
 
 const goneReasons = {
   closed: 'its stream was closed for good',
@@ -18,7 +18,7 @@ const goneReasons = {
 } as const
 
 /** Asks the log what has become of the event. @throws LogUnusableError */
-export async function explainExtra(log: RawClient, line: ExportedLine, covered: Covered): Promise<Explanation> {
+export async function explainExtra(log: RawClient, line: ExportedLine, covered: ExportExtent): Promise<Explanation> {
   const event = nameInFile(line.bytes) ?? null
   const place = { line: line.number, event }
   if (event === null || event.stream === '') return { kind: 'extra', ...place, in_log: false, reason: 'is no event' }
@@ -33,7 +33,7 @@ export async function explainExtra(log: RawClient, line: ExportedLine, covered: 
 async function reasonInLog(
   log: RawClient,
   { id, position }: EventName,
-  { selection, head }: Covered,
+  { selection, head }: ExportExtent,
 ): Promise<string | undefined> {
   const commit = BigInt(position)
   // Beyond what a server can count.

@@ -3,14 +3,14 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { allowLogUser } from '@paylog/event-store/connection/logUser'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments } from '../command.ts'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
 
 /** A server that starts, or a cluster that elects, is ready within this. */
 const patienceMs = 60_000
 const esdb = url(['esdb', 'esdb+discover'])
 const Config = Type.Object({ EVENTSTORE_URL: esdb, EVENTSTORE_ADMIN_URL: esdb })
 
-export const streamsGrant: Command = {
+export const streamsGrant: CliCommand = {
   usage: '',
   summary: 'Create the user of EVENTSTORE_URL, as the administrator of EVENTSTORE_ADMIN_URL, and let it read the log',
   async run(args, { environment, print }) {

@@ -13,7 +13,7 @@ const callTimeoutMs = 20_000
 const filteredCallTimeoutMs = 600_000
 
 /** @throws ConfigError */
-export function openLog(environment: NodeJS.ProcessEnv, options: { readonly isFiltered: boolean }): RawClient {
+export function openRawLog(environment: NodeJS.ProcessEnv, options: { readonly isFiltered: boolean }): RawClient {
   const { EVENTSTORE_URL } = loadConfig(Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) }), environment)
   const timeoutMs = options.isFiltered ? filteredCallTimeoutMs : callTimeoutMs
   return createRawClient({ name: 'The event store', connectionString: EVENTSTORE_URL, timeoutMs })

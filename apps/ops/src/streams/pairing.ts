@@ -1,12 +1,12 @@
 // Pairs the lines of an export with the events of the log, both in order, in bounded memory.
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 import type { ExportedLine } from './exportedLines.ts'
-import { createWaiting } from './waiting.ts'
+import { createPendingItems } from './waiting.ts'
 
 /** An event of the log and the line that it must have been exported as. */
 export type LogLine = { readonly event: RawEvent; readonly bytes: Buffer }
 
-export type Findings = {
+export type PairingFindings = {
   /** The line is about this event; whether it is right is another question. */
   paired(line: ExportedLine, expected: LogLine): Promise<void>
   /** The event is in the log and not in the file. */
@@ -23,12 +23,12 @@ export type Findings = {
 export async function pair(
   lines: AsyncGenerator<ExportedLine, void>,
   log: AsyncGenerator<LogLine, void>,
-  findings: Findings,
+  findings: PairingFindings,
 ): Promise<void> {
   const file = lookAhead(lines)
   const events = lookAhead(log)
-  const waitingLines = createWaiting<ExportedLine>(({ bytes }) => bytes?.length ?? 0, findings.extra)
-  const waitingEvents = createWaiting<LogLine>(({ bytes }) => bytes.length, findings.missing)
+  const waitingLines = createPendingItems<ExportedLine>(({ bytes }) => bytes?.length ?? 0, findings.extra)
+  const waitingEvents = createPendingItems<LogLine>(({ bytes }) => bytes.length, findings.missing)
 
   /** Takes the log's next event, which is not that of the present line. */
   async function pass(expected: LogLine): Promise<void> {

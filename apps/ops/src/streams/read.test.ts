@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { former } from '@paylog/domain/formerEvents'
+import { upcaster } from '@paylog/domain/formerEvents'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
 import { createCodec } from '@paylog/event-store/codec/codec'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
-import { linesOf, startExportRig } from '../testing/exportRig.ts'
+import { linesOf, exportHarness } from '../testing/exportRig.ts'
 import { runOps, startOps } from '../testing/runOps.ts'
 import { eventJson, eventText } from './shownEvent.ts'
 
-const rig = await startExportRig(t)
-const { append, environment } = rig
+const harness = await exportHarness(t)
+const { append, environment } = harness
 const read = (...args: readonly string[]) => runOps(['streams', 'read', ...args], environment)
 
 const seen = { occurred_at: '2026-11-01T00:00:00.000Z', guest_email: 'guest@example.com' }
@@ -54,8 +54,8 @@ t.test(
     await append(stream, { ...known, data })
     const { stdout } = await read(stream, '--json')
     t.match(stdout, `"data":${data.replace('\n', ' ')},"metadata":${metadata}}\n`)
-    const path = rig.newPath()
-    await rig.exportTo(path, '--stream', stream)
+    const path = harness.newPath()
+    await harness.exportTo(path, '--stream', stream)
     t.equal(stdout, `${linesOf(path).join('')}\n`)
   },
 )
@@ -64,7 +64,7 @@ t.test('an event of a former shape is shown as it was recorded, not as what it i
   const Before = Type.Object({ email: Type.String() })
   const codec = createCodec({
     current: recordedEvents,
-    former: { GuestTokenSeen: former(Before, ({ email }) => ({ ...seen, guest_email: email })) },
+    former: { GuestTokenSeen: upcaster(Before, ({ email }) => ({ ...seen, guest_email: email })) },
   })
   const bytes = Buffer.from('{"email":"guest@example.com"}')
   const event = {
@@ -102,7 +102,7 @@ t.test('a long stream is shown page by page, from a revision and up to a number'
 async function countingProxy(t: Test) {
   let sent = 0
   const server = createServer((client) => {
-    const upstream = connect(Number(new URL(rig.store.connectionString).port), '127.0.0.1')
+    const upstream = connect(Number(new URL(harness.store.connectionString).port), '127.0.0.1')
     upstream.on('data', ({ length }) => {
       sent += length
     })
@@ -133,8 +133,8 @@ t.test('it reads no further when nobody reads its output any more', async (t) =>
 t.test('streams that are not there, were deleted or closed for good', async (t) => {
   await append('guestToken-deleted', known)
   await append('guestToken-closed', known)
-  await rig.softDelete('guestToken-deleted')
-  await rig.closeForGood('guestToken-closed')
+  await harness.softDelete('guestToken-deleted')
+  await harness.closeForGood('guestToken-closed')
   t.match(await read('guestToken-none'), { code: 1, stdout: '', stderr: 'There are no events in guestToken-none.\n' })
   t.match(await read('guestToken-deleted'), { code: 1, stderr: 'There are no events in guestToken-deleted.\n' })
   t.match(await read('guestToken-closed'), { code: 1, stderr: /^guestToken-closed was closed for good/ })

@@ -4,14 +4,14 @@ import { setImmediate } from 'node:timers/promises'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 import { readStreamPage } from '@paylog/event-store/raw/rawRead'
-import { type Command, OpsError, readArguments, readCount } from '../command.ts'
-import { openLog } from './logUnderExport.ts'
+import { type CliCommand, OpsError, readArguments, readCount } from '../command.ts'
+import { openRawLog } from './logUnderExport.ts'
 import { eventJson, eventText } from './shownEvent.ts'
 
 /** Read at once; a long stream is shown page by page. */
 const pageSize = 500
 
-export const streamsRead: Command = {
+export const streamsRead: CliCommand = {
   usage: 'STREAM [--from N] [--limit N] [--json]',
   summary: 'Show the events of a stream, one JSON object per line with --json',
   details: [
@@ -31,7 +31,7 @@ export const streamsRead: Command = {
     const from = readCount('--from', values.from, 0) ?? 0
     const limit = readCount('--limit', values.limit, 1) ?? Number.POSITIVE_INFINITY
     const readers = createReaders(output)
-    const log = openLog(environment, { isFiltered: false })
+    const log = openRawLog(environment, { isFiltered: false })
     try {
       let shown = 0
       for await (const event of eventsOf(log, stream, BigInt(from), limit)) {

@@ -4,17 +4,17 @@ import { decodeRaw } from '@paylog/event-store/raw/decodeRaw'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
 import { exportLine } from './exportLine.ts'
 
-type Reader = Pick<Codec, 'decode'>
+type EventDecoder = Pick<Codec, 'decode'>
 
 /** As machines read it: the line of an export, and why this program cannot read it if that is so. */
-export function eventJson(event: RawEvent, codec: Reader = domainCodec): string {
+export function eventJson(event: RawEvent, codec: EventDecoder = domainCodec): string {
   const decoded = decodeRaw(event, codec)
   const line = exportLine(event)
   return decoded instanceof Error ? `${line.slice(0, -1)},"unreadable":${JSON.stringify(decoded.message)}}` : line
 }
 
 /** As people read it: what this program knows field by field, anything else as the line of an export. */
-export function eventText(event: RawEvent, codec: Reader = domainCodec): string {
+export function eventText(event: RawEvent, codec: EventDecoder = domainCodec): string {
   const decoded = decodeRaw(event, codec)
   const { revision, type, created } = event
   const head = `${revision}  ${type}  ${created.toISOString()}`

@@ -3,11 +3,11 @@ import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { editManifest, readManifestOf } from '../testing/exportRig.ts'
 import { runOps } from '../testing/runOps.ts'
-import { startSampleExport } from '../testing/sampleExport.ts'
+import { sampleExportHarness } from '../testing/sampleExport.ts'
 
-const rig = await startSampleExport(t)
+const harness = await sampleExportHarness(t)
 const { append, exportTo, newPath, verify, environment, original, lines, changed, replaced, eventDifferences, nameOf } =
-  rig
+  harness
 
 t.test('an export that nobody touched is equal, whatever its filters, and stays so when the log grows', async (t) => {
   const filters = [

@@ -2,31 +2,31 @@
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import { readEnd } from '@paylog/event-store/raw/rawRead'
-import { type Command, OpsError, readArguments } from '../command.ts'
-import { type Progress, reportBeside } from '../progress.ts'
-import { changedFields, type Difference, nameOf } from './exportDifference.ts'
-import { type ExportedLine, openExport, refuseUnreadable, type Summary } from './exportedLines.ts'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import { type CliProgress, createReportWriter } from '../progress.ts'
+import { changedFields, type ExportDifference, nameOf } from './exportDifference.ts'
+import { type ExportedLine, openExport, requireReadable, type ExportSummary } from './exportedLines.ts'
 import { exportLine } from './exportLine.ts'
 import { fileOf, isManifest, type Manifest, readManifest, selectionOf } from './exportManifest.ts'
 import { createExportProgress, type ExportProgress } from './exportProgress.ts'
-import { readHead, readSelected, type Selection, serverFilter } from './exportSelection.ts'
-import { type Verdict, verdictJson, verdictText } from './exportVerdict.ts'
+import { readExportHead, readSelected, type ExportSelection, serverFilter } from './exportSelection.ts'
+import { type ExportVerdict, verdictJson, verdictText } from './exportVerdict.ts'
 import { explainExtra } from './extraLine.ts'
-import { openLog, untilInterrupted } from './logUnderExport.ts'
+import { openRawLog, untilInterrupted } from './logUnderExport.ts'
 import { type LogLine, pair } from './pairing.ts'
 
 /** As many are told of; the others are counted. */
-const maxTold = 100
+const maxListed = 100
 const exitDifferent = 3
 /** So many lines that have no event are looked up even when nobody is told of them: is this the right log at all? */
-const lookedUp = 10
+const minLookedUp = 10
 
-export const streamsVerifyExport: Command = {
+export const streamsVerifyExport: CliCommand = {
   usage: 'FILE [--json]',
   summary: 'Check an export against its manifest and against the log',
   details: [
     'The part of the log that FILE.manifest.json names is read again with the same filters, and compared line by line.',
-    `Up to ${maxTold} differences are told one by one: what was changed, what is missing, what is too much, what stands at`,
+    `Up to ${maxListed} differences are told one by one: what was changed, what is missing, what is too much, what stands at`,
     'another place, and what the log itself no longer has because its stream was deleted or cut off since.',
     'Of an export without --until only its manifest says how far it goes: how far the log has gone since is told as well.',
     '',
@@ -35,11 +35,11 @@ export const streamsVerifyExport: Command = {
   async run(args, { environment, print, errors }) {
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const [path] = positionals
-    const manifest = manifestBeside(path)
+    const manifest = manifestOfExport(path)
     const isFiltered = serverFilter(selectionOf(manifest)) !== undefined
-    const log = openLog(environment, { isFiltered })
+    const log = openRawLog(environment, { isFiltered })
     const progress = createExportProgress(errors)
-    const { conclude } = reportBeside(progress, print)
+    const { conclude } = createReportWriter(progress, print)
     try {
       const verdict = await untilInterrupted(
         { log, errors },
@@ -58,8 +58,8 @@ export const streamsVerifyExport: Command = {
 }
 
 /** @throws OpsError when the file cannot be read, or its manifest */
-function manifestBeside(path: string): Manifest {
-  refuseUnreadable(path)
+function manifestOfExport(path: string): Manifest {
+  requireReadable(path)
   const file = fileOf(path)
   if (file !== undefined && isManifest(path)) {
     throw new OpsError(`${path} is the manifest of an export: name the export itself, ${file}`)
@@ -70,11 +70,11 @@ function manifestBeside(path: string): Manifest {
 type Verification = {
   readonly path: string
   readonly manifest: Manifest
-  readonly progress: Progress<ExportProgress>
+  readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
 }
 
-async function verify(log: RawClient, { path, manifest, progress, signal }: Verification): Promise<Verdict> {
+async function verify(log: RawClient, { path, manifest, progress, signal }: Verification): Promise<ExportVerdict> {
   const differences = createDifferences()
   const selection = selectionOf(manifest)
   const head = manifest.head === null ? undefined : positionAt(manifest.head)
@@ -95,7 +95,7 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
     missing: async ({ event }) => differences.note(() => ({ kind: 'missing', event: nameOf(event) })),
     async extra(line) {
       // What nobody is told of needs no explanation, which costs calls.
-      if (differences.isFull() && known + strange >= lookedUp) return differences.count()
+      if (differences.isFull() && known + strange >= minLookedUp) return differences.count()
       const difference = await explainExtra(log, line, { selection, head })
       if (difference.kind === 'no_longer_in_log' || difference.in_log) known++
       else strange++
@@ -111,30 +111,30 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
 type Differences = ReturnType<typeof createDifferences>
 
 function createDifferences() {
-  const told: Difference[] = []
+  const told: ExportDifference[] = []
   let differences = 0
   return {
-    isFull: () => told.length >= maxTold,
+    isFull: () => told.length >= maxListed,
     /** One that nobody is told of. */
     count(): void {
       differences++
     },
-    note(describe: () => Difference): void {
+    note(describe: () => ExportDifference): void {
       differences++
-      if (told.length < maxTold) told.push(describe())
+      if (told.length < maxListed) told.push(describe())
     },
     found: () => ({ differences, told }),
   }
 }
 
 type Extent = {
-  readonly selection: Selection
+  readonly selection: ExportSelection
   readonly head: LogPosition | undefined
   readonly end: LogPosition | undefined
 }
 
 /** What is wrong with how much of the log the manifest says that the export covers. */
-async function extentDifference(log: RawClient, { selection, head, end }: Extent): Promise<Difference | undefined> {
+async function extentDifference(log: RawClient, { selection, head, end }: Extent): Promise<ExportDifference | undefined> {
   if (head !== undefined && (end === undefined || end.commit < head.commit)) {
     return { kind: 'other_log', head: String(head.commit), end: asText(end?.commit ?? null) }
   }
@@ -143,7 +143,7 @@ async function extentDifference(log: RawClient, { selection, head, end }: Extent
     return { kind: 'nothing_covered', end: String(end.commit) }
   }
   // With an until the manifest has no say in how far the export goes.
-  const due = await readHead(log, selection, () => {})
+  const due = await readExportHead(log, selection, () => {})
   if (due === undefined || (head !== undefined && due.commit <= head.commit)) return undefined
   return { kind: 'cut_short', head: asText(head?.commit ?? null), end: String(due.commit) }
 }
@@ -160,7 +160,7 @@ function notePair(differences: Differences, line: ExportedLine, { event, bytes }
 }
 
 /** @returns whether the file is the one that the manifest describes */
-function noteSummary(differences: Differences, manifest: Manifest, summary: Summary): boolean {
+function noteSummary(differences: Differences, manifest: Manifest, summary: ExportSummary): boolean {
   let isAsManifest = true
   for (const field of ['count', 'first_position', 'last_position', 'bytes', 'sha256'] as const) {
     const [said, found] = [manifest[field], summary[field]]
@@ -173,7 +173,7 @@ function noteSummary(differences: Differences, manifest: Manifest, summary: Summ
 
 async function* logLines(
   log: RawClient,
-  selection: Selection,
+  selection: ExportSelection,
   head: LogPosition | undefined,
   onRead: (position: LogPosition) => void,
 ): AsyncGenerator<LogLine, void> {

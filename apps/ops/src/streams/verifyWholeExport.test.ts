@@ -5,11 +5,11 @@ import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { editManifest, linesOf, readManifestOf, writeLines } from '../testing/exportRig.ts'
 import { runOps } from '../testing/runOps.ts'
-import { startSampleExport } from '../testing/sampleExport.ts'
+import { sampleExportHarness } from '../testing/sampleExport.ts'
 import { manifestOf } from './exportManifest.ts'
 
-const rig = await startSampleExport(t)
-const { append, exportTo, newPath, verify, sql, environment, original, changed } = rig
+const harness = await sampleExportHarness(t)
+const { append, exportTo, newPath, verify, sql, environment, original, changed } = harness
 
 t.test('an export that was emptied together with its manifest is not equal to a log that has events', async (t) => {
   const path = newPath()
@@ -136,8 +136,8 @@ t.test(
     await append('kept-1', {})
     const path = newPath()
     await exportTo(path)
-    await rig.softDelete('gone-1')
-    await rig.closeForGood('gone-2')
+    await harness.softDelete('gone-1')
+    await harness.closeForGood('gone-2')
     t.match(await verify(path), { code: 0 }, 'a log keeps them until then')
     // What a server's scavenge does; the last one is what it would never do.
     await sql(`delete from event_store.events where stream in ('gone-1', 'gone-2', 'kept-1') and revision = 0`)

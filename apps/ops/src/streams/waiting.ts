@@ -3,7 +3,7 @@
 const maxItems = 1_000
 const maxBytes = 64 << 20
 
-export type Waiting<Item> = {
+export type PendingItems<Item> = {
   add(item: Item): Promise<void>
   /** The first that fits, which waits no longer. */
   take(fits: (item: Item) => boolean): Item | undefined
@@ -12,10 +12,10 @@ export type Waiting<Item> = {
 }
 
 /** @param giveUp is told of each item whose counterpart did not come */
-export function createWaiting<Item>(
+export function createPendingItems<Item>(
   sizeOf: (item: Item) => number,
   giveUp: (item: Item) => Promise<void>,
-): Waiting<Item> {
+): PendingItems<Item> {
   const items: Item[] = []
   let bytes = 0
   async function shrinkTo(count: number, size: number): Promise<void> {

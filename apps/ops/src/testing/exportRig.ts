@@ -10,7 +10,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import type { Test } from 'tap'
 import { OpsError } from '../command.ts'
 import { streamsExport } from '../streams/export.ts'
-import type { Difference } from '../streams/exportDifference.ts'
+import type { ExportDifference } from '../streams/exportDifference.ts'
 import { type Manifest, manifestOf } from '../streams/exportManifest.ts'
 import { streamsVerifyExport } from '../streams/verifyExport.ts'
 import { contextOf } from './runOps.ts'
@@ -27,7 +27,7 @@ export type RecordedRow = {
   readonly data: Buffer
 }
 
-type Given = {
+type EventFixture = {
   readonly type?: string
   readonly contentType?: string
   readonly data?: string
@@ -36,7 +36,7 @@ type Given = {
 
 export type Verification = {
   readonly code: number
-  readonly differences: readonly Difference[]
+  readonly differences: readonly ExportDifference[]
   /** How many there are, listed or not. */
   readonly count: number
   readonly message: string
@@ -44,7 +44,7 @@ export type Verification = {
   readonly logEnd: string | null
 }
 
-export async function startExportRig(t: Test) {
+export async function exportHarness(t: Test) {
   const store = await startEventStore(t)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 10_000 })
   const pool = createPool({
@@ -59,7 +59,7 @@ export async function startExportRig(t: Test) {
   const revisions = new Map<string, number>()
   let files = 0
 
-  async function append(stream: string, ...events: readonly Given[]): Promise<void> {
+  async function append(stream: string, ...events: readonly EventFixture[]): Promise<void> {
     const first = revisions.get(stream) ?? 0
     revisions.set(stream, first + events.length)
     await appendRaw(

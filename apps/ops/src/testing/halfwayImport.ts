@@ -1,7 +1,7 @@
 // An import that has come half way, to be stopped there and repeated.
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { someLine, startImportRig } from './importRig.ts'
+import { someLine, importHarness } from './importRig.ts'
 import { runOps } from './runOps.ts'
 
 /** Good lines, and in the middle one that is reported as soon as all before it are settled. */
@@ -12,18 +12,18 @@ function halfwayLines(size: number): string {
 }
 
 /** @param size how many products it is to add */
-export async function startHalfway(t: Test, size: number) {
-  const rig = await startImportRig(t)
-  const path = rig.file(halfwayLines(size))
-  const running = rig.start(path)
+export async function startHalfwayImport(t: Test, size: number) {
+  const harness = await importHarness(t)
+  const path = harness.file(halfwayLines(size))
+  const running = harness.start(path)
   await waitFor(() => running.output().includes(`line ${size / 2 + 1}: `), { what: 'the middle', timeoutMs: 30_000 })
-  return { ...rig, size, path, running }
+  return { ...harness, size, path, running }
 }
 
-type Rig = Awaited<ReturnType<typeof startHalfway>>
+type HalfwayImport = Awaited<ReturnType<typeof startHalfwayImport>>
 
 /** Runs it once more, and looks that every product is there once. */
-export async function completes(t: Test, { size, additions, env, path }: Rig) {
+export async function assertCompletes(t: Test, { size, additions, env, path }: HalfwayImport) {
   const before = await additions()
   const { code, stdout } = await runOps(['products', 'import', path], env)
   t.match(

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { existing, type Product, productFold } from '@paylog/domain/products/product'
+import { existingProduct, type Product, productFold } from '@paylog/domain/products/product'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import type { Test } from 'tap'
-import { type Ended, runOps, startOps } from './runOps.ts'
+import { type CommandResult, runOps, startOps } from './runOps.ts'
 
 export const mug = { name: 'Mug', product_type: 'physical', currency: 'EUR', total_cents: 1250 }
 
@@ -17,13 +17,13 @@ export const mug = { name: 'Mug', product_type: 'physical', currency: 'EUR', tot
 export const someLine = (wanted: object = {}) => JSON.stringify({ ...mug, id: randomUUID(), ...wanted })
 
 /** The objects of a report for machines. */
-export const importReport = ({ stdout }: Ended): unknown[] =>
+export const importReport = ({ stdout }: CommandResult): unknown[] =>
   stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
 
-export async function startImportRig(t: Test) {
+export async function importHarness(t: Test) {
   const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
@@ -60,7 +60,7 @@ export async function startImportRig(t: Test) {
     events,
     /** The types of one product's events. */
     history: async (id: string) => (await store.readStream(productStream(id))).map(({ type }) => type),
-    product: async (id: string): Promise<Product> => existing((await store.load(productStream(id), productFold)).state),
+    product: async (id: string): Promise<Product> => existingProduct((await store.load(productStream(id), productFold)).state),
     /** How often each product was added. */
     async additions(): Promise<Map<string, number>> {
       const times = new Map<string, number>()

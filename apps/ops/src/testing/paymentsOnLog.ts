@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
@@ -14,14 +14,14 @@ import type { Test } from 'tap'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 
-const asked = {
+const paymentDefaults = {
   ...plainOrder,
   total_cents: 2200,
   currency: 'EUR',
   payer: { id: null, type: 'guest', email: null },
 }
 
-export async function startPaymentsOnLog(t: Test) {
+export async function paymentFixture(t: Test) {
   const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
@@ -34,7 +34,7 @@ export async function startPaymentsOnLog(t: Test) {
       metadata,
     })
   const payment = async (id: string): Promise<Payment> =>
-    existing((await store.load(paymentStream(id), paymentFold)).state)
+    existingPayment((await store.load(paymentStream(id), paymentFold)).state)
 
   return {
     store,
@@ -53,7 +53,7 @@ export async function startPaymentsOnLog(t: Test) {
         {
           payment_id,
           request_fingerprint: null,
-          command: async () => ({ ...asked, occurred_at, payment_id, provider_id: provider.id, ...wanted }),
+          command: async () => ({ ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }),
           metadata,
         },
       )
@@ -64,7 +64,7 @@ export async function startPaymentsOnLog(t: Test) {
     async initiate(provider_id: string): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date(Date.now() - 60_000).toISOString()
-      await decide(payment_id, (state) => initiatePayment({ ...asked, occurred_at, payment_id, provider_id }, state))
+      await decide(payment_id, (state) => initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state))
       return payment_id
     },
 
@@ -73,7 +73,7 @@ export async function startPaymentsOnLog(t: Test) {
       const payment_id = wanted.payment_id ?? randomUUID()
       const occurred_at = new Date().toISOString()
       await decide(payment_id, (state) => {
-        const opened = initiatePayment({ ...asked, occurred_at, payment_id, provider_id, ...wanted }, state)
+        const opened = initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
         const answer = { occurred_at, attempt: 1, provider_intent_id, client_secret: null }
         return [...opened, ...recordIntentCreated(answer, opened.reduce(paymentFold.evolve, state))]
       })
@@ -84,9 +84,9 @@ export async function startPaymentsOnLog(t: Test) {
     async notify(id: string, status: Evidence['status'], provider_payment_id: string | null = null): Promise<void> {
       const { total_cents: amount_cents, currency, provider_intent_id } = await payment(id)
       const time = new Date().toISOString()
-      const said = { status, amount_cents, currency, provider_intent_id, provider_payment_id }
+      const report = { status, amount_cents, currency, provider_intent_id, provider_payment_id }
       const source = { occurred_at: time, provider_time: time, provider_event_id: randomUUID() }
-      await decide(id, (state) => recordEvidence({ ...said, ...source, source: 'askable_notification' }, state))
+      await decide(id, (state) => recordEvidence({ ...report, ...source, source: 'askable_notification' }, state))
     },
   }
 }

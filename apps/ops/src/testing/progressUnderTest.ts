@@ -1,8 +1,8 @@
 // What a command shows of its progress, and when: a terminal or none, and a clock that a test moves.
-import type { Progress, ProgressOutput } from '../progress.ts'
+import type { CliProgress, CliProgressOutput } from '../progress.ts'
 
-export function progressUnderTest<State>(
-  create: (output: ProgressOutput, now: () => number) => Progress<State>,
+export function progressHarness<State>(
+  create: (output: CliProgressOutput, now: () => number) => CliProgress<State>,
   { isTTY }: { readonly isTTY: boolean },
 ) {
   let written = ''

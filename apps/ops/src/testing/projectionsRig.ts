@@ -7,8 +7,8 @@ import { addressStream, paymentMethodStream, paymentStream, productStream } from
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
-import { createTestLog, type LoggedEvent, open, user } from '@paylog/projections/testing/testEvents'
-import { changeOffer, keepAddress, offer, saveMethod } from '@paylog/projections/testing/testResources'
+import { createLogFixture, type LoggedEvent, addPaymentTo, user } from '@paylog/projections/testing/testEvents'
+import { changeProductIn, addAddressTo, addProductTo, addMethodTo } from '@paylog/projections/testing/testResources'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -32,7 +32,7 @@ export const changedColumns = {
 
 export type ProjectionName = keyof typeof changedColumns
 
-export async function startProjectionsRig(t: Test) {
+export async function projectionsHarness(t: Test) {
   const { connectionString, databaseUrl } = await startEventStore(t)
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
@@ -55,14 +55,14 @@ export async function startProjectionsRig(t: Test) {
 
     /** So many of everything that has a projection. */
     async recordAll(count: number): Promise<void> {
-      const log = createTestLog()
+      const log = createLogFixture()
       for (let made = 0; made < count; made++) {
-        open(log, user('u1'))
-        saveMethod(log)
-        keepAddress(log)
-        const product = offer(log)
+        addPaymentTo(log, user('u1'))
+        addMethodTo(log)
+        addAddressTo(log)
+        const product = addProductTo(log)
         const changes = { description: `number ${made}` }
-        changeOffer(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
+        changeProductIn(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
       }
       await record(log.events)
     },
@@ -86,7 +86,7 @@ export async function startProjectionsRig(t: Test) {
     tamper: (name: ProjectionName) => tamper(pool, name),
 
     /** Holds locks of the database until it is told to let go. */
-    hold: (...statements: readonly string[]) => hold(t, pool, statements),
+    hold: (...statements: readonly string[]) => holdLocks(t, pool, statements),
 
     /** All tables of a projection with their states: `payments_v1 live`. */
     async tables(name: ProjectionName): Promise<string[]> {
@@ -118,8 +118,8 @@ function recordOn(store: EventStore): Recorder {
 }
 
 async function payAndSee(pool: Pool, record: Recorder): Promise<void> {
-  const log = createTestLog()
-  const id = open(log, user('u1'))
+  const log = createLogFixture()
+  const id = addPaymentTo(log, user('u1'))
   await record(log.events)
   const seen = async () => (await pool.query('select from read_models.payments where id = $1', [id])).rowCount === 1
   await waitFor(seen, { what: 'a payment in the read model' })
@@ -142,7 +142,7 @@ function keepPaying(t: Test, pay: () => Promise<void>): Paying {
   return { stop }
 }
 
-async function hold(t: Test, pool: Pool, statements: readonly string[]): Promise<() => Promise<void>> {
+async function holdLocks(t: Test, pool: Pool, statements: readonly string[]): Promise<() => Promise<void>> {
   const client = await pool.connect()
   let isHeld = true
   const release = async () => {

@@ -4,17 +4,17 @@ import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthori
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import { startPaymentsOnLog } from './paymentsOnLog.ts'
-import type { Ended } from './runOps.ts'
+import { paymentFixture } from './paymentsOnLog.ts'
+import type { CommandResult } from './runOps.ts'
 
 export const reconcile = ['payments', 'reconcile']
 
 const timeoutMs = 2_000
 
 /** A log, providers with state, and the environment that leads to them. */
-export async function startReconcileRig(t: Test, { allowDouble = false } = {}) {
+export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
   const [payments, fakeStripe, fakePaypal, fakeAuthorizeNet] = await Promise.all([
-    startPaymentsOnLog(t),
+    paymentFixture(t),
     startFakeStripe(t),
     startFakePaypal(t, { allowDouble }),
     startFakeAuthorizeNet(t),
@@ -33,7 +33,7 @@ export async function startReconcileRig(t: Test, { allowDouble = false } = {}) {
 }
 
 /** The findings' lines, and the last one. */
-export function readJson({ stdout }: Ended) {
+export function readJson({ stdout }: CommandResult) {
   const lines: Record<string, unknown>[] = stdout
     .trimEnd()
     .split('\n')

@@ -4,12 +4,12 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from '@paylog/testing/compileCache'
 import type { Test } from 'tap'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { runCommandLine } from '../commandLine.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+export type CommandResult = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 export type RunningCommand = {
   readonly pid: number
@@ -20,7 +20,7 @@ export type RunningCommand = {
   signal(name: NodeJS.Signals): void
   /** Reads no more of what it writes. */
   hangUp(...outputs: ('stdout' | 'stderr')[]): void
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<CommandResult>
 }
 
 type Environment = Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export function startOps(t: Test, args: readonly string[], env: Environment = {}
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })))
+  const ended = new Promise<CommandResult>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })))
   return {
     pid: child.pid ?? 0,
     output: () => stdout,
@@ -59,7 +59,7 @@ export function startOps(t: Test, args: readonly string[], env: Environment = {}
 }
 
 /** Runs a command to its end. @param env its whole environment @param input standard input; nothing when left out */
-export async function runOps(args: readonly string[], env: Environment = {}, input?: Readable): Promise<Ended> {
+export async function runOps(args: readonly string[], env: Environment = {}, input?: Readable): Promise<CommandResult> {
   const [output, errors] = [collector(), collector()]
   const code = await runCommandLine(args, {
     environment: env,
@@ -72,7 +72,7 @@ export async function runOps(args: readonly string[], env: Environment = {}, inp
 }
 
 /** What a command is given that is called by itself, and tells its answer to `print`. */
-export function contextOf({ environment, print }: Pick<Context, 'environment' | 'print'>): Context {
+export function contextOf({ environment, print }: Pick<CommandContext, 'environment' | 'print'>): CommandContext {
   return { environment, print, input: Readable.from([]), output: collector().stream, errors: collector().stream }
 }
 

@@ -2,11 +2,11 @@
 import { copyFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { manifestOf } from '../streams/exportManifest.ts'
-import { linesOf, startExportRig, writeLines } from './exportRig.ts'
+import { linesOf, exportHarness, writeLines } from './exportRig.ts'
 
-export async function startSampleExport(t: Test) {
-  const rig = await startExportRig(t)
-  const { append, exportTo, newPath, verify, sql } = rig
+export async function sampleExportHarness(t: Test) {
+  const harness = await exportHarness(t)
+  const { append, exportTo, newPath, verify, sql } = harness
 
   for (let number = 0; number < 12; number++) {
     const data = `{"number":${number},"text":"some text","exact":12345678901234567890}`
@@ -40,5 +40,5 @@ export async function startSampleExport(t: Test) {
     const { id, stream, revision, position, type } = JSON.parse(lines[index] ?? '')
     return { id, stream, revision, position, type }
   }
-  return { ...rig, original, lines, changed, replaced, eventDifferences, nameOf }
+  return { ...harness, original, lines, changed, replaced, eventDifferences, nameOf }
 }

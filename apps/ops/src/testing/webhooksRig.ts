@@ -7,10 +7,10 @@ import { providerEventStream, webhookTestStream } from '@paylog/event-store/stre
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startProcess } from '@paylog/testing/processes'
-import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints } from '@paylog/webhooks/nodes/nodes'
 import { outboundMessages } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
-import { startPaymentsOnLog } from './paymentsOnLog.ts'
+import { paymentFixture } from './paymentsOnLog.ts'
 import { runOps, startOps } from './runOps.ts'
 
 const worker = new URL('../../../worker/src/main.ts', import.meta.url)
@@ -31,13 +31,13 @@ export type DeliveryRow = {
 }
 
 /** The variables of a node. @param more by what follows the number: `EVENT_MODE` */
-export function node(name: string, url: string, more: Variables = {}): Record<string, string> {
+export function endpointVariables(name: string, url: string, more: Variables = {}): Record<string, string> {
   const variables = { ENABLED: 'true', URL: url, RETRY_SCHEDULE: '50ms', ...more }
   return Object.fromEntries(Object.entries(variables).map(([suffix, value]) => [`WEBHOOK_${name}_${suffix}`, value]))
 }
 
-export async function startWebhooksRig(t: Test) {
-  const payments = await startPaymentsOnLog(t)
+export async function webhooksHarness(t: Test) {
+  const payments = await paymentFixture(t)
   const { databaseUrl, store } = payments
   const pool = createPool({
     databaseUrl,
@@ -80,7 +80,7 @@ export async function startWebhooksRig(t: Test) {
 
     /** What the worker would give a node of the whole log: ids, in order. */
     async idsOf(name: string, nodes: Variables): Promise<string[]> {
-      const wanted = decodeNodes(nodes).nodes.filter((configured) => configured.name === name)
+      const wanted = decodeEndpoints(nodes).endpoints.filter((configured) => configured.name === name)
       return (await events()).flatMap((event) =>
         outboundMessages(event, wanted, { projectId: 'default', projectIds: [] }).map(({ id }) => id),
       )
@@ -97,7 +97,7 @@ export async function startWebhooksRig(t: Test) {
       await store.handle({
         stream: providerEventStream('sandbox', id),
         fold: notificationFold,
-        decide: () => Array.from({ length: count }, (_, index) => received(`${id}-${index}`)),
+        decide: () => Array.from({ length: count }, (_, index) => notificationReceived(`${id}-${index}`)),
         metadata,
       })
     },
@@ -109,7 +109,7 @@ export async function startWebhooksRig(t: Test) {
         await store.handle({
           stream: webhookTestStream(webhook_test_id),
           fold: webhookTestFold,
-          decide: () => [{ type, data: { ...asked, webhook_test_id } }],
+          decide: () => [{ type, data: { ...webhookTestFacts, webhook_test_id } }],
           metadata,
         })
       }
@@ -117,7 +117,7 @@ export async function startWebhooksRig(t: Test) {
   }
 }
 
-function received(provider_event_id: string): ProviderNotificationEvent {
+function notificationReceived(provider_event_id: string): ProviderNotificationEvent {
   const time = '2026-01-02T03:04:05.000Z'
   return {
     type: 'ProviderEventReceived',
@@ -133,7 +133,7 @@ function received(provider_event_id: string): ProviderNotificationEvent {
   }
 }
 
-const asked: Omit<WebhookTestFacts, 'webhook_test_id'> = {
+const webhookTestFacts: Omit<WebhookTestFacts, 'webhook_test_id'> = {
   occurred_at: '2026-01-02T03:04:05.000Z',
   requested_by: { id: 'user-1', type: 'customer', email: null },
   provider_id: 'sandbox',

@@ -1,12 +1,12 @@
 // Backfills of a node from a real log.
 import t from 'tap'
-import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
 
 const nowhere = 'http://127.0.0.1:9'
 
 t.test('it begins with the event at the position', async (t) => {
-  const rig = await startWebhooksRig(t)
-  const one = node('1', nowhere)
+  const rig = await webhooksHarness(t)
+  const one = endpointVariables('1', nowhere)
   await rig.pay(3)
   const events = await rig.events()
   const from = events[3]
@@ -27,10 +27,10 @@ t.test('it begins with the event at the position', async (t) => {
 })
 
 t.test('events that are older than what is kept are left out', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   await rig.pay(1)
   const backfill = async (WEBHOOK_LOG_RETENTION: string) => {
-    const variables = { ...node('1', nowhere), WEBHOOK_LOG_RETENTION }
+    const variables = { ...endpointVariables('1', nowhere), WEBHOOK_LOG_RETENTION }
     return (await rig.run(['backfill', '--node', '1', '--from', '0'], variables)).stdout
   }
   t.equal(await backfill('1ms'), '2 events (2 older than WEBHOOK_LOG_RETENTION): 0 deliveries made, 0 there before.\n')
@@ -38,8 +38,8 @@ t.test('events that are older than what is kept are left out', async (t) => {
 })
 
 t.test('a command that makes no sense changes nothing and says why', async (t) => {
-  const rig = await startWebhooksRig(t)
-  const one = node('1', nowhere)
+  const rig = await webhooksHarness(t)
+  const one = endpointVariables('1', nowhere)
   t.match(await rig.run(['backfill', '--node', '2', '--from', '0'], one), {
     code: 1,
     stderr: 'Node 2 is not configured here. Configured: 1. Give this command the variables that the worker has.\n',

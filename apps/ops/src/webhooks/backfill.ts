@@ -1,20 +1,20 @@
 // `webhooks backfill`: makes the deliveries that a node should have got and never had.
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { type Backfilled, backfill } from '@paylog/deliveries/operations/backfill'
+import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { decodeNodes, isWebhookVariable, type WebhookNode, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments, readCount, UsageError } from '../command.ts'
-import { reportBeside } from '../progress.ts'
+import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
+import { createReportWriter } from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { createBackfillProgress } from './backfillProgress.ts'
-import { deliveries, withDatabase } from './database.ts'
+import { deliveriesText, withDeliveries } from './database.ts'
 
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
 const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION })
 
-export const webhooksBackfill: Command = {
+export const webhooksBackfill: CliCommand = {
   usage: '--node N --from POSITION [--dry-run] [--json]',
   summary: 'Send a node what it should have got and never had, from a position of the log on',
   details: [
@@ -41,23 +41,23 @@ export const webhooksBackfill: Command = {
     const first = readCount('--from', values.from, 0)
     if (first === undefined) throw new UsageError('--from is missing')
     const given = readVariableFiles(withoutSigningSecrets(environment), isWebhookVariable)
-    const { nodes, problems } = decodeNodes(given.env)
+    const { endpoints, problems } = decodeEndpoints(given.env)
     const config = loadConfig(Config, given.env, [...given.problems, ...problems])
-    const node = configuredNode(nodes, values.node)
+    const node = configuredEndpoint(endpoints, values.node)
     const isDryRun = values['dry-run'] === true
     const progress = createBackfillProgress(errors)
-    const { conclude } = reportBeside(progress, print)
+    const { conclude } = createReportWriter(progress, print)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
     try {
       const from = BigInt(first)
       const head = (await store.head())?.commit ?? 0n
       const keepMs = config.WEBHOOK_LOG_RETENTION
       const isWhole = await withInterrupt(errors, async (signal) => {
-        const done = await withDatabase(config.DATABASE_URL, errors, (pool) =>
+        const done = await withDeliveries(config.DATABASE_URL, errors, (pool) =>
           backfill(
             { pool, store },
             {
-              node,
+              endpoint: node,
               projects: { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS },
               from: from === 0n ? undefined : { commit: from, prepare: from },
               notBefore: keepMs === 0 ? undefined : new Date(Date.now() - keepMs),
@@ -77,7 +77,7 @@ export const webhooksBackfill: Command = {
           ),
         )
         const complete = !signal.aborted
-        await conclude(values.json ? json(done, { complete, isDryRun }) : inWords(done, isDryRun))
+        await conclude(values.json ? json(done, { complete, isDryRun }) : backfillSummaryText(done, isDryRun))
         return complete
       })
       if (!isWhole) throw new OpsError('Interrupted. Run it again for the rest: nothing is made twice.')
@@ -88,7 +88,7 @@ export const webhooksBackfill: Command = {
   },
 }
 
-function configuredNode(nodes: readonly WebhookNode[], name: string): WebhookNode {
+function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): WebhookEndpoint {
   const node = nodes.find((configured) => configured.name === name)
   if (node !== undefined) return node
   const others = nodes.map((configured) => configured.name).join(', ')
@@ -98,16 +98,16 @@ function configuredNode(nodes: readonly WebhookNode[], name: string): WebhookNod
   )
 }
 
-function json(done: Backfilled, { complete, isDryRun }: { readonly complete: boolean; readonly isDryRun: boolean }) {
+function json(done: BackfillResult, { complete, isDryRun }: { readonly complete: boolean; readonly isDryRun: boolean }) {
   const { events, tooOld, missing, present, position } = done
   const counts = { events, too_old: tooOld, missing, present, position: position?.commit.toString() ?? null }
   return JSON.stringify({ complete, dry_run: isDryRun, ...counts })
 }
 
-function inWords({ events, tooOld, missing, present }: Backfilled, isDryRun: boolean): string {
+function backfillSummaryText({ events, tooOld, missing, present }: BackfillResult, isDryRun: boolean): string {
   const read = events === 1 ? '1 event' : `${events} events`
   const age = tooOld === 0 ? '' : ` (${tooOld} older than WEBHOOK_LOG_RETENTION)`
   const are = missing === 1 ? 'is' : 'are'
-  const made = isDryRun ? `${deliveries(missing)} ${are} missing` : `${deliveries(missing)} made`
+  const made = isDryRun ? `${deliveriesText(missing)} ${are} missing` : `${deliveriesText(missing)} made`
   return `${read}${age}: ${made}, ${present} there before.`
 }

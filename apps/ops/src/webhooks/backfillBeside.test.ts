@@ -2,15 +2,15 @@
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
 
 const patient = { timeoutMs: 30_000 }
 
 t.test('a node that is configured later gets every event once, with the ids of the worker', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   const [first, second] = [await createEndpoint(t), await createEndpoint(t)]
-  const one = node('1', first.url)
-  const both = { ...one, ...node('2', second.url) }
+  const one = endpointVariables('1', first.url)
+  const both = { ...one, ...endpointVariables('2', second.url) }
   const worker = await rig.startWorker(one)
   await rig.pay(3)
   await rig.ask()
@@ -44,9 +44,9 @@ t.test('a node that is configured later gets every event once, with the ids of t
 })
 
 t.test('it runs while the worker is writing, and each message arrives once', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   const endpoint = await createEndpoint(t)
-  const raw = node('1', endpoint.url, { EVENT_MODE: 'raw' })
+  const raw = endpointVariables('1', endpoint.url, { EVENT_MODE: 'raw' })
   for (let round = 0; round < 3; round++) await rig.notify(100)
   await rig.startWorker(raw)
   const writing = (async () => {

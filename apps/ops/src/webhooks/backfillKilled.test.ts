@@ -1,14 +1,14 @@
 // Backfills that are killed or interrupted half way through.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
 
 const patient = { timeoutMs: 30_000 }
 const nowhere = 'http://127.0.0.1:9'
 
 t.test('one that is killed half way is repeated, and nothing is there twice', async (t) => {
-  const rig = await startWebhooksRig(t)
-  const raw = node('1', nowhere, { EVENT_MODE: 'raw' })
+  const rig = await webhooksHarness(t)
+  const raw = endpointVariables('1', nowhere, { EVENT_MODE: 'raw' })
   for (let round = 0; round < 5; round++) await rig.notify(100)
   const ids = await rig.idsOf('1', raw)
   t.equal(ids.length, 500)
@@ -39,8 +39,8 @@ t.test('one that is killed half way is repeated, and nothing is there twice', as
 })
 
 t.test('whoever interrupts it is told where it stands', async (t) => {
-  const rig = await startWebhooksRig(t)
-  const raw = node('1', nowhere, { EVENT_MODE: 'raw' })
+  const rig = await webhooksHarness(t)
+  const raw = endpointVariables('1', nowhere, { EVENT_MODE: 'raw' })
   for (let round = 0; round < 5; round++) await rig.notify(100)
   const ids = await rig.idsOf('1', raw)
   const other = await rig.pool.connect()

@@ -1,5 +1,5 @@
 // How far a backfill is, in words.
-import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { createProgressBar, createProgress, type CliProgress, type CliProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 
 export type BackfillProgress = {
@@ -12,12 +12,12 @@ export type BackfillProgress = {
   readonly head: bigint
 }
 
-export function createBackfillProgress(output: ProgressOutput, now?: () => number): Progress<BackfillProgress> {
-  const bar = barOn(output)
-  return createProgress<BackfillProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
+export function createBackfillProgress(output: CliProgressOutput, now?: () => number): CliProgress<BackfillProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<BackfillProgress>(output, (progress, elapsedMs) => backfillProgressText(progress, elapsedMs, bar), now)
 }
 
-function inWords(progress: BackfillProgress, elapsedMs: number, bar: (part: number) => string): string {
+function backfillProgressText(progress: BackfillProgress, elapsedMs: number, bar: (part: number) => string): string {
   const { events, missing, from, position, head } = progress
   const part = head > from ? Math.min(Number(((position - from) * 1_000n) / (head - from)) / 1_000, 1) : 1
   const left = timeLeft(part, elapsedMs)

@@ -1,10 +1,10 @@
 // The database in which deliveries stand.
 import type { Writable } from 'node:stream'
-import { listNodes } from '@paylog/deliveries/operations/deliveryList'
+import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
 import { opsPool, type Pool } from '../opsPool.ts'
 
 /** Does work on it. @throws what the work throws, and the database's errors */
-export async function withDatabase<Result>(
+export async function withDeliveries<Result>(
   databaseUrl: string,
   errors: Writable,
   work: (pool: Pool) => Promise<Result>,
@@ -18,10 +18,10 @@ export async function withDatabase<Result>(
 }
 
 /** "1 delivery", "2 deliveries". */
-export const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)
+export const deliveriesText = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)
 
 /** That there is no such node, and which there are. */
-export async function unknownNode(pool: Pool, node: string): Promise<string> {
-  const known = (await listNodes(pool)).map((row) => row.node)
+export async function unknownEndpoint(pool: Pool, node: string): Promise<string> {
+  const known = (await listEndpoints(pool)).map((row) => row.node)
   return `There is no node ${node}. ${known.length === 0 ? 'No node was ever configured.' : `There are ${known.join(', ')}.`}`
 }

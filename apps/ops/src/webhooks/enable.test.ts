@@ -3,18 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
 
 const patient = { timeoutMs: 30_000 }
 
 t.test('what was held is sent once the node is enabled, and is seen meanwhile', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   let isGone = true
   const endpoint = await createEndpoint(t, (response) => {
     response.statusCode = isGone ? 410 : 200
     response.end('ok')
   })
-  await rig.startWorker(node('1', endpoint.url))
+  await rig.startWorker(endpointVariables('1', endpoint.url))
   await rig.pay(1)
   const listed = async () => JSON.parse((await rig.run(['list', '--json'])).stdout)
   const disabled = async () => {
@@ -56,7 +56,7 @@ t.test('what was held is sent once the node is enabled, and is seen meanwhile', 
 })
 
 t.test('it says what goes out, and that nothing does while the node is not configured', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   const since = '2026-01-02T03:04:05.678Z'
   const disable = async (is_configured: boolean) => {
     const sql = `insert into webhooks.nodes (name, disabled_at, is_configured) values ('9', $1, $2)

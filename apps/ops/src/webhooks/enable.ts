@@ -1,15 +1,15 @@
 // `webhooks enable`: lets a node get messages again that answered that it is gone.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { listNodes } from '@paylog/deliveries/operations/deliveryList'
-import { type Enabled, enableNode } from '@paylog/deliveries/operations/enabling'
+import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
+import { type EnabledEndpoint, enableEndpoint } from '@paylog/deliveries/operations/enabling'
 import { Type } from 'typebox'
-import { type Command, OpsError, readArguments } from '../command.ts'
-import { deliveries, unknownNode, withDatabase } from './database.ts'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import { deliveriesText, unknownEndpoint, withDeliveries } from './database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
-export const webhooksEnable: Command = {
+export const webhooksEnable: CliCommand = {
   usage: 'NODE [--json]',
   summary: 'Send to a node again that was disabled by its answer 410, what was held first of all',
   details: [
@@ -21,23 +21,23 @@ export const webhooksEnable: Command = {
     const { values, positionals } = readArguments(args, ['NODE'], { json: { type: 'boolean' } })
     const [node] = positionals
     const { DATABASE_URL } = loadConfig(Config, environment)
-    await withDatabase(DATABASE_URL, errors, async (pool) => {
-      const enabled = await enableNode(pool, node, new Date())
-      if (enabled === undefined) throw new OpsError(await unknownNode(pool, node))
-      const is_configured = (await listNodes(pool, node)).some((listed) => listed.is_configured)
+    await withDeliveries(DATABASE_URL, errors, async (pool) => {
+      const enabled = await enableEndpoint(pool, node, new Date())
+      if (enabled === undefined) throw new OpsError(await unknownEndpoint(pool, node))
+      const is_configured = (await listEndpoints(pool, node)).some((listed) => listed.is_configured)
       const outcome = { node, is_configured, ...enabled }
       await print(values.json ? JSON.stringify(outcome) : outcomeText(outcome))
     })
   },
 }
 
-type Outcome = Enabled & { readonly node: string; readonly is_configured: boolean }
+type Outcome = EnabledEndpoint & { readonly node: string; readonly is_configured: boolean }
 
 function outcomeText({ node, is_configured, disabled_at, held }: Outcome): string {
   if (disabled_at === null) return `Node ${node} is not disabled${is_configured ? '' : ', but not configured either'}.`
   const since = disabled_at.toISOString()
   const [were, go] = held === 1 ? ['was', 'goes'] : ['were', 'go']
-  const what = held === 0 ? `nothing was held since ${since}` : `${deliveries(held)} that ${were} held since ${since}`
+  const what = held === 0 ? `nothing was held since ${since}` : `${deliveriesText(held)} that ${were} held since ${since}`
   const when = held === 0 ? '' : ` ${go} out ${is_configured ? 'now' : 'once it is'}`
   return `Node ${node} is enabled${is_configured ? '' : ', but it is not configured'}: ${what}${when}.`
 }

@@ -2,9 +2,9 @@
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
-import { startWebhooksRig } from '../testing/webhooksRig.ts'
+import { webhooksHarness } from '../testing/webhooksRig.ts'
 
-const rig = await startWebhooksRig(t)
+const harness = await webhooksHarness(t)
 const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
 type Row = readonly [number, string, string, string, number, string | null, string | null]
@@ -18,7 +18,7 @@ const rows: readonly Row[] = [
   [6, '10', 'sandbox:\u001b[31mred', 'pending', 0, null, '2026-01-01T00:01:00Z'],
 ]
 for (const [number, node, event, status, attempts, last_error, next_attempt_at] of rows) {
-  await rig.pool.query(
+  await harness.pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
       source_event_id, correlation_id, causation_id, status, attempts, last_error, last_http_status, last_attempt_at,
       next_attempt_at, sweep_at, created_at, is_test)
@@ -37,13 +37,13 @@ for (const [number, node, event, status, attempts, last_error, next_attempt_at] 
     ],
   )
 }
-await rig.pool.query(
+await harness.pool.query(
   `insert into webhooks.nodes (name, is_configured, disabled_at)
   values ('1', true, null), ('2', true, '2026-01-01T00:00:30Z'), ('10', false, null)`,
 )
 
 t.test('the nodes, and the deliveries from the newest on', async (t) => {
-  const { stdout, code } = await rig.run(['list'])
+  const { stdout, code } = await harness.run(['list'])
   t.equal(code, 0)
   const lines = stdout.trimEnd().split('\n')
   t.same(
@@ -97,7 +97,7 @@ const filters: readonly (readonly [readonly string[], readonly number[]])[] = [
 ]
 for (const [args, expected] of filters) {
   t.test(`with ${args.join(' ')}`, async (t) => {
-    const { nodes, deliveries } = JSON.parse((await rig.run(['list', ...args, '--json'])).stdout)
+    const { nodes, deliveries } = JSON.parse((await harness.run(['list', ...args, '--json'])).stdout)
     t.same(
       deliveries.map((delivery: { id: string }) => delivery.id),
       expected.map(id),
@@ -107,7 +107,7 @@ for (const [args, expected] of filters) {
 }
 
 t.test('for machines all of a delivery is told', async (t) => {
-  const { nodes, deliveries } = JSON.parse((await rig.run(['list', '--node', '1', '--limit', '1', '--json'])).stdout)
+  const { nodes, deliveries } = JSON.parse((await harness.run(['list', '--node', '1', '--limit', '1', '--json'])).stdout)
   t.same(deliveries, [
     {
       id: id(4),
@@ -135,12 +135,12 @@ t.test('for machines all of a delivery is told', async (t) => {
 })
 
 t.test('a node that never was there, and words that mean nothing', async (t) => {
-  t.match(await rig.run(['list', '--node', '7']), {
+  t.match(await harness.run(['list', '--node', '7']), {
     code: 0,
     stdout: 'No such node was ever configured.\n\nThere are no such deliveries.\n',
   })
-  t.match(await rig.run(['list', '--status', 'lost']), { code: 2, stderr: '--status must be one of pending, held' })
-  t.match(await rig.run(['list', '--limit', '10001']), { code: 2, stderr: '--limit must be at most 10000' })
+  t.match(await harness.run(['list', '--status', 'lost']), { code: 2, stderr: '--status must be one of pending, held' })
+  t.match(await harness.run(['list', '--limit', '10001']), { code: 2, stderr: '--limit must be at most 10000' })
 })
 
 t.test('a database without the tables is told, with what to do', async (t) => {

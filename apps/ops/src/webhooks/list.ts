@@ -3,24 +3,24 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import {
   type ListedDelivery,
-  type ListedNode,
+  type ListedEndpoint,
   type ListedStatus,
   listDeliveries,
   listedStatuses,
-  listNodes,
-  mostCounted,
+  listEndpoints,
+  maxCounted,
 } from '@paylog/deliveries/operations/deliveryList'
 import { table } from '@paylog/runtime/process/table'
 import { Type } from 'typebox'
-import { type Command, readArguments, readCount, UsageError } from '../command.ts'
-import { withDatabase } from './database.ts'
+import { type CliCommand, readArguments, readCount, UsageError } from '../command.ts'
+import { withDeliveries } from './database.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 const defaultLimit = 50
 /** More is a matter for the database itself. */
 const maxLimit = 10_000
 
-export const webhooksList: Command = {
+export const webhooksList: CliCommand = {
   usage: `[--node N] [--status ${listedStatuses.join('|')}] [--limit N] [--json]`,
   summary: 'Show how the nodes stand, and the newest deliveries',
   details: [
@@ -41,11 +41,11 @@ export const webhooksList: Command = {
     const limit = readCount('--limit', values.limit, 1) ?? defaultLimit
     if (limit > maxLimit) throw new UsageError(`--limit must be at most ${maxLimit}`)
     const { DATABASE_URL } = loadConfig(Config, environment)
-    await withDatabase(DATABASE_URL, errors, async (pool) => {
-      const nodes = await listNodes(pool, values.node)
+    await withDeliveries(DATABASE_URL, errors, async (pool) => {
+      const nodes = await listEndpoints(pool, values.node)
       const deliveries = await listDeliveries(pool, { node: values.node, status, limit })
       await print(
-        values.json ? JSON.stringify({ nodes, deliveries }) : `${nodesText(nodes)}\n\n${listText(deliveries)}`,
+        values.json ? JSON.stringify({ nodes, deliveries }) : `${endpointsText(nodes)}\n\n${listText(deliveries)}`,
       )
     })
   },
@@ -58,9 +58,9 @@ function readStatus(text: string | undefined): ListedStatus | undefined {
   return status
 }
 
-function nodesText(nodes: readonly ListedNode[]): string {
+function endpointsText(nodes: readonly ListedEndpoint[]): string {
   if (nodes.length === 0) return 'No such node was ever configured.'
-  const count = (number: number) => (number === mostCounted ? `${number} or more` : String(number))
+  const count = (number: number) => (number === maxCounted ? `${number} or more` : String(number))
   return table(
     ['Node', 'State', 'Pending', 'Failed', 'Oldest pending'],
     nodes.map((node) => [
@@ -73,7 +73,7 @@ function nodesText(nodes: readonly ListedNode[]): string {
   )
 }
 
-function stateText({ disabled_at, is_configured }: ListedNode): string {
+function stateText({ disabled_at, is_configured }: ListedEndpoint): string {
   const states = [
     ...(is_configured ? [] : ['not configured']),
     ...(disabled_at === null ? [] : [`disabled since ${disabled_at.toISOString()}`]),

@@ -1,11 +1,11 @@
 // What is shown of long webhook commands.
 import t from 'tap'
-import { progressUnderTest } from '../testing/progressUnderTest.ts'
+import { progressHarness } from '../testing/progressUnderTest.ts'
 import { type BackfillProgress, createBackfillProgress } from './backfillProgress.ts'
 import { createRedeliverProgress, type RedeliverProgress } from './redeliverProgress.ts'
 
 t.test('a backfill shows rate, deliveries and the time that is left', async (t) => {
-  const shown = progressUnderTest<BackfillProgress>(createBackfillProgress, { isTTY: false })
+  const shown = progressHarness<BackfillProgress>(createBackfillProgress, { isTTY: false })
   const state = { phase: 'backfilling', from: 1_000n, head: 9_000n } as const
   shown.show(0, { ...state, events: 0, missing: 0, position: 1_000n })
   shown.show(10_000, { ...state, events: 500, missing: 20, position: 3_000n })
@@ -15,7 +15,7 @@ t.test('a backfill shows rate, deliveries and the time that is left', async (t) 
 })
 
 t.test('a redelivery shows how many of all', async (t) => {
-  const shown = progressUnderTest<RedeliverProgress>(createRedeliverProgress, { isTTY: true })
+  const shown = progressHarness<RedeliverProgress>(createRedeliverProgress, { isTTY: true })
   shown.show(0, { phase: 'redelivering', done: 0, of: 4_000 })
   shown.show(2_000, { phase: 'redelivering', done: 1_000, of: 4_000 })
   t.equal(shown.takeWritten(), '\r\u001b[KSending again: [=====               ] 1000 of 4000, 500/s, 6 s left')

@@ -2,18 +2,18 @@
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
 
 const patient = { timeoutMs: 30_000 }
 
 t.test('a failed delivery keeps its id and body, and its schedule begins anew', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   const failures = 3
   const endpoint = await createEndpoint(t, (response, index) => {
     response.statusCode = index < failures ? 500 : 200
     response.end('ok')
   })
-  await rig.startWorker(node('1', endpoint.url))
+  await rig.startWorker(endpointVariables('1', endpoint.url))
   await rig.pay(1)
   const ended = async (status: string) => {
     const [row] = await rig.rows('1')
@@ -43,12 +43,12 @@ t.test('a failed delivery keeps its id and body, and its schedule begins anew', 
 })
 
 t.test('one that waits for its next attempt is tried now, and once', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   const endpoint = await createEndpoint(t, (response, index) => {
     response.statusCode = index === 0 ? 500 : 200
     response.end('ok')
   })
-  await rig.startWorker(node('1', endpoint.url, { RETRY_SCHEDULE: '1h' }))
+  await rig.startWorker(endpointVariables('1', endpoint.url, { RETRY_SCHEDULE: '1h' }))
   await rig.pay(1)
   const tried = async () => {
     const [row] = await rig.rows('1')

@@ -2,17 +2,17 @@
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { Type } from 'typebox'
-import { type Command, readList, UsageError } from '../command.ts'
-import { reportBeside } from '../progress.ts'
+import { type CliCommand, readList, UsageError } from '../command.ts'
+import { createReportWriter } from '../progress.ts'
 import { readSince } from '../since.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { withDatabase } from './database.ts'
+import { withDeliveries } from './database.ts'
 import { redeliverAllFailed, redeliverIds } from './redelivering.ts'
 import { createRedeliverProgress } from './redeliverProgress.ts'
 
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
-export const webhooksRedeliver: Command = {
+export const webhooksRedeliver: CliCommand = {
   usage: 'ID… | --node N --failed [--since T] [--dry-run] [--json]',
   summary: 'Send deliveries again, with the same id and body',
   details: [
@@ -38,9 +38,9 @@ export const webhooksRedeliver: Command = {
     const progress = createRedeliverProgress(errors)
     const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true }
     try {
-      await withDatabase(DATABASE_URL, errors, (pool) =>
+      await withDeliveries(DATABASE_URL, errors, (pool) =>
         withInterrupt(errors, (signal) => {
-          const run = { ...options, ...reportBeside(progress, print), onProgress: progress.show, signal }
+          const run = { ...options, ...createReportWriter(progress, print), onProgress: progress.show, signal }
           return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverAllFailed(pool, bulk, run)
         }),
       )

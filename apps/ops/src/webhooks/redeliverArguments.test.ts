@@ -4,15 +4,15 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { contextOf } from '../testing/runOps.ts'
-import { node, startWebhooksRig } from '../testing/webhooksRig.ts'
+import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
 import { webhooksRedeliver } from './redeliver.ts'
 
 const patient = { timeoutMs: 30_000 }
 
 t.test('ids that are unknown are named, and the others are sent again', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   const endpoint = await createEndpoint(t)
-  await rig.startWorker(node('1', endpoint.url))
+  await rig.startWorker(endpointVariables('1', endpoint.url))
   await rig.pay(1)
   await waitFor(async () => (await rig.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })
   const [known] = await rig.rows('1')

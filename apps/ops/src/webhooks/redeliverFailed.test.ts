@@ -1,14 +1,14 @@
 // All deliveries of a node that failed are sent again, in batches.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { startWebhooksRig } from '../testing/webhooksRig.ts'
+import { webhooksHarness } from '../testing/webhooksRig.ts'
 
 const patient = { timeoutMs: 30_000 }
 
-type Rig = Awaited<ReturnType<typeof startWebhooksRig>>
+type Harness = Awaited<ReturnType<typeof webhooksHarness>>
 
 /** Deliveries that ended as failed, the first one so many minutes ago, and then one a minute. */
-async function fail(rig: Rig, node: string, count: number): Promise<void> {
+async function fail(rig: Harness, node: string, count: number): Promise<void> {
   await rig.pool.query(
     `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
       source_event_id, correlation_id, causation_id, status, attempts, last_attempt_at, last_error, sweep_at, created_at)
@@ -20,13 +20,13 @@ async function fail(rig: Rig, node: string, count: number): Promise<void> {
 }
 
 /** Whether the command waits for a row that somebody else holds. */
-async function isWaiting({ pool }: Rig): Promise<boolean> {
+async function isWaiting({ pool }: Harness): Promise<boolean> {
   const { rows } = await pool.query(`select from pg_stat_activity
     where application_name = 'paylog ops' and datname = current_database() and wait_event_type = 'Lock'`)
   return rows.length > 0
 }
 
-async function counts(rig: Rig, node: string) {
+async function counts(rig: Harness, node: string) {
   const { rows } = await rig.pool.query<{ failed: number; pending: number }>(
     `select count(*) filter (where status = 'failed')::int as failed,
       count(*) filter (where status = 'pending')::int as pending
@@ -37,7 +37,7 @@ async function counts(rig: Rig, node: string) {
 }
 
 t.test('only those of the node, and since that time', async (t) => {
-  const rig = await startWebhooksRig(t)
+  const rig = await webhooksHarness(t)
   await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', null), ('2', now())`)
   await fail(rig, '1', 600)
   await fail(rig, '2', 3)
@@ -76,7 +76,7 @@ t.test('only those of the node, and since that time', async (t) => {
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
   t.test(`one that is ended half way by ${signal} is repeated for the rest`, async (t) => {
-    const rig = await startWebhooksRig(t)
+    const rig = await webhooksHarness(t)
     await rig.pool.query(`insert into webhooks.nodes (name) values ('1')`)
     await fail(rig, '1', 1_200)
     const other = await rig.pool.connect()

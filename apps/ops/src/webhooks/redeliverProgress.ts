@@ -1,15 +1,15 @@
 // How far a redelivery is, in words.
-import { barOn, createProgress, type Progress, type ProgressOutput } from '../progress.ts'
+import { createProgressBar, createProgress, type CliProgress, type CliProgressOutput } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 
 export type RedeliverProgress = { readonly phase: 'redelivering'; readonly done: number; readonly of: number }
 
-export function createRedeliverProgress(output: ProgressOutput, now?: () => number): Progress<RedeliverProgress> {
-  const bar = barOn(output)
-  return createProgress<RedeliverProgress>(output, (progress, elapsedMs) => inWords(progress, elapsedMs, bar), now)
+export function createRedeliverProgress(output: CliProgressOutput, now?: () => number): CliProgress<RedeliverProgress> {
+  const bar = createProgressBar(output)
+  return createProgress<RedeliverProgress>(output, (progress, elapsedMs) => redeliverProgressText(progress, elapsedMs, bar), now)
 }
 
-function inWords({ done, of }: RedeliverProgress, elapsedMs: number, bar: (part: number) => string): string {
+function redeliverProgressText({ done, of }: RedeliverProgress, elapsedMs: number, bar: (part: number) => string): string {
   const part = of === 0 ? 1 : Math.min(done / of, 1)
   const left = timeLeft(part, elapsedMs)
   return [

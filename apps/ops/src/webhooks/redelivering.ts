@@ -9,13 +9,13 @@ import {
   redeliverFailed,
 } from '@paylog/deliveries/operations/redelivery'
 import { OpsError } from '../command.ts'
-import type { Report } from '../progress.ts'
-import { deliveries, unknownNode } from './database.ts'
+import type { ReportWriter } from '../progress.ts'
+import { deliveriesText, unknownEndpoint } from './database.ts'
 import type { RedeliverProgress } from './redeliverProgress.ts'
 
 type Pool = Parameters<typeof redeliver>[0]
 
-export type RedeliverRun = Report & {
+export type RedeliverRun = ReportWriter & {
   readonly isDryRun: boolean
   readonly isJson: boolean
   readonly onProgress: (progress: RedeliverProgress) => void
@@ -25,13 +25,13 @@ export type RedeliverRun = Report & {
 const batchSize = 500
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-type Summary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
+type RedeliverSummary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
 
 /** Sends these again. @throws OpsError when some are unknown, or after an interruption */
 export async function redeliverIds(pool: Pool, given: readonly string[], run: RedeliverRun): Promise<void> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
   const batches = inBatches(ids)
-  const found = await inTurn(batches, { of: ids.length, run }, (batch) =>
+  const found = await forEachBatch(batches, { of: ids.length, run }, (batch) =>
     run.isDryRun ? findDeliveries(pool, uuids(batch)) : redeliver(pool, uuids(batch), new Date()),
   )
   const known = new Set(found.map(({ id }) => id))
@@ -49,7 +49,7 @@ export async function redeliverAllFailed(
   run: RedeliverRun,
 ): Promise<void> {
   const failed = await findFailed(pool, asked)
-  if (failed === undefined) throw new OpsError(await unknownNode(pool, asked.node))
+  if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, asked.node))
   const { count: of, until, is_held } = failed
   if (run.isDryRun || until === null)
     return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
@@ -62,11 +62,11 @@ export async function redeliverAllFailed(
       yield ids
     }
   }
-  const found = await inTurn(batches(), { of, run }, (batch) => redeliverFailed(pool, batch, new Date()))
+  const found = await forEachBatch(batches(), { of, run }, (batch) => redeliverFailed(pool, batch, new Date()))
   await conclude(run, { ...count(found), unknown: [] })
 }
 
-async function inTurn(
+async function forEachBatch(
   batches: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
   { of, run }: { readonly of: number; readonly run: RedeliverRun },
   work: (batch: readonly string[]) => Promise<readonly Redelivered[]>,
@@ -89,12 +89,12 @@ function count(found: readonly Redelivered[]) {
 }
 
 /** @throws OpsError after an interruption */
-async function conclude({ isJson, isDryRun, signal, conclude: end }: RedeliverRun, summary: Summary): Promise<void> {
+async function conclude({ isJson, isDryRun, signal, conclude: end }: RedeliverRun, summary: RedeliverSummary): Promise<void> {
   const { redelivered, held } = summary
   const isWhole = !signal.aborted
   const will = isDryRun ? 'would be sent again' : 'will be sent again'
   const waits = held === 0 ? '' : `, ${held} of them once their node is enabled (webhooks enable)`
   const json = { complete: isWhole, dry_run: isDryRun, ...summary }
-  await end(isJson ? JSON.stringify(json) : `${deliveries(redelivered)} ${will}${waits}.`)
+  await end(isJson ? JSON.stringify(json) : `${deliveriesText(redelivered)} ${will}${waits}.`)
   if (!isWhole) throw new OpsError('Interrupted. Run it again for the rest.')
 }

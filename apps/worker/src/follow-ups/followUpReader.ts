@@ -2,14 +2,14 @@
 
 import type { LogReader } from '@paylog/deliveries/subscriptions/soleSubscription'
 import type { LogPosition } from '@paylog/domain/logPosition'
-import type { FollowUps } from './followUps.ts'
+import type { ReconcileTasks } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
 
-export const followUpSubscription = 'follow-ups'
+export const reconcilerSubscription = 'follow-ups'
 
 /** @param deps `dueNow` is called when something became due that does not wait */
-export function createFollowUpReader(deps: {
-  readonly followUps: Pick<FollowUps, 'checkpoint' | 'record'>
+export function createReconcilePlanner(deps: {
+  readonly followUps: Pick<ReconcileTasks, 'checkpoint' | 'record'>
   readonly rules: PlanRules
   readonly now: () => Date
   readonly dueNow: () => void
@@ -18,7 +18,7 @@ export function createFollowUpReader(deps: {
   let position: LogPosition | undefined
   return {
     async start() {
-      position = await followUps.checkpoint(followUpSubscription)
+      position = await followUps.checkpoint(reconcilerSubscription)
       return position
     },
     async handle({ events, position: to }) {
@@ -26,7 +26,7 @@ export function createFollowUpReader(deps: {
         const plan = planOf(event, rules)
         return plan ? [{ event, plan }] : []
       })
-      await followUps.record({ name: followUpSubscription, from: position, to, planned, at: now() })
+      await followUps.record({ name: reconcilerSubscription, from: position, to, planned, at: now() })
       position = to
       if (planned.some(({ plan }) => plan.ask)) dueNow()
     },

@@ -7,37 +7,37 @@ import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
 import type { Workflow } from '@paylog/workflows/context'
-import { settleStoredNotification } from '@paylog/workflows/notifications/settleNotification'
+import { applyStoredNotification } from '@paylog/workflows/notifications/settleNotification'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
-import type { FollowUp, NextLook } from './followUps.ts'
-import { afterFailure, afterReconciliation, answerAgeMs, isAtEnd, isSoon } from './nextLook.ts'
+import type { ReconcileTask, NextCheck } from './followUps.ts'
+import { afterFailure, afterReconciliation, maxSnapshotAgeMs, isAtEnd, isUrgent } from './nextLook.ts'
 
 /** Does what an entry of the list asks for. Never throws: what went wrong is a reason to look again. */
-export type FollowUpWork = (followUp: FollowUp, provider: Provider) => Promise<NextLook>
+export type ReconcileTaskHandler = (followUp: ReconcileTask, provider: Provider) => Promise<NextCheck>
 
-export function createFollowUpWork(deps: {
+export function createReconcileTaskHandler(deps: {
   readonly workflow: Workflow
   readonly reconcileAfterMs: number
   readonly log: Logger
-}): FollowUpWork {
+}): ReconcileTaskHandler {
   const { workflow, reconcileAfterMs, log } = deps
   const pauses = () => ({ now: workflow.now(), reconcileAfterMs })
 
-  async function lookAfterPayment(followUp: FollowUp, paymentId: string, provider: Provider): Promise<NextLook> {
+  async function checkPayment(followUp: ReconcileTask, paymentId: string, provider: Provider): Promise<NextCheck> {
     // The list may be behind the log: what has ended meanwhile is no question to a provider.
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     if (state.status === 'none' || isAtEnd(state)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
-    const maxAgeMs = answerAgeMs(followUp, pauses())
+    const maxAgeMs = maxSnapshotAgeMs(followUp, pauses())
     const reconciled = await reconcilePayment(workflow, paymentId, metadata, { maxAgeMs })
     const next = afterReconciliation(followUp, reconciled, provider, pauses())
-    report(followUp, { reconciled, next, provider })
+    logOutcome(followUp, { reconciled, next, provider })
     return next
   }
 
-  function report(
-    followUp: FollowUp,
-    { reconciled, next, provider }: { reconciled: Reconciliation; next: NextLook; provider: Provider },
+  function logOutcome(
+    followUp: ReconcileTask,
+    { reconciled, next, provider }: { reconciled: Reconciliation; next: NextCheck; provider: Provider },
   ): void {
     const { payment, status_before, finding, problem } = reconciled
     const { payment_id, provider_id, status } = payment
@@ -48,17 +48,17 @@ export function createFollowUpWork(deps: {
       log.info(about, 'a payment that is not paid is not looked after any longer')
   }
 
-  async function settle(followUp: FollowUp): Promise<NextLook> {
+  async function settle(followUp: ReconcileTask): Promise<NextCheck> {
     const { subject } = followUp
-    if (!(await settleStoredNotification(workflow, subject))) throw new Error('Its provider is not enabled')
+    if (!(await applyStoredNotification(workflow, subject))) throw new Error('Its provider is not enabled')
     log.info({ inbox: subject, ...idsOf(followUp) }, 'a notification that was left lying is applied')
     return 'over'
   }
 
-  async function look(followUp: FollowUp, provider: Provider, span: Span): Promise<NextLook> {
+  async function handle(followUp: ReconcileTask, provider: Provider, span: Span): Promise<NextCheck> {
     const { payment_id, subject } = followUp
     try {
-      return payment_id === null ? await settle(followUp) : await lookAfterPayment(followUp, payment_id, provider)
+      return payment_id === null ? await settle(followUp) : await checkPayment(followUp, payment_id, provider)
     } catch (error) {
       markFailed(span, 'broke_off')
       const about = payment_id === null ? { inbox: subject } : { payment_id }
@@ -72,15 +72,15 @@ export function createFollowUpWork(deps: {
     inSpan(
       { name: `follow up ${kindOf(followUp)}`, root: true, attributes: attributesOf(followUp, provider) },
       // What cannot wait goes before questions about payments that nobody paid.
-      (span) => withUrgency(isSoon(followUp) ? 'background' : 'reconciler', () => look(followUp, provider, span)),
+      (span) => withUrgency(isUrgent(followUp) ? 'background' : 'reconciler', () => handle(followUp, provider, span)),
     )
 }
 
-const kindOf = ({ payment_id }: FollowUp) => (payment_id === null ? 'notification' : 'payment')
+const kindOf = ({ payment_id }: ReconcileTask) => (payment_id === null ? 'notification' : 'payment')
 
-const idsOf = ({ correlation_id, event_id }: FollowUp) => ({ correlationId: correlation_id, causationId: event_id })
+const idsOf = ({ correlation_id, event_id }: ReconcileTask) => ({ correlationId: correlation_id, causationId: event_id })
 
-const attributesOf = ({ correlation_id }: FollowUp, { id }: Provider) => ({
+const attributesOf = ({ correlation_id }: ReconcileTask, { id }: Provider) => ({
   'paylog.correlation_id': correlation_id,
   'paylog.provider': id,
 })

@@ -1,13 +1,13 @@
-import { samples } from '@paylog/deliveries/testing/paymentEvents'
+import { eventSamples } from '@paylog/deliveries/testing/paymentEvents'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { at, event, none, openFollowUpList, stream, tie } from '../testing/followUpList.ts'
-import type { FollowUp, FollowUps } from './followUps.ts'
+import { at, event, none, reconcileTasksHarness, stream, tiedReport } from '../testing/followUpList.ts'
+import type { ReconcileTask, ReconcileTasks } from './followUps.ts'
 
 /** Behind every time that is planned here. */
 const later = at(1_000_000)
-const { payment_id } = samples.PaymentInitiated
-const { pool, emptyList } = await openFollowUpList(t)
+const { payment_id } = eventSamples.PaymentInitiated
+const { pool, emptyList } = await reconcileTasksHarness(t)
 
 /** Resolves when a statement of this database waits for a lock. */
 const someoneWaits = () =>
@@ -22,7 +22,7 @@ const someoneWaits = () =>
     { what: 'a statement that waits' },
   )
 
-async function takeOne({ followUps }: { followUps: FollowUps }): Promise<FollowUp> {
+async function takeOne({ followUps }: { followUps: ReconcileTasks }): Promise<ReconcileTask> {
   const [taken, ...more] = await followUps.take('tills', later, 10)
   if (!taken || more.length > 0) throw new Error(`${more.length} more`)
   return taken
@@ -45,7 +45,7 @@ t.test('what cannot wait is taken before what is only watched, and then what is 
   const list = await emptyList()
   for (const n of [1, 2, 3]) await list.read(event('ProviderIntentCreated', n, `payment-${n}`))
   await list.read(event('PaymentInitiated', 5000, 'payment-5'), event('PaymentInitiated', 4999, 'payment-4'))
-  await list.read(event('ProviderIntentCreated', 4, 'payment-6'), tie(5001, 'payment-6'))
+  await list.read(event('ProviderIntentCreated', 4, 'payment-6'), tiedReport(5001, 'payment-6'))
   const taken = []
   for (const limit of [1, 3, 10]) {
     const some = await list.followUps.take('tills', later, limit)
@@ -120,7 +120,7 @@ t.test('an event that comes during a follow-up wins over its result', async (t) 
   const results = [{ times: { ...none, watch: at(7200) }, pauses: 5 }, 'over'] as const
   for (const [round, result] of results.entries()) {
     const taken = await takeOne(list)
-    await list.read(tie(40 + round))
+    await list.read(tiedReport(40 + round))
     t.strictSame(await list.followUps.take('tills', later, 10), [], 'while it is in the hands of one')
     await list.followUps.giveBack(taken, result)
     await list.has(t, [{ finish: 30, ask: 40 + round, pauses: 0 }])
@@ -151,7 +151,7 @@ t.test('an event that has to wait for a result adds to it, or begins anew', asyn
     try {
       await other.query('begin')
       await other.query(result)
-      const read = list.read(tie(40))
+      const read = list.read(tiedReport(40))
       await someoneWaits()
       await other.query('commit')
       await read

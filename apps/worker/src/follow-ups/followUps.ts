@@ -2,16 +2,16 @@
 
 import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
 import type { Pool } from 'pg'
-import type { Times } from './plan.ts'
+import type { CheckTimes } from './plan.ts'
 import { recordPlans } from './recordPlans.ts'
 
 /** One entry of the list, leased to whoever took it. */
-export type FollowUp = {
+export type ReconcileTask = {
   /** The stream of the payment or of the notification. */
   readonly subject: string
   /** `null` for a notification. */
   readonly payment_id: string | null
-  readonly times: Times<Date | null>
+  readonly times: CheckTimes<Date | null>
   readonly pauses: number
   readonly version: number
   readonly lease: string
@@ -20,21 +20,21 @@ export type FollowUp = {
 }
 
 /** When to look again; `over` when there is nothing left to look at. */
-export type NextLook = { readonly times: Times<Date | null>; readonly pauses: number } | 'over'
+export type NextCheck = { readonly times: CheckTimes<Date | null>; readonly pauses: number } | 'over'
 
-export type FollowUps = ReturnType<typeof createFollowUps>
+export type ReconcileTasks = ReturnType<typeof createReconcileTasks>
 
-type Row = Omit<FollowUp, 'times'> & { finish_at: Date | null; ask_at: Date | null; watch_at: Date | null }
+type Row = Omit<ReconcileTask, 'times'> & { finish_at: Date | null; ask_at: Date | null; watch_at: Date | null }
 
 /** @param leaseMs how long an entry stays with who took it, unless it is renewed; by the clock of the database */
-export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
+export function createReconcileTasks(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
   return {
     checkpoint: (name: string) => readCheckpoint(pool, name),
 
     record: (batch: Parameters<typeof recordPlans>[1]) => recordPlans(pool, batch),
 
     /** Takes what is due for a provider and in nobody's hands: what cannot wait first, then the longest due. */
-    async take(providerId: string, at: Date, limit: number): Promise<FollowUp[]> {
+    async take(providerId: string, at: Date, limit: number): Promise<ReconcileTask[]> {
       const values = [providerId, at, limit, leaseMs]
       const { rows } = await pool.query<Row>({ name: 'take-follow-ups', text: takeSql, values })
       return rows.map(({ finish_at, ask_at, watch_at, ...row }) => {
@@ -43,7 +43,7 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
     },
 
     /** Holds on to entries that are still worked on. */
-    async renew(held: readonly FollowUp[]): Promise<void> {
+    async renew(held: readonly ReconcileTask[]): Promise<void> {
       const values = [held.map(({ subject }) => subject), held.map(({ lease }) => lease), leaseMs]
       await pool.query({ name: 'renew-follow-ups', text: renewSql, values })
     },
@@ -52,7 +52,7 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
      * Gives an entry back with what is to come. When an event came meanwhile its times stand, and when the lease ran out
      * and another took the entry, that one decides.
      */
-    async giveBack({ subject, lease, version }: FollowUp, next: NextLook): Promise<void> {
+    async giveBack({ subject, lease, version }: ReconcileTask, next: NextCheck): Promise<void> {
       const held = [subject, lease, version]
       if (next === 'over') {
         const ended = await pool.query({ name: 'end-follow-up', text: endSql, values: held })

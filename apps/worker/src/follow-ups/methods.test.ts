@@ -7,20 +7,20 @@ import { waitFor } from '@paylog/testing/waitFor'
 import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
 import { paymentMethodId } from '@paylog/workflows/payment-methods/paymentMethodId'
 import t from 'tap'
-import { createFollowUpRig } from '../testing/followUpRig.ts'
+import { createReconcilerHarness } from '../testing/followUpRig.ts'
 
 const second = 1_000
-const rig = await createFollowUpRig(t)
-const fake = await startFakeStripe(t, { now: rig.now })
+const harness = await createReconcilerHarness(t)
+const fake = await startFakeStripe(t, { now: harness.now })
 const stripe = connectStripe(t, fake, { timeoutMs: 2_000 })
-const workflow = { store: rig.store, providers: new Map([[stripe.id, stripe]]), now: rig.now }
+const workflow = { store: harness.store, providers: new Map([[stripe.id, stripe]]), now: harness.now }
 
 t.beforeEach(() => {
   fake.faults.always(undefined)
   fake.readFaults.always(undefined)
 })
 
-const stateOf = async (id: string) => (await rig.store.load(paymentMethodStream(id), paymentMethodFold)).state
+const stateOf = async (id: string) => (await harness.store.load(paymentMethodStream(id), paymentMethodFold)).state
 
 /** A method that is attached at Stripe, and on record here. */
 async function save() {
@@ -37,7 +37,7 @@ async function save() {
   const id = paymentMethodId(stripe.id, attached.provider_method_id)
   const command = {
     payment_method_id: id,
-    occurred_at: rig.now().toISOString(),
+    occurred_at: harness.now().toISOString(),
     user_id: user.user_id,
     guest_email: null,
     provider_id: stripe.id,
@@ -49,7 +49,7 @@ async function save() {
     billing_details: null,
     default_choice: null,
   }
-  await rig.store.handle({
+  await harness.store.handle({
     stream: paymentMethodStream(id),
     fold: paymentMethodFold,
     decide: (state) => addPaymentMethod(command, state),
@@ -69,12 +69,12 @@ async function receive(event: { readonly id: string }) {
   })
   return { ...received, inbox: providerEventStream(stripe.id, event.id) }
 }
-const typesOf = async (stream: string) => (await rig.store.readStream(stream)).map(({ type }) => type)
+const typesOf = async (stream: string) => (await harness.store.readStream(stream)).map(({ type }) => type)
 const settled = (inbox: string) =>
-  waitFor(async () => (await rig.entry(inbox)) === undefined, { what: 'the end on the list' })
+  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
 
 t.test('a notification about which Stripe could not be asked is settled when it can be', async (t) => {
-  await rig.startWorker(t, stripe)
+  await harness.startWorker(t, stripe)
   const [gone, renewed] = [await save(), await save()]
   fake.readFaults.always({ kind: 'drop', commits: false })
   const [detached] = fake.detachMethod(gone.provider_method.provider_method_id)
@@ -84,17 +84,17 @@ t.test('a notification about which Stripe could not be asked is settled when it 
   for (const event of [detached, updated]) {
     const { inbox, postponed } = await receive(event)
     t.match(postponed, { name: 'ProviderError' })
-    t.match(await rig.entry(inbox), { finish: Date, ask: null, watch: null })
+    t.match(await harness.entry(inbox), { finish: Date, ask: null, watch: null })
     inboxes.push(inbox)
   }
-  rig.forward(31 * second)
+  harness.forward(31 * second)
   for (const inbox of inboxes) {
-    await waitFor(async () => (await rig.entry(inbox))?.pauses === 2, { what: 'a look that is not answered' })
+    await waitFor(async () => (await harness.entry(inbox))?.pauses === 2, { what: 'a look that is not answered' })
     t.same(await typesOf(inbox), ['ProviderEventReceived'])
   }
   t.match(await stateOf(gone.id), { status: 'saved' }, 'nothing is believed that could be asked')
   fake.readFaults.always(undefined)
-  rig.forward(60 * second)
+  harness.forward(60 * second)
   for (const inbox of inboxes) {
     await settled(inbox)
     t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventAppliedToMethod'])
@@ -110,13 +110,13 @@ const creations = (payment: string) =>
     .map(({ key, params }) => [key, params.customer, params.payment_method])
 const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === payment)
 const finished = (payment: string) =>
-  waitFor(async () => (await rig.payment(payment)).intent_outcome.kind === 'created', { what: 'the intent' })
+  waitFor(async () => (await harness.payment(payment)).intent_outcome.kind === 'created', { what: 'the intent' })
 
 t.test('a payment whose process died before the call is finished with its method', async (t) => {
-  await rig.startWorker(t, stripe)
+  await harness.startWorker(t, stripe)
   const { id: payment_method_id, provider_method } = await save()
-  const id = await rig.initiate(stripe, { payment_method_id, provider_method })
-  rig.forward(31 * second)
+  const id = await harness.initiate(stripe, { payment_method_id, provider_method })
+  harness.forward(31 * second)
   await finished(id)
   const { provider_customer_id: customer, provider_method_id: method } = provider_method
   t.same(creations(id), [[id, customer, method]])
@@ -124,15 +124,15 @@ t.test('a payment whose process died before the call is finished with its method
 })
 
 t.test('a call whose answer was lost is made again with the same method, for the same intent', async (t) => {
-  await rig.startWorker(t, stripe)
+  await harness.startWorker(t, stripe)
   const { id: payment_method_id, provider_method } = await save()
   fake.faults.always({ kind: 'drop', commits: true })
-  const id = await rig.open(stripe, { payment_method_id, provider_method })
-  t.match(await rig.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+  const id = await harness.open(stripe, { payment_method_id, provider_method })
+  t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
   const before = creations(id).length
   t.ok(before > 0)
   fake.faults.always(undefined)
-  rig.forward(11 * second)
+  harness.forward(11 * second)
   await finished(id)
   const calls = creations(id)
   t.ok(calls.length > before, 'it is made again')

@@ -1,14 +1,14 @@
-import { samples } from '@paylog/deliveries/testing/paymentEvents'
+import { eventSamples } from '@paylog/deliveries/testing/paymentEvents'
 import { type Payment, paymentFold } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import type { FollowUp } from './followUps.ts'
-import { afterFailure, afterReconciliation, answerAgeMs, watchedForMs } from './nextLook.ts'
-import type { Times } from './plan.ts'
+import type { ReconcileTask } from './followUps.ts'
+import { afterFailure, afterReconciliation, maxSnapshotAgeMs, watchedForMs } from './nextLook.ts'
+import type { CheckTimes } from './plan.ts'
 
-const now = new Date(samples.PaymentInitiated.occurred_at)
+const now = new Date(eventSamples.PaymentInitiated.occurred_at)
 const after = (ms: number) => new Date(now.getTime() + ms)
 const second = 1_000
 const minute = 60 * second
@@ -20,7 +20,7 @@ const mute: Provider = createSandbox({ webhookSecrets: [] })
 const provider: Provider = { ...mute, retrieveIntent: async () => null }
 const payment = paymentFold.evolve(paymentFold.initialState, {
   type: 'PaymentInitiated',
-  data: samples.PaymentInitiated,
+  data: eventSamples.PaymentInitiated,
 })
 if (payment.status === 'none') throw new Error('no payment')
 const created: Payment = { ...payment, intent_outcome: { kind: 'created' }, provider_intent_id: 'intent-1' }
@@ -38,7 +38,7 @@ const snapshot: IntentSnapshot = {
   awaits_capture: true,
 }
 
-const followUp = (times: Partial<Times<Date>>, pauses = 1): FollowUp => ({
+const followUp = (times: Partial<CheckTimes<Date>>, pauses = 1): ReconcileTask => ({
   subject: 'payment-1',
   payment_id: payment.payment_id,
   times: { ...none, ...times },
@@ -166,12 +166,12 @@ t.test('a look that was missed is not made up for', async (t) => {
 })
 
 t.test('an answer may be older than the look only when nothing is known to be wrong', async (t) => {
-  t.equal(answerAgeMs(watched, pauses), minute)
-  t.equal(answerAgeMs(watched, { now, reconcileAfterMs: second }), 100)
+  t.equal(maxSnapshotAgeMs(watched, pauses), minute)
+  t.equal(maxSnapshotAgeMs(watched, { now, reconcileAfterMs: second }), 100)
   const ago = (ms: number) => new Date(now.getTime() - ms)
-  t.equal(answerAgeMs(followUp({ ask: ago(3 * second) }), pauses), 3 * second, 'not older than the need for it')
-  t.equal(answerAgeMs(followUp({ finish: ago(3 * second), ask: ago(second) }), pauses), second)
-  t.equal(answerAgeMs(followUp({ ask: after(second) }), pauses), 0)
+  t.equal(maxSnapshotAgeMs(followUp({ ask: ago(3 * second) }), pauses), 3 * second, 'not older than the need for it')
+  t.equal(maxSnapshotAgeMs(followUp({ finish: ago(3 * second), ask: ago(second) }), pauses), second)
+  t.equal(maxSnapshotAgeMs(followUp({ ask: after(second) }), pauses), 0)
 })
 
 t.test('a payment that is not paid after 90 days is off the list, unless its outcome is unknown', async (t) => {

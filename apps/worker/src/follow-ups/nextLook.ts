@@ -3,10 +3,10 @@ import type { Payment } from '@paylog/domain/payments/payment'
 import { isAbsorbing } from '@paylog/domain/payments/status'
 import type { Provider } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
-import type { FollowUp, NextLook } from './followUps.ts'
+import type { ReconcileTask, NextCheck } from './followUps.ts'
 import { unknownOutcomeMs } from './plan.ts'
 
-export type Pauses = {
+export type CheckTiming = {
   readonly now: Date
   /** How long nothing has to be heard of a payment before the provider is asked. */
   readonly reconcileAfterMs: number
@@ -14,36 +14,36 @@ export type Pauses = {
 
 const longestSoonMs = 10 * 60_000
 /** After a look that the provider did not answer, so that an outage is over before long. */
-const unansweredWatchMs = 10 * 60_000
+const unansweredRetryMs = 10 * 60_000
 /** A payment that is not paid by then will not be: nobody has its link or its token any more. */
 export const watchedForMs = 90 * 24 * 60 * 60_000
 /** Before the last one, which is at the end of that time. */
-const maxWatchLooks = 11
+const maxWatchChecks = 11
 /** For so long questions about payments that nobody paid may share an answer. */
 const roundMs = 60_000
 
 /** What is to come when a question to the provider was answered, or was not. */
 export function afterReconciliation(
-  followUp: FollowUp,
+  followUp: ReconcileTask,
   { payment, finding, snapshot }: Reconciliation,
   provider: Provider,
-  pauses: Pauses,
-): NextLook {
+  pauses: CheckTiming,
+): NextCheck {
   const isCallOpen = payment.intent_outcome.kind !== 'created' && payment.intent_outcome.kind !== 'refused'
   if (isAtEnd(payment) || (!isCallOpen && !provider.retrieveIntent)) return 'over'
-  if (isCallOpen) return soon(followUp, pauses, { finish: true, ask: followUp.times.ask !== null })
+  if (isCallOpen) return checkSoon(followUp, pauses, { finish: true, ask: followUp.times.ask !== null })
   const awaitsUs = payment.status === 'processing' && snapshot?.awaits_capture && finding !== 'amount_differs'
   const isUnanswered = finding === 'unknown' || finding === 'unreachable'
-  if (awaitsUs || (isUnanswered && isSoon(followUp))) return soon(followUp, pauses, { finish: false, ask: true })
+  if (awaitsUs || (isUnanswered && isUrgent(followUp))) return checkSoon(followUp, pauses, { finish: false, ask: true })
   if (isTooOld(payment, pauses.now)) return 'over'
   // Nothing is known to be wrong: whoever answers such a question late, or never, must not delay those that cannot wait.
-  return watch(followUp, pauses, { startedAt: Date.parse(payment.attempt_started_at), isUnanswered })
+  return checkLater(followUp, pauses, { startedAt: Date.parse(payment.attempt_started_at), isUnanswered })
 }
 
 /** What is to come when a follow-up broke off. */
-export function afterFailure(followUp: FollowUp, pauses: Pauses): NextLook {
+export function afterFailure(followUp: ReconcileTask, pauses: CheckTiming): NextCheck {
   const finish = followUp.times.finish !== null
-  return soon(followUp, pauses, { finish, ask: !finish || followUp.times.ask !== null })
+  return checkSoon(followUp, pauses, { finish, ask: !finish || followUp.times.ask !== null })
 }
 
 /** Whether the provider has nothing more to say about the payment: its status is final, or there never was an intent. */
@@ -55,8 +55,8 @@ function isTooOld({ created_at }: Payment, now: Date): boolean {
   return now.getTime() - Date.parse(created_at) > watchedForMs
 }
 
-function soon(followUp: FollowUp, { now }: Pauses, needs: { finish: boolean; ask: boolean }): NextLook {
-  const pauses = isSoon(followUp) ? followUp.pauses : 0
+function checkSoon(followUp: ReconcileTask, { now }: CheckTiming, needs: { finish: boolean; ask: boolean }): NextCheck {
+  const pauses = isUrgent(followUp) ? followUp.pauses : 0
   const at = after(now, unknownOutcomeMs, pauses, longestSoonMs)
   return { times: { finish: needs.finish ? at : null, ask: needs.ask ? at : null, watch: null }, pauses: pauses + 1 }
 }
@@ -65,35 +65,35 @@ function soon(followUp: FollowUp, { now }: Pauses, needs: { finish: boolean; ask
  * The next of the times at which a payment is looked at, or earlier when the provider did not answer. However the answers
  * are, there are few looks: the last of them waits for the end.
  */
-function watch(
-  followUp: FollowUp,
-  { now, reconcileAfterMs }: Pauses,
+function checkLater(
+  followUp: ReconcileTask,
+  { now, reconcileAfterMs }: CheckTiming,
   { startedAt, isUnanswered }: { readonly startedAt: number; readonly isUnanswered: boolean },
-): NextLook {
-  const looks = isSoon(followUp) ? 0 : followUp.pauses
-  const isLast = looks >= maxWatchLooks
+): NextCheck {
+  const checks = isUrgent(followUp) ? 0 : followUp.pauses
+  const isLast = checks >= maxWatchChecks
   const ages = isLast ? [watchedForMs] : watchAges(reconcileAfterMs)
   const next = ages.find((ageMs) => startedAt + ageMs > now.getTime())
   if (next === undefined) return 'over'
-  const retryMs = Math.min(unansweredWatchMs, reconcileAfterMs) * 2 ** looks
+  const retryMs = Math.min(unansweredRetryMs, reconcileAfterMs) * 2 ** checks
   const at = isUnanswered && !isLast ? Math.min(startedAt + next, now.getTime() + retryMs) : startedAt + next
-  return { times: { finish: null, ask: null, watch: new Date(at) }, pauses: looks + 1 }
+  return { times: { finish: null, ask: null, watch: new Date(at) }, pauses: checks + 1 }
 }
 
 /** The ages at which a payment is looked at, each longer than the one before by the same factor: about 2 after an hour. */
 function watchAges(reconcileAfterMs: number): readonly number[] {
-  const factor = (watchedForMs / reconcileAfterMs) ** (1 / (maxWatchLooks - 1))
-  return Array.from({ length: maxWatchLooks }, (_, look) => Math.round(reconcileAfterMs * factor ** look))
+  const factor = (watchedForMs / reconcileAfterMs) ** (1 / (maxWatchChecks - 1))
+  return Array.from({ length: maxWatchChecks }, (_, look) => Math.round(reconcileAfterMs * factor ** look))
 }
 
 /** How old the provider's answer may be. What cannot wait wants one that is newer than the need for it. */
-export function answerAgeMs(followUp: FollowUp, { now, reconcileAfterMs }: Pauses): number {
+export function maxSnapshotAgeMs(followUp: ReconcileTask, { now, reconcileAfterMs }: CheckTiming): number {
   const { finish, ask } = followUp.times
   const due = [finish, ask].filter((time) => time !== null).map((time) => now.getTime() - time.getTime())
   return due.length > 0 ? Math.max(0, Math.min(...due)) : Math.min(roundMs, reconcileAfterMs / 10)
 }
 
-export const isSoon = ({ times }: FollowUp): boolean => times.finish !== null || times.ask !== null
+export const isUrgent = ({ times }: ReconcileTask): boolean => times.finish !== null || times.ask !== null
 
 function after(now: Date, firstMs: number, pauses: number, longestMs: number): Date {
   return new Date(now.getTime() + Math.min(firstMs * 2 ** pauses, longestMs))

@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto'
-import { samples } from '@paylog/deliveries/testing/paymentEvents'
-import { createTills, fails, passes } from '@paylog/deliveries/testing/tills'
+import { eventSamples } from '@paylog/deliveries/testing/paymentEvents'
+import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/tills'
 import { notificationFold } from '@paylog/domain/provider-events/events'
 import { newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createFollowUpRig } from '../testing/followUpRig.ts'
+import { createReconcilerHarness } from '../testing/followUpRig.ts'
 
 const second = 1_000
 const minute = 60 * second
-const rig = await createFollowUpRig(t)
+const harness = await createReconcilerHarness(t)
 
 /** A notification as a receiver leaves it that dies before it applies it. */
 async function receive(provider: Provider, object: object, body?: string): Promise<string> {
   const provider_event_id = `evt_${randomUUID()}`
-  const created = Math.round(rig.now().getTime() / second)
+  const created = Math.round(harness.now().getTime() / second)
   const event = { id: provider_event_id, type: 'payment_intent.succeeded', created, data: { object } }
   const inbox = providerEventStream(provider.id, provider_event_id)
   const data = {
-    ...samples.ProviderEventReceived,
+    ...eventSamples.ProviderEventReceived,
     provider_id: provider.id,
     provider_event_id,
-    received_at: rig.now().toISOString(),
+    received_at: harness.now().toISOString(),
     body: body ?? JSON.stringify(event),
   }
-  await rig.store.handle({
+  await harness.store.handle({
     stream: inbox,
     fold: notificationFold,
     decide: () => [{ type: 'ProviderEventReceived' as const, data }],
@@ -36,75 +36,75 @@ async function receive(provider: Provider, object: object, body?: string): Promi
   return inbox
 }
 const paid = (intent: string) => ({ id: intent, amount: 2200, currency: 'usd', status: 'succeeded' })
-const typesOf = async (inbox: string) => (await rig.store.readStream(inbox)).map(({ type }) => type)
+const typesOf = async (inbox: string) => (await harness.store.readStream(inbox)).map(({ type }) => type)
 const offTheList = (inbox: string) =>
-  waitFor(async () => (await rig.entry(inbox)) === undefined, { what: 'the end on the list' })
+  waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end on the list' })
 
 t.test('a notification that was received and not applied is applied', async (t) => {
-  const tills = createTills(t)
-  await rig.startWorker(t, tills)
-  const id = await rig.open(tills)
-  const inbox = await receive(tills, paid(await rig.intentOf(id)))
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
+  const id = await harness.open(tills)
+  const inbox = await receive(tills, paid(await harness.intentOf(id)))
   const foreign = await receive(tills, paid('intent-of-others'))
-  t.match(await rig.entry(inbox), { finish: Date, ask: null, watch: null })
+  t.match(await harness.entry(inbox), { finish: Date, ask: null, watch: null })
   t.strictSame(await typesOf(inbox), ['ProviderEventReceived'], 'whoever is at it gets his time')
-  rig.forward(31 * second)
+  harness.forward(31 * second)
   await offTheList(inbox)
   await offTheList(foreign)
   t.strictSame(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventApplied'])
   t.strictSame(await typesOf(foreign), ['ProviderEventReceived', 'ProviderEventUnmatched'])
-  t.equal((await rig.payment(id)).status, 'succeeded')
-  const [first, last] = await rig.store.readStream(inbox)
+  t.equal((await harness.payment(id)).status, 'succeeded')
+  const [first, last] = await harness.store.readStream(inbox)
   t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
 })
 
 t.test('one whose provider has to be asked waits until it answers, however long that takes', async (t) => {
   let answer: () => Promise<void> = fails('unavailable')
   let asked = 0
-  const tills = createTills(t, {
+  const tills = createFakeProvider(t, {
     completeNotification: async (notification) => {
       asked++
       await answer()
       return notification
     },
   })
-  await rig.startWorker(t, tills)
+  await harness.startWorker(t, tills)
   const inbox = await receive(tills, paid('intent-of-others'))
-  await rig.entry(inbox)
-  rig.forward(31 * second)
+  await harness.entry(inbox)
+  harness.forward(31 * second)
   const pauses = [20, 40, 80, 160, 320, 600, 600]
   for (const [round, pause] of pauses.entries()) {
     await waitFor(() => asked === round + 1, { what: `try ${round + 1}` })
     const { finish } = await waitFor(
       async () => {
-        const entry = await rig.entry(inbox)
+        const entry = await harness.entry(inbox)
         return entry?.lease === null && entry.pauses === round + 2 && entry
       },
       { what: `the end of try ${round + 1}` },
     )
-    const fromNow = ((finish?.getTime() ?? 0) - rig.now().getTime()) / second
+    const fromNow = ((finish?.getTime() ?? 0) - harness.now().getTime()) / second
     t.ok(Math.abs(fromNow - pause) <= 3, `again in ${fromNow} s, for ${pause}`)
-    rig.forward(pause * second + (round === pauses.length - 1 ? 0 : second))
+    harness.forward(pause * second + (round === pauses.length - 1 ? 0 : second))
   }
-  t.ok(rig.lines.some((line) => line.includes(inbox) && line.includes('broke off')))
+  t.ok(harness.lines.some((line) => line.includes(inbox) && line.includes('broke off')))
   answer = passes
-  rig.forward(4 * 24 * 60 * minute)
+  harness.forward(4 * 24 * 60 * minute)
   await offTheList(inbox)
   t.strictSame(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
 t.test('one that cannot be read is not lost, and does not keep the others waiting', async (t) => {
-  const tills = createTills(t)
-  await rig.startWorker(t, tills)
+  const tills = createFakeProvider(t)
+  await harness.startWorker(t, tills)
   const broken = await receive(tills, {}, '{"half":')
   const inbox = await receive(tills, paid('intent-of-others'))
-  await rig.entry(inbox)
-  rig.forward(31 * second)
+  await harness.entry(inbox)
+  harness.forward(31 * second)
   await offTheList(inbox)
-  await waitFor(async () => (await rig.entry(broken))?.pauses === 2, { what: 'a look at the broken one' })
+  await waitFor(async () => (await harness.entry(broken))?.pauses === 2, { what: 'a look at the broken one' })
   t.strictSame(await typesOf(broken), ['ProviderEventReceived'])
   t.notOk(
-    rig.lines.some((line) => line.includes('half')),
+    harness.lines.some((line) => line.includes('half')),
     'and what it says is in no log',
   )
 })

@@ -1,7 +1,7 @@
-import { recordedEvent, samples } from '@paylog/deliveries/testing/paymentEvents'
-import type { Notice } from '@paylog/domain/payments/notices'
+import { recordedEvent, eventSamples } from '@paylog/deliveries/testing/paymentEvents'
+import type { NonStatusEvent } from '@paylog/domain/payments/notices'
 import t from 'tap'
-import { type FollowedEvent, type Plan, planOf } from './plan.ts'
+import { type ReconciledEvent, type ReconcilePlan, planOf } from './plan.ts'
 
 const at = new Date('2026-05-06T07:08:09.000Z')
 const after = (ms: number) => new Date(at.getTime() + ms)
@@ -16,11 +16,11 @@ const rules = { providers, reconcileAfterMs: hour }
 const nothingLeft = { finish: null, ask: null, watch: null }
 const watched = { ask: null, watch: after(hour) }
 
-type EventType = FollowedEvent['type']
+type EventType = ReconciledEvent['type']
 
 t.test('every event sets and clears the times that it decides, and no others', async (t) => {
   const table: Readonly<
-    Record<Exclude<EventType, Notice['type']>, Plan | null> & Partial<Record<EventType, null | Plan>>
+    Record<Exclude<EventType, NonStatusEvent['type']>, ReconcilePlan | null> & Partial<Record<EventType, null | ReconcilePlan>>
   > = {
     PaymentInitiated: { finish: after(30_000) },
     PaymentAttemptStarted: { finish: after(30_000) },
@@ -42,7 +42,7 @@ t.test('every event sets and clears the times that it decides, and no others', a
     ProviderEventAppliedToMethod: nothingLeft,
     ProviderEventUnmatched: nothingLeft,
   }
-  for (const type of Object.keys(samples) as EventType[]) {
+  for (const type of Object.keys(eventSamples) as EventType[]) {
     t.strictSame(planOf(recordedEvent(type, { at }), rules), table[type], type)
     const unknown = planOf(recordedEvent(type, { at }), { ...rules, providers: new Map() })
     t.strictSame(unknown, table[type], `${type} of a provider that is not enabled`)

@@ -1,6 +1,6 @@
 // What an event means for the worker's list: when somebody has to look at its payment or its notification.
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
-import { isNotice, type Notice } from '@paylog/domain/payments/notices'
+import { isNonStatusEvent, type NonStatusEvent } from '@paylog/domain/payments/notices'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/provider-events/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Provider } from '@paylog/providers/provider'
@@ -11,14 +11,14 @@ import type { Provider } from '@paylog/providers/provider'
  * `ask`: what the provider said leaves something to decide, or to do.
  * `watch`: nothing is known to be wrong, but nothing was heard for long.
  */
-export type Times<Time> = { readonly finish: Time; readonly ask: Time; readonly watch: Time }
+export type CheckTimes<Time> = { readonly finish: Time; readonly ask: Time; readonly watch: Time }
 
 /** What an event changes about the times; what it does not name stays. */
-export type Plan = Partial<Times<Date | null>>
+export type ReconcilePlan = Partial<CheckTimes<Date | null>>
 
 /** What is about a payment or a notification; nothing else leaves something to do. */
-const followedEvents = { ...paymentEvents, ...providerNotificationEvents }
-export type FollowedEvent = PaymentEvent | ProviderNotificationEvent
+const reconciledEvents = { ...paymentEvents, ...providerNotificationEvents }
+export type ReconciledEvent = PaymentEvent | ProviderNotificationEvent
 
 export type PlanRules = {
   /** The enabled providers by their id; of one that is not enabled it is not known what it can be asked for. */
@@ -31,22 +31,22 @@ export type PlanRules = {
 const openCallMs = 30_000
 export const unknownOutcomeMs = 10_000
 
-const nothingLeft: Plan = { finish: null, ask: null, watch: null }
+const nothingToDo: ReconcilePlan = { finish: null, ask: null, watch: null }
 
 /**
  * The times that an event leads to, by its own time, so that it leads to the same ones whenever it is read.
  * @returns `null` when it changes nothing
  */
-export function planOf(event: Recorded, rules: PlanRules): Plan | null {
-  return isFollowed(event) ? planOfFollowed(event, rules) : null
+export function planOf(event: Recorded, rules: PlanRules): ReconcilePlan | null {
+  return isReconciled(event) ? planOfReconciled(event, rules) : null
 }
 
-function isFollowed(event: Recorded): event is Recorded<FollowedEvent> {
-  return Object.hasOwn(followedEvents, event.type)
+function isReconciled(event: Recorded): event is Recorded<ReconciledEvent> {
+  return Object.hasOwn(reconciledEvents, event.type)
 }
 
-function planOfFollowed(event: FollowedEvent, rules: PlanRules): Plan | null {
-  if (isNotice(event)) return planOfNotice(event, rules)
+function planOfReconciled(event: ReconciledEvent, rules: PlanRules): ReconcilePlan | null {
+  if (isNonStatusEvent(event)) return planOfNotedEvent(event, rules)
   switch (event.type) {
     case 'PaymentInitiated':
     case 'PaymentAttemptStarted':
@@ -57,52 +57,52 @@ function planOfFollowed(event: FollowedEvent, rules: PlanRules): Plan | null {
     case 'ProviderCallThrottled':
       return { finish: after(event.data, unknownOutcomeMs) }
     case 'ProviderIntentCreated':
-      return canBeAsked(event.data, rules)
+      return canBeRetrieved(event.data, rules)
         ? { finish: null, watch: after(event.data, rules.reconcileAfterMs) }
-        : nothingLeft
+        : nothingToDo
     case 'PaymentProcessingStarted':
-      return rules.providers.get(event.data.provider_id)?.captureIntent ? capture(event.data) : heard(event.data, rules)
+      return rules.providers.get(event.data.provider_id)?.captureIntent ? capture(event.data) : afterReport(event.data, rules)
     case 'PaymentActionRequired':
-      return heard(event.data, rules)
+      return afterReport(event.data, rules)
     case 'PaymentAttemptFailed':
-      return event.data.refusal === null ? heard(event.data, rules) : nothingLeft
+      return event.data.refusal === null ? afterReport(event.data, rules) : nothingToDo
     case 'PaymentSucceeded':
     case 'PaymentCanceled':
     case 'ProviderEventApplied':
     case 'ProviderEventAppliedToMethod':
     case 'ProviderEventUnmatched':
-      return nothingLeft
+      return nothingToDo
   }
 }
 
 /** What is only noted leaves nothing to do, but for two that leave something to decide. */
-function planOfNotice(event: Notice, rules: PlanRules): Plan | null {
-  if (!canBeAsked(event.data, rules)) return null
+function planOfNotedEvent(event: NonStatusEvent, rules: PlanRules): ReconcilePlan | null {
+  if (!canBeRetrieved(event.data, rules)) return null
   if (event.type === 'PaymentAmountMismatch') return { watch: after(event.data, rules.reconcileAfterMs) }
   const isUndecided =
     event.type === 'ProviderEventIgnored' && (event.data.reason === 'tie' || event.data.reason === 'regression')
   return isUndecided ? { ask: after(event.data, 0) } : null
 }
 
-type Said = { readonly provider_id: string; readonly occurred_at: string }
+type ProviderReport = { readonly provider_id: string; readonly occurred_at: string }
 
-function canBeAsked({ provider_id }: Said, { providers }: PlanRules): boolean {
+function canBeRetrieved({ provider_id }: ProviderReport, { providers }: PlanRules): boolean {
   return providers.get(provider_id)?.retrieveIntent !== null
 }
 
 /** Something was heard that decides what was undecided; silence is counted from here. */
-function heard(said: Said, rules: PlanRules): Plan | null {
-  return canBeAsked(said, rules) ? { ask: null, watch: after(said, rules.reconcileAfterMs) } : null
+function afterReport(report: ProviderReport, rules: PlanRules): ReconcilePlan | null {
+  return canBeRetrieved(report, rules) ? { ask: null, watch: after(report, rules.reconcileAfterMs) } : null
 }
 
 /**
  * The payer has approved. Who heard it as the answer to a question takes the money himself: to take it here at once as well
  * could go on for ever, when it fails.
  */
-function capture(said: Said & { readonly provider_event_id: string | null }): Plan {
-  return { ask: after(said, said.provider_event_id === null ? openCallMs : 0) }
+function capture(report: ProviderReport & { readonly provider_event_id: string | null }): ReconcilePlan {
+  return { ask: after(report, report.provider_event_id === null ? openCallMs : 0) }
 }
 
-function after({ occurred_at }: Pick<Said, 'occurred_at'>, ms: number): Date {
+function after({ occurred_at }: Pick<ProviderReport, 'occurred_at'>, ms: number): Date {
   return new Date(Date.parse(occurred_at) + ms)
 }

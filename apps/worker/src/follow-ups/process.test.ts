@@ -5,18 +5,18 @@ import { startProcess } from '@paylog/testing/processes'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { createFollowUpRig } from '../testing/followUpRig.ts'
+import { createReconcilerHarness } from '../testing/followUpRig.ts'
 
 const script = new URL('../main.ts', import.meta.url)
 const sampleKey = 'sk_test_example'
 
-const rig = await createFollowUpRig(t)
+const harness = await createReconcilerHarness(t)
 const fake = await startFakeStripe(t, { secretKey: sampleKey })
 // What is opened here was opened an hour ago, so that a worker finds it due.
-rig.forward(-3_600_000)
+harness.forward(-3_600_000)
 const env = {
-  DATABASE_URL: rig.databaseUrl,
-  EVENTSTORE_URL: rig.connectionString,
+  DATABASE_URL: harness.databaseUrl,
+  EVENTSTORE_URL: harness.connectionString,
   STRIPE_SECRET_KEY: sampleKey,
   STRIPE_WEBHOOK_SECRET: fake.webhookSecret,
   STRIPE_API_BASE: fake.origin,
@@ -27,7 +27,7 @@ const start = (t: Test) => startProcess(t, { script, env })
 t.test('what a killed worker was at is finished by the next one, when its lease has run out', async (t) => {
   const { id: method } = fake.addMethod()
   const provider_method = { provider_method_id: method, provider_customer_id: null }
-  const id = await rig.initiate({ id: 'stripe' }, { payment_method_id: randomUUID(), provider_method })
+  const id = await harness.initiate({ id: 'stripe' }, { payment_method_id: randomUUID(), provider_method })
   fake.faults.always({ kind: 'hang', commits: true })
   const first = await start(t)
   await waitFor(() => fake.calls.length > 0, { what: 'the call' })
@@ -35,11 +35,11 @@ t.test('what a killed worker was at is finished by the next one, when its lease 
   fake.faults.always(undefined)
   const calls = fake.calls.length
   await start(t)
-  t.match(await rig.entry(paymentStream(id)), { lease: String }, 'the entry is still in the hands of the dead')
+  t.match(await harness.entry(paymentStream(id)), { lease: String }, 'the entry is still in the hands of the dead')
   t.equal(fake.calls.length, calls)
-  await rig.pool.query(`update webhooks.follow_ups set leased_until = leased_until - interval '30 s'`)
-  await waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', { what: 'the intent' })
-  t.same(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+  await harness.pool.query(`update webhooks.follow_ups set leased_until = leased_until - interval '30 s'`)
+  await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: 'the intent' })
+  t.same(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
   const made = fake.calls.flatMap(({ method, key, params }) =>
     method === 'POST' ? [[key, params.payment_method]] : [],
   )
@@ -51,15 +51,15 @@ t.test('what a killed worker was at is finished by the next one, when its lease 
 })
 
 t.test('a stop waits for what is under way, and ends with 0', async (t) => {
-  const id = await rig.initiate({ id: 'stripe' })
+  const id = await harness.initiate({ id: 'stripe' })
   fake.faults.next({ kind: 'slow', ms: 1_000 })
   const calls = fake.calls.length
   const worker = await start(t)
   await waitFor(() => fake.calls.length > calls, { what: 'the call' })
   await worker.stop()
   t.same(await worker.exited, { code: 0, signal: null })
-  t.equal((await rig.payment(id)).intent_outcome.kind, 'created')
-  t.equal((await rig.pool.query('select 1 from webhooks.follow_ups where lease is not null')).rowCount, 0)
+  t.equal((await harness.payment(id)).intent_outcome.kind, 'created')
+  t.equal((await harness.pool.query('select 1 from webhooks.follow_ups where lease is not null')).rowCount, 0)
 })
 
 t.test('an event that nobody can read stops the worker, which says so', async (t) => {
@@ -71,7 +71,7 @@ t.test('an event that nobody can read stops the worker, which says so', async (t
     data: {},
     metadata: {},
   } as const
-  await rig.store.client.appendToStream(paymentStream(id), unknown)
+  await harness.store.client.appendToStream(paymentStream(id), unknown)
   const worker = await start(t).catch((error: Error) => error)
   const output = worker instanceof Error ? worker.message : (await worker.exited) && worker.output()
   t.match(output, /UnreadableEventError/)

@@ -8,12 +8,12 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createFollowUpRig, reconcileAfterMs } from '../testing/followUpRig.ts'
+import { createReconcilerHarness, reconcileAfterMs } from '../testing/followUpRig.ts'
 
 const second = 1_000
 const timeoutMs = 2_000
-const rig = await createFollowUpRig(t)
-const fakeStripe = await startFakeStripe(t, { now: rig.now })
+const harness = await createReconcilerHarness(t)
+const fakeStripe = await startFakeStripe(t, { now: harness.now })
 const fakePaypal = await startFakePaypal(t)
 const fakeGateway = await startFakeAuthorizeNet(t)
 const stripe = connectStripe(t, fakeStripe, { timeoutMs })
@@ -22,15 +22,15 @@ const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
 const providers = [stripe, paypal, gateway]
 
 const forward = (ms: number) => {
-  rig.forward(ms)
+  harness.forward(ms)
   fakeGateway.advance(ms)
 }
 const created = (id: string) =>
-  waitFor(async () => (await rig.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
+  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: `the intent of ${id}` })
 const succeeded = (id: string) =>
-  waitFor(async () => (await rig.payment(id)).status === 'succeeded', { what: `the success of ${id}` })
+  waitFor(async () => (await harness.payment(id)).status === 'succeeded', { what: `the success of ${id}` })
 const offTheList = (id: string) =>
-  waitFor(async () => (await rig.entry(paymentStream(id))) === undefined, { what: `the end of ${id} on the list` })
+  waitFor(async () => (await harness.entry(paymentStream(id))) === undefined, { what: `the end of ${id} on the list` })
 
 type Case = {
   readonly provider: Provider
@@ -44,19 +44,19 @@ const cases: readonly Case[] = [
   {
     provider: stripe,
     faults: fakeStripe.faults,
-    pay: async (id) => fakeStripe.pay(await rig.intentOf(id), 'succeeded'),
+    pay: async (id) => fakeStripe.pay(await harness.intentOf(id), 'succeeded'),
     intentsOf: (id) => fakeStripe.intents().filter(({ metadata }) => metadata.payment_id === id).length,
   },
   {
     provider: paypal,
     faults: fakePaypal.faults,
-    pay: async (id) => fakePaypal.approve(await rig.intentOf(id)),
+    pay: async (id) => fakePaypal.approve(await harness.intentOf(id)),
     intentsOf: (id) => [...fakePaypal.orders.values()].filter(({ unit }) => unit.custom_id === id).length,
   },
   {
     provider: gateway,
     faults: fakeGateway.faults,
-    pay: async (id) => fakeGateway.pay({ token: (await rig.payment(id)).client_secret ?? '' }),
+    pay: async (id) => fakeGateway.pay({ token: (await harness.payment(id)).client_secret ?? '' }),
     // A token is no object of which there could be two.
     intentsOf: () => 1,
   },
@@ -64,19 +64,19 @@ const cases: readonly Case[] = [
 
 for (const { provider, faults, pay, intentsOf } of cases) {
   t.test(provider.id, async (t) => {
-    await rig.startWorker(t, ...providers)
+    await harness.startWorker(t, ...providers)
 
     t.test('a call that a crash left open is finished', async (t) => {
-      const id = await rig.initiate(provider)
+      const id = await harness.initiate(provider)
       forward(31 * second)
       await created(id)
-      t.strictSame(await rig.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+      t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
     })
 
     t.test('answers that were lost are found out, and there is one intent', async (t) => {
       faults.always({ kind: 'drop', commits: true })
-      const id = await rig.open(provider)
-      t.match(await rig.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+      const id = await harness.open(provider)
+      t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
       faults.always(undefined)
       forward(11 * second)
       await created(id)
@@ -84,23 +84,23 @@ for (const { provider, faults, pay, intentsOf } of cases) {
     })
 
     t.test('a payment whose notifications were all lost is brought up to date, and charged once', async (t) => {
-      const id = await rig.open(provider)
+      const id = await harness.open(provider)
       await pay(id)
       forward(reconcileAfterMs + second)
       await succeeded(id)
       await offTheList(id)
-      t.match((await rig.payment(id)).provider_payment_id, String)
+      t.match((await harness.payment(id)).provider_payment_id, String)
     })
   })
 }
 
 t.test('an order that the payer approved is captured at once, and once, by two workers', async (t) => {
-  await rig.startWorker(t, ...providers)
-  await rig.startWorker(t, ...providers)
-  const id = await rig.open(paypal)
-  const order = await rig.intentOf(id)
+  await harness.startWorker(t, ...providers)
+  await harness.startWorker(t, ...providers)
+  const id = await harness.open(paypal)
+  const order = await harness.intentOf(id)
   fakePaypal.approve(order)
-  await rig.notify(id, { status: 'processing' })
+  await harness.notify(id, { status: 'processing' })
   const before = performance.now()
   await succeeded(id)
   t.comment(`captured after ${Math.round(performance.now() - before)} ms`)
@@ -110,15 +110,15 @@ t.test('an order that the payer approved is captured at once, and once, by two w
 })
 
 t.test('a capture whose answer was lost took the money once', async (t) => {
-  await rig.startWorker(t, ...providers)
-  const id = await rig.open(paypal)
-  const order = await rig.intentOf(id)
+  await harness.startWorker(t, ...providers)
+  const id = await harness.open(paypal)
+  const order = await harness.intentOf(id)
   fakePaypal.approve(order)
   fakePaypal.faults.always({ kind: 'drop', commits: true })
-  await rig.notify(id, { status: 'processing' })
+  await harness.notify(id, { status: 'processing' })
   await waitFor(() => fakePaypal.charges.some(({ intent_id }) => intent_id === order), { what: 'the capture' })
-  await waitFor(async () => (await rig.entry(paymentStream(id)))?.lease === null, { what: 'the end of the look' })
-  t.equal((await rig.payment(id)).status, 'processing')
+  await waitFor(async () => (await harness.entry(paymentStream(id)))?.lease === null, { what: 'the end of the look' })
+  t.equal((await harness.payment(id)).status, 'processing')
   fakePaypal.faults.always(undefined)
   forward(31 * second)
   await succeeded(id)

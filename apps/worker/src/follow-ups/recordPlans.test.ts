@@ -1,10 +1,10 @@
 import { StaleCheckpointError } from '@paylog/deliveries/subscriptions/checkpoint'
-import { recordedEvent, samples } from '@paylog/deliveries/testing/paymentEvents'
+import { recordedEvent, eventSamples } from '@paylog/deliveries/testing/paymentEvents'
 import t from 'tap'
-import { event, hour, none, openFollowUpList, stream, tie } from '../testing/followUpList.ts'
+import { event, hour, none, reconcileTasksHarness, stream, tiedReport } from '../testing/followUpList.ts'
 
-const { payment_id } = samples.PaymentInitiated
-const { pool, emptyList } = await openFollowUpList(t)
+const { payment_id } = eventSamples.PaymentInitiated
+const { pool, emptyList } = await reconcileTasksHarness(t)
 
 t.test('the life of a payment on the list', async (t) => {
   const list = await emptyList()
@@ -21,7 +21,7 @@ t.test('the life of a payment on the list', async (t) => {
   await list.has(t, [{ ...none, watch: 20 + hour }])
   await list.read(event('PaymentActionRequired', 50))
   await list.has(t, [{ ...none, watch: 50 + hour }])
-  await list.read(tie(60))
+  await list.read(tiedReport(60))
   await list.has(t, [{ finish: null, ask: 60, watch: 50 + hour, pauses: 0 }])
   await list.read(event('PaymentRefundRecorded', 61))
   await list.has(t, [{ finish: null, ask: 60, watch: 50 + hour, pauses: 0 }])
@@ -43,7 +43,7 @@ t.test('what a notification says is no answer to the question how the create cal
   await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1))
   await list.read(event('PaymentActionRequired', 2))
   await list.has(t, [{ finish: 11, ask: null, watch: 2 + hour }])
-  await list.read(tie(3), event('ProviderIntentCreated', 4))
+  await list.read(tiedReport(3), event('ProviderIntentCreated', 4))
   await list.has(t, [{ finish: null, ask: 3, watch: 4 + hour }], 'nor is its end an answer to a tie')
 })
 
@@ -55,7 +55,7 @@ t.test('of a batch the later events of a stream win, and the streams do not mix'
     event('PaymentInitiated', 2, 'payment-3'),
     event('ProviderIntentCreated', 3, 'payment-2'),
     event('PaymentSucceeded', 4, 'payment-1'),
-    tie(5, 'payment-3'),
+    tiedReport(5, 'payment-3'),
   )
   await list.has(t, [
     { ...none, subject: 'payment-2', watch: 3 + hour },
@@ -76,7 +76,7 @@ t.test('however the log is cut into batches, and read again, the list is the sam
     ...['PaymentProcessingStarted', 'PaymentAmountMismatch', 'PaymentAttemptFailed', 'PaymentAttemptStarted'],
   ] as const
   const history = types.flatMap((type, round) => streams.map((of, n) => event(type, round * 10 + n, of)))
-  history.splice(12, 0, tie(25, 'payment-2'), event('PaymentSucceeded', 26, 'payment-3'))
+  history.splice(12, 0, tiedReport(25, 'payment-2'), event('PaymentSucceeded', 26, 'payment-3'))
   const read = async (size: number) => {
     const list = await emptyList()
     for (let from = 0; from < history.length; from += size) await list.read(...history.slice(from, from + size))
@@ -108,7 +108,7 @@ t.test('rows and checkpoint move together, or not at all', async (t) => {
   t.equal((await list.rows()).length, 2)
   await pool.query('alter table webhooks.follow_ups add constraint poison check (ask_at is null)')
   t.teardown(() => pool.query('alter table webhooks.follow_ups drop constraint poison'))
-  await t.rejects(standby.handle({ events: [tie(3, 'payment-3')], position: { commit: 999n, prepare: 999n } }))
+  await t.rejects(standby.handle({ events: [tiedReport(3, 'payment-3')], position: { commit: 999n, prepare: 999n } }))
   t.strictSame(await standby.start(), second.position, 'a row that is refused leaves the checkpoint where it was')
   await standby.handle({ events: [], position: { commit: 1000n, prepare: 1000n } })
   t.strictSame(await standby.start(), { commit: 1000n, prepare: 1000n }, 'and an empty batch moves it alone')
@@ -125,7 +125,7 @@ t.test('the sweeper is woken for what is due at once, and only for that', async 
   const list = await emptyList()
   await list.read(event('PaymentInitiated', 0), event('ProviderIntentCreated', 1))
   t.equal(list.woken.length, 0)
-  await list.read(tie(2))
+  await list.read(tiedReport(2))
   t.equal(list.woken.length, 1)
   const approved = { stream, data: { provider_id: 'captures' } }
   await list.read(recordedEvent('PaymentProcessingStarted', approved))

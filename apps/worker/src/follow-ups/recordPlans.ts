@@ -6,13 +6,13 @@ import {
   moveParameters,
   StaleCheckpointError,
 } from '@paylog/deliveries/subscriptions/checkpoint'
-import { storable } from '@paylog/deliveries/tables/storable'
+import { toPostgresText } from '@paylog/deliveries/tables/storable'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Pool } from 'pg'
-import type { Plan } from './plan.ts'
+import type { ReconcilePlan } from './plan.ts'
 
 /** What an event of a payment or of a notification means for it. */
-export type PlannedEvent = { readonly event: Recorded; readonly plan: Plan }
+export type PlannedEvent = { readonly event: Recorded; readonly plan: ReconcilePlan }
 
 /**
  * Sets and clears the times of every payment and notification of a batch and moves the checkpoint, in one statement and
@@ -24,11 +24,11 @@ export async function recordPlans(
   pool: Pool,
   batch: CheckpointMove & { readonly planned: readonly PlannedEvent[] },
 ): Promise<void> {
-  const bySubject = Map.groupBy(batch.planned, ({ event }) => storable(event.stream))
+  const bySubject = Map.groupBy(batch.planned, ({ event }) => toPostgresText(event.stream))
   const rows = [...bySubject].map(([subject, planned]) => ({ subject, ...rowOf(planned) }))
   const { rows: results } = await pool.query<{ moved: number }>({
     name: 'record-follow-ups',
-    text: recordSql,
+    text: recordPlansSql,
     values: [...moveParameters(batch), JSON.stringify(rows)],
   })
   if (results[0]?.moved !== 1) throw new StaleCheckpointError(batch.name)
@@ -39,7 +39,7 @@ function rowOf(planned: readonly PlannedEvent[]) {
   const [first] = planned
   const last = planned.at(-1)
   if (!first || !last) throw new Error('A change without events')
-  const latest = (time: keyof Plan) => planned.findLast(({ plan }) => plan[time] !== undefined)?.plan[time]
+  const latest = (time: keyof ReconcilePlan) => planned.findLast(({ plan }) => plan[time] !== undefined)?.plan[time]
   const { data, id, type } = last.event
   if (!('provider_id' in data)) throw new Error(`${type} says nothing about a provider`)
   const [finish, ask, watch] = [latest('finish'), latest('ask'), latest('watch')]
@@ -53,13 +53,13 @@ function rowOf(planned: readonly PlannedEvent[]) {
     sets_watch: watch !== undefined,
     watch_at: watch ?? null,
     pauses: ask ? 0 : 1,
-    correlation_id: storable(first.event.metadata.correlationId),
+    correlation_id: toPostgresText(first.event.metadata.correlationId),
     event_id: id,
   }
 }
 
 /** The rows of the update are locked before they are read, so what a follow-up has just decided is not undone here. */
-const recordSql = `
+const recordPlansSql = `
 with moved as (${moveCheckpointSql}
 ), planned as (
   select p.*, num_nonnulls(finish_at, ask_at, watch_at) = 0 as is_over

@@ -1,20 +1,20 @@
 // Wires the follow-ups: one of all workers keeps the list, and every worker works it off.
 
 import { createReaderCheck, type ReaderState } from '@paylog/deliveries/subscriptions/readerState'
-import { runSoleSubscription } from '@paylog/deliveries/subscriptions/soleSubscription'
+import { runExclusiveSubscription } from '@paylog/deliveries/subscriptions/soleSubscription'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
-import { createFollowUpReader, followUpSubscription } from './followUpReader.ts'
-import { createFollowUps } from './followUps.ts'
-import { createFollowUpWork } from './followUpWork.ts'
-import { createSweeper } from './sweeper.ts'
+import { createReconcilePlanner, reconcilerSubscription } from './followUpReader.ts'
+import { createReconcileTasks } from './followUps.ts'
+import { createReconcileTaskHandler } from './followUpWork.ts'
+import { createReconciler } from './sweeper.ts'
 
 /** Longer than a worker may be busy with itself; a killed one's entries wait so long for another. */
 const leaseMs = 30_000
-const renewMs = 10_000
+const leaseRenewMs = 10_000
 
 /**
  * Starts both. Fails at once when the tables are not there.
@@ -22,7 +22,7 @@ const renewMs = 10_000
  *   when something had to be given up;
  *   `readerCheck` is for readiness
  */
-export async function startFollowUps(options: {
+export async function startReconciler(options: {
   readonly pool: Pool
   readonly databaseUrl: string
   readonly store: EventStore
@@ -35,26 +35,26 @@ export async function startFollowUps(options: {
   readonly log: Logger
 }): Promise<{
   readonly reading: Promise<void>
-  readonly sweeping: Promise<void>
+  readonly reconciling: Promise<void>
   readonly readerCheck: () => Promise<CheckDetails>
 }> {
   const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log } = options
-  const followUps = createFollowUps(pool, { leaseMs })
+  const followUps = createReconcileTasks(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
     log.warn(waiting, 'follow-ups wait for a provider that is not enabled')
-  const work = createFollowUpWork({ workflow: { store, providers, now }, reconcileAfterMs, log })
-  const sweeper = createSweeper({ followUps, providers, work, renewMs, now, log })
+  const work = createReconcileTaskHandler({ workflow: { store, providers, now }, reconcileAfterMs, log })
+  const reconciler = createReconciler({ followUps, providers, work, renewMs: leaseRenewMs, now, log })
   const rules = { providers, reconcileAfterMs }
-  const reader = createFollowUpReader({ followUps, rules, now, dueNow: sweeper.wake })
-  const subscription = { name: followUpSubscription, lock: followUpSubscription, ...reader }
+  const reader = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
+  const subscription = { name: reconcilerSubscription, lock: reconcilerSubscription, ...reader }
   const state: ReaderState = { isStandingBy: false, isConnected: false }
-  const checkpoint = () => followUps.checkpoint(followUpSubscription)
-  const sweeping = sweeper.run(signal, givingUp)
+  const checkpoint = () => followUps.checkpoint(reconcilerSubscription)
+  const reconciling = reconciler.run(signal, givingUp)
   // It may have something to say before its turn in the stop comes.
-  sweeping.catch(() => undefined)
+  reconciling.catch(() => undefined)
   return {
-    reading: runSoleSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
-    sweeping,
+    reading: runExclusiveSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
+    sweeping: reconciling,
     readerCheck: createReaderCheck({ state, store, checkpoint, now }),
   }
 }

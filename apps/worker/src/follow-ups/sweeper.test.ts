@@ -1,18 +1,18 @@
-import { createTills } from '@paylog/deliveries/testing/tills'
+import { createFakeProvider } from '@paylog/deliveries/testing/tills'
 import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { createFollowUps } from './followUps.ts'
-import type { FollowUpWork } from './followUpWork.ts'
-import { createSweeper } from './sweeper.ts'
+import { createReconcileTasks } from './followUps.ts'
+import type { ReconcileTaskHandler } from './followUpWork.ts'
+import { createReconciler } from './sweeper.ts'
 
 const lines: string[] = []
 const log = createLog({ app: 'test' }, { write: (line) => void lines.push(line) })
 const { pool } = await workerDatabase(t, { max: 4, log })
 
 const leaseMs = 1_500
-const followUps = createFollowUps(pool, { leaseMs })
+const followUps = createReconcileTasks(pool, { leaseMs })
 
 /** Puts entries on the list that are due now. */
 const due = (providerId: string, count: number) =>
@@ -28,11 +28,11 @@ async function leasedUntil(): Promise<number> {
 }
 
 /** A sweeper that ends with the test. */
-function sweep(t: Test, work: FollowUpWork, options: { provider: ReturnType<typeof createTills>; renewMs?: number }) {
+function runReconciler(t: Test, work: ReconcileTaskHandler, options: { provider: ReturnType<typeof createFakeProvider>; renewMs?: number }) {
   const { provider, renewMs = 100 } = options
   const stopping = new AbortController()
   const providers = new Map([[provider.id, provider]])
-  const sweeper = createSweeper({ followUps, providers, work, renewMs, now: () => new Date(), log })
+  const sweeper = createReconciler({ followUps, providers, work, renewMs, now: () => new Date(), log })
   const ended = sweeper.run(stopping.signal, new AbortController().signal)
   const stop = async () => {
     stopping.abort()
@@ -43,16 +43,16 @@ function sweep(t: Test, work: FollowUpWork, options: { provider: ReturnType<type
 }
 
 t.test('what takes longer than a lease stays with who is at it', async (t) => {
-  const provider = createTills(t)
+  const provider = createFakeProvider(t)
   const begun: string[] = []
   const release = Promise.withResolvers<void>()
-  const work: FollowUpWork = async ({ subject }) => {
+  const work: ReconcileTaskHandler = async ({ subject }) => {
     begun.push(subject)
     await release.promise
     return 'over'
   }
-  sweep(t, work, { provider })
-  sweep(t, work, { provider })
+  runReconciler(t, work, { provider })
+  runReconciler(t, work, { provider })
   await due(provider.id, 1)
   await waitFor(() => begun.length > 0, { what: 'the beginning' })
   const first = await leasedUntil()
@@ -63,23 +63,23 @@ t.test('what takes longer than a lease stays with who is at it', async (t) => {
 })
 
 t.test('what is held by one who is frozen goes to another when the lease has run out', async (t) => {
-  const provider = createTills(t)
+  const provider = createFakeProvider(t)
   const thaw = Promise.withResolvers<void>()
   const begun: string[] = []
-  const frozen: FollowUpWork = async () => {
+  const frozen: ReconcileTaskHandler = async () => {
     begun.push('frozen')
     await thaw.promise
     return { times: { finish: null, ask: new Date(), watch: null }, pauses: 9 }
   }
-  const other: FollowUpWork = async () => {
+  const other: ReconcileTaskHandler = async () => {
     begun.push('other')
     return 'over'
   }
   await due(provider.id, 1)
-  const { stop } = sweep(t, frozen, { provider, renewMs: 1_000_000 })
+  const { stop } = runReconciler(t, frozen, { provider, renewMs: 1_000_000 })
   await waitFor(() => begun.length === 1, { what: 'the one that freezes' })
   const stopped = stop()
-  sweep(t, other, { provider })
+  runReconciler(t, other, { provider })
   await waitFor(async () => (await followUps.waiting([])).length === 0, { what: 'the end' })
   t.same(begun, ['frozen', 'other'])
   thaw.resolve()
@@ -88,11 +88,11 @@ t.test('what is held by one who is frozen goes to another when the lease has run
 })
 
 t.test('two sweepers share the work, each entry once, and each a bounded number at a time', async (t) => {
-  const provider = createTills(t)
+  const provider = createFakeProvider(t)
   const done: string[] = []
   let atOnce = 0
   let most = 0
-  const work: FollowUpWork = async ({ subject }) => {
+  const work: ReconcileTaskHandler = async ({ subject }) => {
     atOnce++
     most = Math.max(most, atOnce)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -101,8 +101,8 @@ t.test('two sweepers share the work, each entry once, and each a bounded number 
     return 'over'
   }
   await due(provider.id, 200)
-  sweep(t, work, { provider })
-  sweep(t, work, { provider })
+  runReconciler(t, work, { provider })
+  runReconciler(t, work, { provider })
   // By a look every second it would take twelve.
   await waitFor(() => done.length >= 200, { what: 'all of them', timeoutMs: 8_000 })
   await waitFor(async () => (await followUps.waiting([])).length === 0, { what: 'the end of the list' })
@@ -112,13 +112,13 @@ t.test('two sweepers share the work, each entry once, and each a bounded number 
 })
 
 t.test('a database that is away for a moment stops nothing', async (t) => {
-  const provider = createTills(t)
+  const provider = createFakeProvider(t)
   const done: string[] = []
-  const work: FollowUpWork = async ({ subject }) => {
+  const work: ReconcileTaskHandler = async ({ subject }) => {
     done.push(subject)
     return 'over'
   }
-  sweep(t, work, { provider })
+  runReconciler(t, work, { provider })
   await pool.query('alter table webhooks.follow_ups rename to away')
   await waitFor(() => lines.some((line) => line.includes('could not take')), { what: 'a look in vain' })
   await pool.query('alter table webhooks.away rename to follow_ups')
@@ -127,16 +127,16 @@ t.test('a database that is away for a moment stops nothing', async (t) => {
 })
 
 t.test('a stop takes nothing new and waits for what is under way', async (t) => {
-  const provider = createTills(t)
+  const provider = createFakeProvider(t)
   const release = Promise.withResolvers<void>()
   let begun = 0
-  const work: FollowUpWork = async () => {
+  const work: ReconcileTaskHandler = async () => {
     begun++
     await release.promise
     return 'over'
   }
   await due(provider.id, 20)
-  const { stop, wake } = sweep(t, work, { provider })
+  const { stop, wake } = runReconciler(t, work, { provider })
   await waitFor(() => begun === 8, { what: 'a full lane' })
   const stopped = stop()
   release.resolve()

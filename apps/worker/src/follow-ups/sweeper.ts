@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { FollowUp, FollowUps } from './followUps.ts'
-import type { FollowUpWork } from './followUpWork.ts'
+import type { ReconcileTask, ReconcileTasks } from './followUps.ts'
+import type { ReconcileTaskHandler } from './followUpWork.ts'
 
 /** Follow-ups of one provider that this process works on at a time. */
 const laneWidth = 8
@@ -12,7 +12,7 @@ const pollMs = 1_000
 /** As many of what a stop gave up are named. */
 const maxNamed = 20
 
-export type Sweeper = {
+export type Reconciler = {
   /** Looks at once, because something became due. */
   wake(): void
   /**
@@ -23,38 +23,38 @@ export type Sweeper = {
   run(signal: AbortSignal, givingUp: AbortSignal): Promise<void>
 }
 
-export function createSweeper(deps: {
-  readonly followUps: Pick<FollowUps, 'take' | 'renew' | 'giveBack'>
+export function createReconciler(deps: {
+  readonly followUps: Pick<ReconcileTasks, 'take' | 'renew' | 'giveBack'>
   readonly providers: ReadonlyMap<string, Provider>
-  readonly work: FollowUpWork
+  readonly work: ReconcileTaskHandler
   /** How often leases are renewed. */
   readonly renewMs: number
   readonly now: () => Date
   readonly log: Logger
-}): Sweeper {
+}): Reconciler {
   const { followUps, providers, work, renewMs, now, log } = deps
-  const underWay = new Map<FollowUp, Promise<void>>()
+  const underWay = new Map<ReconcileTask, Promise<void>>()
   /** One per lane; rung by its abort. */
-  const bells = new Map<string, AbortController>()
+  const wakeSignals = new Map<string, AbortController>()
 
   function wake(): void {
-    for (const bell of bells.values()) bell.abort()
+    for (const bell of wakeSignals.values()) bell.abort()
   }
 
   async function runLane(provider: Provider, signal: AbortSignal): Promise<void> {
-    const mine = new Set<FollowUp>()
+    const mine = new Set<ReconcileTask>()
     while (!signal.aborted) {
       // Hung up before the look, so that what becomes due meanwhile leads to another one.
       const bell = new AbortController()
-      bells.set(provider.id, bell)
-      const room = laneWidth - mine.size
+      wakeSignals.set(provider.id, bell)
+      const free = laneWidth - mine.size
       try {
-        const taken = room > 0 ? await followUps.take(provider.id, now(), room) : []
+        const taken = free > 0 ? await followUps.take(provider.id, now(), free) : []
         for (const followUp of taken) {
           const ended = () => {
             mine.delete(followUp)
             underWay.delete(followUp)
-            bells.get(provider.id)?.abort()
+            wakeSignals.get(provider.id)?.abort()
           }
           mine.add(followUp)
           underWay.set(followUp, doWork(followUp, provider).finally(ended))
@@ -66,7 +66,7 @@ export function createSweeper(deps: {
     }
   }
 
-  async function doWork(followUp: FollowUp, provider: Provider): Promise<void> {
+  async function doWork(followUp: ReconcileTask, provider: Provider): Promise<void> {
     try {
       await followUps.giveBack(followUp, await work(followUp, provider))
     } catch (error) {

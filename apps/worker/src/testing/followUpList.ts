@@ -6,8 +6,8 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/matchList'
 import type { Test } from 'tap'
-import { createFollowUpReader } from '../follow-ups/followUpReader.ts'
-import { createFollowUps } from '../follow-ups/followUps.ts'
+import { createReconcilePlanner } from '../follow-ups/followUpReader.ts'
+import { createReconcileTasks } from '../follow-ups/followUps.ts'
 
 const reconcileAfterMs = 3_600_000
 export const hour = reconcileAfterMs / 1_000
@@ -24,7 +24,7 @@ export const stream = 'payment-1'
 export const event = (type: Parameters<typeof recordedEvent>[0], seconds: number, of = stream) =>
   recordedEvent(type, { stream: of, at: at(seconds) })
 /** A statement that the provider is asked about at once. */
-export const tie = (seconds: number, of = stream) =>
+export const tiedReport = (seconds: number, of = stream) =>
   recordedEvent('ProviderEventIgnored', { stream: of, at: at(seconds), data: { reason: 'tie' } })
 
 /** An entry, with its times in seconds after the start. */
@@ -40,7 +40,7 @@ type Row = {
 }
 
 /** Opens a database whose list can be emptied, which is faster than another database. */
-export async function openFollowUpList(t: Test) {
+export async function reconcileTasksHarness(t: Test) {
   const log = createLog({ app: 'test', level: 'silent' })
   const { pool } = await workerDatabase(t, { max: 6, log })
 
@@ -58,11 +58,11 @@ export async function openFollowUpList(t: Test) {
   /** An empty list, and a reader that has read nothing. */
   async function emptyList(leaseMs = 60_000) {
     await pool.query('truncate webhooks.follow_ups, webhooks.checkpoints')
-    const followUps = createFollowUps(pool, { leaseMs })
+    const followUps = createReconcileTasks(pool, { leaseMs })
     const woken: number[] = []
     const dueNow = () => void woken.push(1)
     const newReader = () =>
-      createFollowUpReader({ followUps, rules: { providers, reconcileAfterMs }, now: () => start, dueNow })
+      createReconcilePlanner({ followUps, rules: { providers, reconcileAfterMs }, now: () => start, dueNow })
     const reader = newReader()
     await reader.start()
     return {

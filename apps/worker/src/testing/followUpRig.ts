@@ -2,7 +2,7 @@
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
-import { createStoredPayments } from '@paylog/deliveries/testing/storedPayments'
+import { paymentFixture } from '@paylog/deliveries/testing/storedPayments'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
@@ -11,14 +11,14 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { followUpSubscription } from '../follow-ups/followUpReader.ts'
-import { startFollowUps } from '../follow-ups/startFollowUps.ts'
+import { reconcilerSubscription } from '../follow-ups/followUpReader.ts'
+import { startReconciler } from '../follow-ups/startFollowUps.ts'
 
 export const reconcileAfterMs = 3_600_000
 const stopPatienceMs = 2_000
 
 /** @param log on which the rest is kept as well; handed in by a test that takes it away */
-export async function createFollowUpRig(
+export async function createReconcilerHarness(
   t: Test,
   log?: { readonly connectionString: string; readonly databaseUrl: string },
 ) {
@@ -36,7 +36,7 @@ export async function createFollowUpRig(
   const now = () => new Date(Date.now() + aheadMs)
 
   return {
-    ...createStoredPayments(store, now),
+    ...paymentFixture(store, now),
     connectionString,
     store,
     pool,
@@ -65,7 +65,7 @@ export async function createFollowUpRig(
         givingUp: givingUp.signal,
         log: logger,
       }
-      const { reading, sweeping } = await startFollowUps(parts)
+      const { reading, sweeping } = await startReconciler(parts)
       const stop = async () => {
         stopping.abort()
         const patience = setTimeout(() => givingUp.abort(), stopPatienceMs)
@@ -80,7 +80,7 @@ export async function createFollowUpRig(
     async entry(stream: StreamName): Promise<Entry | undefined> {
       const { position: last } = (await store.readStream(stream)).at(-1) ?? {}
       await waitFor(
-        async () => ((await readCheckpoint(pool, followUpSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
+        async () => ((await readCheckpoint(pool, reconcilerSubscription))?.commit ?? -1n) >= (last?.commit ?? 0n),
         { what: `the list to know ${stream}` },
       )
       const { rows } = await pool.query<Entry>(

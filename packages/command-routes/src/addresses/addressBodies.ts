@@ -1,6 +1,6 @@
 // What a client sends of an address (interface, section 2.5), and what it says.
 import { countryCode } from '@paylog/domain/addresses/countries'
-import { type AddressContent, AddressType, nothingSaid } from '@paylog/domain/addresses/events'
+import { type AddressContent, AddressType, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { DomainError } from '@paylog/domain/errors'
 import { type Static, Type } from 'typebox'
 import { optionalEmail, optionalText } from '../bodyFields.ts'
@@ -58,15 +58,15 @@ export type AddressChangeBody = Static<typeof AddressChangeBody>
 
 /** @throws DomainError `invalid_request` for a country that does not exist */
 export function newContent({ guest_email: _, ...body }: NewAddressBody): AddressContent {
-  return { ...nothingSaid, address_type: body.address_type, ...changedContent(body) }
+  return { ...emptyAddressContent, address_type: body.address_type, ...changedContent(body) }
 }
 
 /** @throws DomainError `invalid_request` for a country that does not exist */
 export function changedContent({ is_default: _, country, ...changes }: AddressChangeBody): Partial<AddressContent> {
-  return country === undefined ? changes : { ...changes, country: country === null ? null : existing(country) }
+  return country === undefined ? changes : { ...changes, country: country === null ? null : existingCountry(country) }
 }
 
-function existing(country: string): string {
+function existingCountry(country: string): string {
   const code = countryCode(country)
   if (code !== undefined) return code
   const message = 'must be a country code of ISO 3166-1 alpha-2'

@@ -1,11 +1,11 @@
 // Keeping a new address: one event, and as the default a choice before it and the former's clearing after it.
-import { type AddAddress, type AddressState, addAddress, addressFold, kept } from '@paylog/domain/addresses/address'
+import { type AddAddress, type AddressState, addAddress, addressFold, existingAddress } from '@paylog/domain/addresses/address'
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
+import { chooseDefaultAddress, clearFormerDefaultAddress } from './defaultAddress.ts'
 
 export type CreateAddress = {
   readonly address: Omit<AddAddress, 'default_choice'>
@@ -29,7 +29,7 @@ export async function createAddress(
   // Without a key the id is new.
   const known = address.request_fingerprint === null ? newStream(addressFold) : await firstState(workflow, stream)
   if (known.state.status !== 'none') return { added: await replayed(workflow, command, known), replayed: true }
-  const default_choice = is_default ? await chooseAddress(workflow, choosingOf(command)) : null
+  const default_choice = is_default ? await chooseDefaultAddress(workflow, defaultChoiceOf(command)) : null
   const added = await workflow.store.handle({
     stream,
     fold: addressFold,
@@ -41,7 +41,7 @@ export async function createAddress(
     const first = await firstState(workflow, stream)
     return { added: await replayed(workflow, command, first), replayed: true }
   }
-  if (is_default) await clearFormerAddress(workflow, choosingOf(command))
+  if (is_default) await clearFormerDefaultAddress(workflow, defaultChoiceOf(command))
   return { added, replayed: false }
 }
 
@@ -55,12 +55,12 @@ async function replayed(
   command: CreateAddress,
   first: Loaded<AddressState>,
 ): Promise<Loaded<AddressState>> {
-  const address = kept(first.state)
+  const address = existingAddress(first.state)
   requireSameRequest(address, command.address.request_fingerprint)
-  if (address.is_default) await clearFormerAddress(workflow, choosingOf(command))
+  if (address.is_default) await clearFormerDefaultAddress(workflow, defaultChoiceOf(command))
   return first
 }
 
-function choosingOf({ address: { address_id, address_type }, owner, metadata }: CreateAddress) {
+function defaultChoiceOf({ address: { address_id, address_type }, owner, metadata }: CreateAddress) {
   return { address_id, address_type, owner, metadata }
 }

@@ -1,12 +1,12 @@
 // Which address of a type is its owner's default.
-import { addressFold, clearDefault } from '@paylog/domain/addresses/address'
+import { addressFold, clearDefaultAddress } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { type Choosing, chooseItem, clearFormer } from '@paylog/workflows/payment-methods/defaultChoice'
+import { type DefaultChoiceRequest, chooseDefaultItem, clearPreviousDefaults } from '@paylog/workflows/payment-methods/defaultChoice'
 
-export type AddressChoosing = {
+export type DefaultAddressChoice = {
   readonly address_id: string
   readonly address_type: AddressType
   /** See `ownerOf`. */
@@ -15,26 +15,26 @@ export type AddressChoosing = {
 }
 
 /** Chooses an address as the default of its type, before it carries the choice's number. @returns the number */
-export function chooseAddress(workflow: Workflow, choosing: AddressChoosing): Promise<number> {
-  return chooseItem(workflow, inList(choosing))
+export function chooseDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<number> {
+  return chooseDefaultItem(workflow, listChoice(choosing))
 }
 
 /** Has the former default of the type cleared, once the chosen address carries its number. */
-export function clearFormerAddress(workflow: Workflow, choosing: AddressChoosing): Promise<void> {
+export function clearFormerDefaultAddress(workflow: Workflow, choosing: DefaultAddressChoice): Promise<void> {
   const { address_type, metadata } = choosing
   const { store, now } = workflow
-  return clearFormer(workflow, inList(choosing), async (itemId, choice) => {
+  return clearPreviousDefaults(workflow, listChoice(choosing), async (itemId, choice) => {
     const command = { occurred_at: now().toISOString(), overtaken_by: { address_type, choice } }
     await store.handle({
       stream: addressStream(itemId),
       fold: addressFold,
-      decide: (state) => clearDefault(command, state),
+      decide: (state) => clearDefaultAddress(command, state),
       metadata,
     })
   })
 }
 
-function inList({ address_id: item_id, address_type, owner, metadata }: AddressChoosing): Choosing {
+function listChoice({ address_id: item_id, address_type, owner, metadata }: DefaultAddressChoice): DefaultChoiceRequest {
   const list = address_type === 'billing' ? 'billing_addresses' : 'shipping_addresses'
   return { list, owner, item_id, metadata }
 }

@@ -1,16 +1,16 @@
-import { addAddress, addressFold, changeAddress, kept } from '@paylog/domain/addresses/address'
+import { addAddress, addressFold, changeAddress, existingAddress } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
 import { ownerOf } from '@paylog/domain/owner'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { addressesUnderTest, billing, shipping } from '../testing/addressesUnderTest.ts'
+import { addressesHarness, billing, shipping } from '../testing/addressesUnderTest.ts'
 import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
 import { newContent } from './addressBodies.ts'
-import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
+import { chooseDefaultAddress, clearFormerDefaultAddress } from './defaultAddress.ts'
 
 const { post, put, remove, addressOf, stateOf, eventsOf, defaultOf, store, workflow, recordsNothing } =
-  await addressesUnderTest(t)
+  await addressesHarness(t)
 
 const actor = { kind: 'session', user_id: adaId, user_type: 'user', user_email: null, is_administrator: false } as const
 const owner = ownerOf(actor)
@@ -20,7 +20,7 @@ const none = { says: [], shown: [] }
 
 /** The steps of a request that makes an address the default, for a test that lets it die in between. */
 const choose = (address_id: string, address_type: AddressType = 'billing') =>
-  chooseAddress(workflow, { address_id, address_type, owner, metadata })
+  chooseDefaultAddress(workflow, { address_id, address_type, owner, metadata })
 const carry = (address_id: string, choice: number, address_type: AddressType = 'billing') =>
   store.handle({
     stream: addressStream(address_id),
@@ -120,7 +120,7 @@ t.test(
     const { says, shown } = await defaultOf(ids, 'billing')
     t.equal(shown.length, 1, 'by folds and numbers')
     t.same(says, shown, 'by their own word')
-    const numbers = await Promise.all(ids.map(async (id) => kept(await stateOf(id)).default_choice))
+    const numbers = await Promise.all(ids.map(async (id) => existingAddress(await stateOf(id)).default_choice))
     t.equal(new Set(numbers).size, 20)
     t.match(await stateOf(ships), { is_default: true })
   },
@@ -265,6 +265,6 @@ t.test('a choice that is refused in the end leaves the former default where it i
   )
   t.equal((await store.readStream(list)).length, before, 'nothing was chosen')
   t.same(await defaultOf([former, id], 'billing'), only(former))
-  await clearFormerAddress(workflow, { address_id: id, address_type: 'billing', owner, metadata })
+  await clearFormerDefaultAddress(workflow, { address_id: id, address_type: 'billing', owner, metadata })
   t.same(await defaultOf([former, id], 'billing'), only(former))
 })

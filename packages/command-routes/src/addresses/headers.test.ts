@@ -1,9 +1,9 @@
 // Writing an address twice by one Idempotency-Key, and on the condition of an If-Match.
 import t from 'tap'
-import { addressesUnderTest, billing, shipping } from '../testing/addressesUnderTest.ts'
+import { addressesHarness, billing, shipping } from '../testing/addressesUnderTest.ts'
 import { ada, freshKey, guest } from '../testing/people.ts'
 
-const { post, put, remove, addressOf, eventsOf, stateOf, recordsNothing, store } = await addressesUnderTest(t)
+const { post, put, remove, addressOf, eventsOf, stateOf, recordsNothing, store } = await addressesHarness(t)
 
 t.test('the same request under the same key is answered as it was the first time', async (t) => {
   for (const caller of [ada, guest]) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   adaAsGuest,
-  addressesUnderTest,
+  addressesHarness,
   billing,
   kelvinGuest,
   otherGuest,
@@ -11,7 +11,7 @@ import {
 import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
 
 const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backend, logged } =
-  await addressesUnderTest(t)
+  await addressesHarness(t)
 
 const canary = 'Canary Lane 1'
 

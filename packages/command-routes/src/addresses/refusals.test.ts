@@ -1,10 +1,10 @@
 // What the address routes refuse: whatever is wrong with a field, card numbers, and what comes first.
 import t from 'tap'
-import { type AddressAnswer, addressesUnderTest, billing, otherGuest } from '../testing/addressesUnderTest.ts'
-import { isInvalid, tooLong } from '../testing/isInvalid.ts'
+import { type AddressResponse, addressesHarness, billing, otherGuest } from '../testing/addressesUnderTest.ts'
+import { assertInvalid, tooLong } from '../testing/isInvalid.ts'
 import { ada, guest } from '../testing/people.ts'
 
-const { post, put, remove, addressOf, recordsNothing, logged } = await addressesUnderTest(t)
+const { post, put, remove, addressOf, recordsNothing, logged } = await addressesHarness(t)
 
 type Kind = 'text' | 'email' | 'country' | 'flag' | 'type'
 const kinds: Readonly<Record<string, Kind>> = {
@@ -50,10 +50,10 @@ const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999'
 t.test('whatever is wrong with a field of a new address is told, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
   await recordsNothing(t, async () => {
-    let last: AddressAnswer | undefined
+    let last: AddressResponse | undefined
     for (const { field, value, name } of badBodies) {
       last = await post({ ...billing, [field]: value })
-      isInvalid(t, last, name, [field])
+      assertInvalid(t, last, name, [field])
     }
     return last ?? (await post(billing))
   })
@@ -64,7 +64,7 @@ t.test('whatever is wrong with a field of an update is told, and nothing is reco
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
       if (field === 'guest_email') continue
-      isInvalid(t, await put(id, { name: 'y', [field]: value }), name, [field])
+      assertInvalid(t, await put(id, { name: 'y', [field]: value }), name, [field])
     }
     return put(id, {})
   })
@@ -76,8 +76,8 @@ t.test('text that cannot be stored and numbers that cannot be kept are refused w
   await recordsNothing(t, async () => {
     for (const field of [...Object.keys(kinds), 'unknown'])
       for (const text of badTexts) {
-        if (!(field in billing)) isInvalid(t, await post(`${good},"${field}":${text}}`), `${field} ${text}`)
-        isInvalid(t, await put(id, `{"${field}":${text}}`), `${field} ${text}`)
+        if (!(field in billing)) assertInvalid(t, await post(`${good},"${field}":${text}}`), `${field} ${text}`)
+        assertInvalid(t, await put(id, `{"${field}":${text}}`), `${field} ${text}`)
       }
     return put(id, {})
   })
@@ -89,8 +89,8 @@ t.test('what is no object of JSON is refused', async (t) => {
   const deep = `{"note":${'['.repeat(40)}${']'.repeat(40)}}`
   await recordsNothing(t, async () => {
     for (const body of [...bodies, deep]) {
-      isInvalid(t, await post(body), `POST ${body.slice(0, 20)}`)
-      isInvalid(t, await put(id, body), `PUT ${body.slice(0, 20)}`)
+      assertInvalid(t, await post(body), `POST ${body.slice(0, 20)}`)
+      assertInvalid(t, await put(id, body), `PUT ${body.slice(0, 20)}`)
     }
     return put(id, '{}')
   })
@@ -136,7 +136,7 @@ t.test('what is wrong first in the order of the contract is told', async (t) => 
   const foreign = { guest_email: 'other@example.com' }
   const large = { name: 'x'.repeat(300_000) }
   const stale = { ...ada, 'if-match': '"9"' }
-  const cases: [string, () => Promise<AddressAnswer>, number, string][] = [
+  const cases: [string, () => Promise<AddressResponse>, number, string][] = [
     ['nobody, nonsense', () => post('{', {}), 401, 'unauthenticated'],
     ['nobody, too large', () => put(id, large, {}), 401, 'unauthenticated'],
     ['nobody, removal', () => remove(id, {}), 401, 'unauthenticated'],

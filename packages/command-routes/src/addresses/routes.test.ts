@@ -1,10 +1,10 @@
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { addressesUnderTest, billing } from '../testing/addressesUnderTest.ts'
+import { addressesHarness, billing } from '../testing/addressesUnderTest.ts'
 import { ada, adaId, grace, guest } from '../testing/people.ts'
 
 const log = await startEventStore(t)
-const { app, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesUnderTest(t, {
+const { app, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesHarness(t, {
   log,
   timing: { appendPatienceMs: 1_500 },
 })

@@ -6,28 +6,28 @@ import { ownerOf } from '@paylog/domain/owner'
 import type { Revision } from '@paylog/event-store/append/appending'
 import { knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyRequest } from 'fastify'
-import { answerDeleted, changedData } from '../answers.ts'
+import { replyDeleted, changedData } from '../answers.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { requireOwnEmail } from '../guest-tokens/requireOwnEmail.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
-import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
+import { createCardNumberCheck } from '../refuseCardNumbers.ts'
+import { metadataOf, type CommandDependencies } from '../writing.ts'
 import { changedContent, newContent } from './addressBodies.ts'
 import { createAddress } from './createAddress.ts'
-import { answerAddress, changeSchema, createSchema, deleteSchema } from './routeSchemas.ts'
+import { replyWithAddress, changeSchema, createSchema, deleteSchema } from './routeSchemas.ts'
 import { deleteAddress, updateAddress } from './updateAddress.ts'
 
 export const addressRoutes =
-  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const refuseCardNumbers = watchForCardNumbers(app)
+    const rejectCardNumbers = createCardNumberCheck(app)
     /** Which address is meant, by whom, and what is asked before anything is done to it. */
     const targetOf = (request: FastifyRequest, id: string) => ({
       address_id: id.toLowerCase(),
       owner: ownerOf(knownActor(request.actor)),
       permit: (revision: Revision) => requireMatch(request.headers['if-match'], revision),
-      refuse: () => refuseCardNumbers(request),
+      refuse: () => rejectCardNumbers(request),
       metadata: metadataOf(request),
     })
 
@@ -43,7 +43,7 @@ export const addressRoutes =
       const identity = requestIdentity(request.headers['idempotency-key'], caller, 'POST /addresses', body)
       const content = newContent(body)
       requireComplete(content)
-      refuseCardNumbers(request)
+      rejectCardNumbers(request)
       const { added, replayed } = await createAddress(workflow, {
         address: {
           address_id: identity.id,
@@ -58,7 +58,7 @@ export const addressRoutes =
         metadata: metadataOf(request),
       })
       reply.code(201)
-      return answerAddress(reply, { ...added, replayed })
+      return replyWithAddress(reply, { ...added, replayed })
     })
 
     app.put(
@@ -71,7 +71,7 @@ export const addressRoutes =
           changes: changedContent(body),
           ...(body.is_default !== undefined && { is_default: body.is_default }),
         })
-        const { success, data } = answerAddress(reply, changed)
+        const { success, data } = replyWithAddress(reply, changed)
         return { success, data: changedData(request.actor, data) }
       },
     )
@@ -82,7 +82,7 @@ export const addressRoutes =
       async (request, reply) => {
         const target = targetOf(request, request.params.id)
         const { position } = await deleteAddress(workflow, target)
-        return answerDeleted(reply, { id: target.address_id, position })
+        return replyDeleted(reply, { id: target.address_id, position })
       },
     )
   }

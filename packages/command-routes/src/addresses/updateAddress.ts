@@ -4,7 +4,7 @@ import {
   type AddressState,
   addressFold,
   changeAddress,
-  kept,
+  existingAddress,
   removeAddress,
 } from '@paylog/domain/addresses/address'
 import type { AddressContent } from '@paylog/domain/addresses/events'
@@ -14,7 +14,7 @@ import type { Revision } from '@paylog/event-store/append/appending'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { chooseAddress, clearFormerAddress } from './defaultAddress.ts'
+import { chooseDefaultAddress, clearFormerDefaultAddress } from './defaultAddress.ts'
 
 export type AddressTarget = {
   readonly address_id: string
@@ -44,28 +44,28 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
   const occurred_at = now().toISOString()
   const stream = addressStream(address_id)
   const known = await store.load(stream, addressFold)
-  const { address_type: before, default_choice: number } = allowed(update, known)
+  const { address_type: before, default_choice: number } = ownedAddress(update, known)
   // What is about to be done to its lists cannot be taken back, so whatever would be refused is refused before.
   changeAddress({ occurred_at, changes }, known.state)
   update.refuse()
   const choosing = { address_id, address_type: changes.address_type ?? before, owner, metadata }
   // Its number goes with it, and nothing that the number outdid may count again.
   if (choosing.address_type !== before && number !== null)
-    await clearFormerAddress(workflow, { ...choosing, address_type: before })
-  const choice = is_default ? await chooseAddress(workflow, choosing) : undefined
+    await clearFormerDefaultAddress(workflow, { ...choosing, address_type: before })
+  const choice = is_default ? await chooseDefaultAddress(workflow, choosing) : undefined
   const chosen = choice === undefined ? null : { address_type: choosing.address_type, choice }
   const command = { occurred_at, changes, ...(is_default !== undefined && { default_choice: chosen }) }
   const changed = await store.handle({
     stream,
     fold: addressFold,
     decide(state, revision) {
-      allowed(update, { state, revision })
+      ownedAddress(update, { state, revision })
       return changeAddress(command, state)
     },
     metadata,
     known,
   })
-  if (is_default) await clearFormerAddress(workflow, choosing)
+  if (is_default) await clearFormerDefaultAddress(workflow, choosing)
   return changed
 }
 
@@ -78,7 +78,7 @@ export function deleteAddress({ store, now }: Workflow, target: AddressTarget): 
     stream: addressStream(target.address_id),
     fold: addressFold,
     decide(state, revision) {
-      allowed(target, { state, revision })
+      ownedAddress(target, { state, revision })
       target.refuse()
       return removeAddress({ occurred_at: now().toISOString() }, state)
     },
@@ -87,11 +87,11 @@ export function deleteAddress({ store, now }: Workflow, target: AddressTarget): 
 }
 
 /** Another's address is answered like one that does not exist. */
-function allowed(
+function ownedAddress(
   { owner, permit }: AddressTarget,
   { state, revision }: Pick<Loaded<AddressState>, 'state' | 'revision'>,
 ): Address {
-  const address = kept(state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState)
+  const address = existingAddress(state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState)
   permit(revision)
   return address
 }

@@ -6,7 +6,7 @@ import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandb
 import { startEventStore } from '@paylog/testing/eventStore'
 import { listen } from '@paylog/testing/httpServer'
 import t from 'tap'
-import { callersUnderTest, verbs } from '../testing/callersUnderTest.ts'
+import { callersHarness, verbs } from '../testing/callersUnderTest.ts'
 import { rememberedGuest } from './rememberedGuest.ts'
 import { rememberGuestToken } from './rememberGuestToken.ts'
 
@@ -34,7 +34,7 @@ const store = createEventStore({
 t.teardown(() => store.close())
 const lookedUp: string[] = []
 const emailOf = rememberedGuest({ store, maxAgeMs, now })
-const { send, logged } = await callersUnderTest(t, {
+const { send, logged } = await callersHarness(t, {
   authUrl: await listen(t, backend),
   async emailOf(tokenHash) {
     lookedUp.push(tokenHash)

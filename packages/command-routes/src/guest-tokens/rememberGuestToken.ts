@@ -1,7 +1,7 @@
 // Keeps whose a guest token was, so that the guest can still be recognised shortly after it expired.
 import type { Guest } from '@paylog/domain/actor'
 import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
-import { seeGuestToken } from '@paylog/domain/guest-tokens/guestToken'
+import { recordGuestTokenUse } from '@paylog/domain/guest-tokens/guestToken'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { guestTokenStream } from '@paylog/event-store/streamName'
@@ -16,7 +16,7 @@ export async function rememberGuestToken(
   await store.handle({
     stream: guestTokenStream(token_hash),
     fold: guestTokenFold,
-    decide: (known) => seeGuestToken(known, { guest_email, occurred_at }),
+    decide: (known) => recordGuestTokenUse(known, { guest_email, occurred_at }),
     metadata,
   })
 }

@@ -1,8 +1,8 @@
 import { addressStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { commandApiUnderTest, guestTokenMaxAgeMs } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness, guestTokenMaxAgeMs } from '../testing/commandApiUnderTest.ts'
 
-const { app, store, backend, time } = await commandApiUnderTest(t)
+const { app, store, backend, time } = await commandApiHarness(t)
 const asGuest = { 'x-guest-token': 'demo-guest-token' }
 const intent = {
   total_cents: 500,

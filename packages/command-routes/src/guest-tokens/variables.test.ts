@@ -10,7 +10,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
 import t from 'tap'
 import { Type } from 'typebox'
-import { commandVariables, loadWithNodes } from '../config.ts'
+import { commandVariables, loadWithEndpoints } from '../config.ts'
 import { wireCommandApi } from '../wiring.ts'
 import { rememberGuestToken } from './rememberGuestToken.ts'
 
@@ -53,7 +53,7 @@ t.test('the write side does what these variables say', async (t) => {
     }
     const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
     const parts = { lifecycle, health: createHealth(), metrics: createMetrics() }
-    await http.register(await wireCommandApi(loadWithNodes(Variables, env), parts))
+    await http.register(await wireCommandApi(loadWithEndpoints(Variables, env), parts))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
     await http.close()

@@ -1,17 +1,17 @@
 // A payment as of any time is the fold of what had happened by then, and so is the saved method that it shows.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { existing } from '@paylog/domain/payments/payment'
+import { existingPayment } from '@paylog/domain/payments/payment'
 import { paymentResource } from '@paylog/domain/payments/resource'
 import { randomStreams } from '@paylog/domain/payments/testing/randomStory'
-import { after, at, fold } from '@paylog/domain/payments/testing/testStory'
+import { eventsAfter, at, fold } from '@paylog/domain/payments/testing/testStory'
 import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 import t from 'tap'
-import { paymentHistoryUnderTest } from '../testing/paymentHistoryUnderTest.ts'
+import { paymentHistoryHarness } from '../testing/paymentHistoryUnderTest.ts'
 import { adaId, graceId } from '../testing/people.ts'
-import { createStoredMethods, type StoredMethod } from '../testing/storedMethods.ts'
+import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/storedMethods.ts'
 
-const { payment, history, record, store } = await paymentHistoryUnderTest(t)
+const { payment, history, record, store } = await paymentHistoryHarness(t)
 const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
 
 t.test('at the time of every event, and just before it, it is the fold of the events up to then', async (t) => {
@@ -37,7 +37,7 @@ t.test('at the time of every event, and just before it, it is the fold of the ev
       }
       t.same(
         [status, headers.etag, data],
-        [200, `"${past.length - 1}"`, paymentResource(existing(fold(past)), null)],
+        [200, `"${past.length - 1}"`, paymentResource(existingPayment(fold(past)), null)],
         `${id} ${time}`,
       )
       const told = (await history(id, undefined, asOf(time))).data
@@ -47,7 +47,7 @@ t.test('at the time of every event, and just before it, it is the fold of the ev
       )
     }
     const now = await payment(id)
-    t.same([now.headers.etag, now.data], [`"${events.length - 1}"`, paymentResource(existing(fold(events)), null)])
+    t.same([now.headers.etag, now.data], [`"${events.length - 1}"`, paymentResource(existingPayment(fold(events)), null)])
     t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'in the future')
     const { data } = await history(id)
     t.same(
@@ -56,7 +56,7 @@ t.test('at the time of every event, and just before it, it is the fold of the ev
     )
     t.same(
       data.map(({ status_after }) => status_after),
-      events.map((_, n) => existing(fold(events.slice(0, n + 1))).status),
+      events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
     )
   }
   t.comment(`${answers} answers`)
@@ -64,7 +64,7 @@ t.test('at the time of every event, and just before it, it is the fold of the ev
 })
 
 t.test('a time is an instant, in whatever offset and however fine it is written', async (t) => {
-  const { id } = await record(after('processing', 'succeeded'))
+  const { id } = await record(eventsAfter('processing', 'succeeded'))
   t.equal(at(21), '2026-01-01T00:00:21.000Z')
   const statuses = {
     '2026-01-01T00:00:20.999Z': 'processing',
@@ -85,22 +85,22 @@ t.test('a time is an instant, in whatever offset and however fine it is written'
 
 /** When the next thing happens to a method. */
 let methodSeconds = 0
-const methods = createStoredMethods(store, () => at(methodSeconds))
-const newMethod = (): StoredMethod => ({
+const methods = paymentMethodFixture(store, () => at(methodSeconds))
+const newMethod = (): StoredPaymentMethod => ({
   id: randomUUID(),
   provider_id: 'sandbox',
   provider_method_id: 'pm_1',
   provider_customer_id: 'cus_1',
 })
-function add(method: StoredMethod, seconds: number, user_id: string, alias: string): Promise<void> {
+function add(method: StoredPaymentMethod, seconds: number, user_id: string, alias: string): Promise<void> {
   methodSeconds = seconds
   return methods.add(method, { user_id, guest_email: null }, alias)
 }
-function rename(method: StoredMethod, seconds: number, alias: string): Promise<void> {
+function rename(method: StoredPaymentMethod, seconds: number, alias: string): Promise<void> {
   methodSeconds = seconds
   return methods.rename(method, alias)
 }
-function remove(method: StoredMethod, seconds: number): Promise<void> {
+function remove(method: StoredPaymentMethod, seconds: number): Promise<void> {
   methodSeconds = seconds
   return methods.remove(method)
 }
@@ -108,7 +108,7 @@ function remove(method: StoredMethod, seconds: number): Promise<void> {
 /** A payment of Ada's, begun at 0 and settled at 11, with this method. */
 async function paidWith(payment_method_id: string): Promise<string> {
   const payer = { id: adaId, type: 'user', email: 'ada@example.com' }
-  const events = after('succeeded').map(
+  const events = eventsAfter('succeeded').map(
     (event): PaymentEvent =>
       event.type === 'PaymentInitiated'
         ? { ...event, data: { ...event.data, payer, payment_method_id, is_guest_payment: false, guest_email: null } }

@@ -1,15 +1,15 @@
 // What administrators are shown of any payment, and what everybody else is told.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { after, at, fold, says } from '@paylog/domain/payments/testing/testStory'
+import { eventsAfter, at, fold, notifies } from '@paylog/domain/payments/testing/testStory'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { paymentHistoryUnderTest } from '../testing/paymentHistoryUnderTest.ts'
+import { paymentHistoryHarness } from '../testing/paymentHistoryUnderTest.ts'
 import { ada, adaId, admin, grace, guest } from '../testing/people.ts'
 
-const parts = await paymentHistoryUnderTest(t)
+const parts = await paymentHistoryHarness(t)
 const { app, store, send, get, payment, history, record, recordsNothing } = parts
 const intent = {
   total_cents: 2599,
@@ -63,7 +63,7 @@ t.test('an administrator sees any payment as its owner was answered, and who did
 })
 
 t.test('an id has no case, and HEAD has the headers alone', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   const whole = await payment(id.toUpperCase())
   t.match(whole, { status: 200, data: { id } })
   t.equal((await history(id.toUpperCase())).text, (await history(id)).text)
@@ -75,7 +75,7 @@ t.test('an id has no case, and HEAD has the headers alone', async (t) => {
 })
 
 t.test('who may not is told so before anything is said about the request', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   const bad = { 'x-read-after': 'soon' }
   const paths = [`/admin/payments/${id}`, `/admin/payments/${randomUUID()}`, `/admin/payments/no-id?as_of=soon`]
   await recordsNothing(t, async () => {
@@ -96,7 +96,7 @@ t.test('who may not is told so before anything is said about the request', async
 })
 
 t.test('a bad time is refused before it is asked what there is, by its name', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   const times = [
     '',
     'soon',
@@ -140,7 +140,7 @@ t.test('what is no id and what is no payment are told in the same words', async 
 })
 
 t.test('other parameters are passed over, and X-Read-After waits for nothing', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   const far = { ...admin, 'x-read-after': '18446744073709551615' }
   const began = performance.now()
   for (const { status, headers } of [await payment(id, '?unknown=1&token=', far), await history(`${id}`, far)]) {
@@ -152,7 +152,7 @@ t.test('other parameters are passed over, and X-Read-After waits for nothing', a
 })
 
 t.test('an event that cannot be read is passed over by nobody', async (t) => {
-  const { id } = await record(after('succeeded'))
+  const { id } = await record(eventsAfter('succeeded'))
   const data = { payment_id: id, occurred_at: at(99) }
   const metadata = { correlationId: 'c', causationId: 'k', actor: 'worker', schema: 1 }
   await store.client.appendToStream(paymentStream(id), {
@@ -174,8 +174,8 @@ const length = 2_000
 const boundMs = 20_000
 
 t.test(`${length} events are answered whole and in time, several times at once as well`, async (t) => {
-  const settled = after('succeeded')
-  const [late] = says('failed', 100)(fold(settled))
+  const settled = eventsAfter('succeeded')
+  const [late] = notifies('failed', 100)(fold(settled))
   if (late?.type !== 'ProviderEventIgnored') throw new Error('a late failure changes nothing')
   const notices = Array.from(
     { length: length - settled.length },
@@ -204,8 +204,8 @@ t.test(`${length} events are answered whole and in time, several times at once a
 
 t.test('a log that is down is 503, and reads go on when it is back', async (t) => {
   const log = await startEventStore(t)
-  const down = await paymentHistoryUnderTest(t, { log, timing: { readTimeoutMs: 2_000, readPatienceMs: 2_000 } })
-  const { id } = await down.record(after('succeeded'))
+  const down = await paymentHistoryHarness(t, { log, timing: { readTimeoutMs: 2_000, readPatienceMs: 2_000 } })
+  const { id } = await down.record(eventsAfter('succeeded'))
   await log.kill()
   const answers = [down.payment(id), down.payment(id, `?as_of=${at(0)}`), down.history(id)]
   for (const answer of await Promise.all(answers))

@@ -5,11 +5,11 @@ import { recordedId } from '@paylog/domain/fields'
 import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/paymentOnRecord'
 import { etagOf } from '../ifMatch.ts'
-import type { Writing } from '../writing.ts'
+import type { CommandDependencies } from '../writing.ts'
 import { historySchema, paymentSchema } from './routeSchemas.ts'
 
 export const paymentHistoryRoutes =
-  ({ workflow: { store }, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow: { store }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     /**
      * @param time in ms since 1970; without it, all events

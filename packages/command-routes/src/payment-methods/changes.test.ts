@@ -3,9 +3,9 @@ import { defaultChoiceStream, paymentMethodStream } from '@paylog/event-store/st
 import { ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
-import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsHarness } from '../testing/methodsUnderTest.ts'
 import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { createStoredMethods } from '../testing/storedMethods.ts'
+import { paymentMethodFixture } from '../testing/storedMethods.ts'
 
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 if (!sandbox.methods) throw new Error('The sandbox keeps methods')
@@ -24,11 +24,11 @@ const provider = {
     },
   },
 }
-const { app, store, change, remove, providers, recordsNothing, typesOf, stateOf, eventsOf } = await methodsUnderTest(
+const { app, store, change, remove, providers, recordsNothing, typesOf, stateOf, eventsOf } = await methodsHarness(
   t,
   [provider],
 )
-const stored = createStoredMethods(store)
+const stored = paymentMethodFixture(store)
 const methodOf = {
   ada: () => stored.save({ user_id: adaId, guest_email: null }, 'sandbox'),
   guest: (guest_email = guestEmail) => stored.save({ user_id: null, guest_email }, 'sandbox'),

@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Session } from '@paylog/domain/actor'
 import { ownerOf } from '@paylog/domain/owner'
-import { inFlightMs } from '@paylog/domain/payment-methods/methodRequest'
+import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/methodRequest'
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
-import { diesIn, dyingAfter } from '@paylog/workflows/testing/workflowUnderTest'
+import { crashes, crashAfter } from '@paylog/workflows/testing/workflowUnderTest'
 import t from 'tap'
-import { type MethodFake, startMethodFakes } from '../testing/methodFakes.ts'
-import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
-import { providerBy } from '../testing/providerBy.ts'
+import { type FakeMethodProvider, startFakeMethodProviders } from '../testing/methodFakes.ts'
+import { methodsHarness } from '../testing/methodsUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
 
-const fakes = await startMethodFakes(t)
-const adapters = await Promise.all(fakes.map((fake) => providerBy(t, fake.env)))
-const { workflow, store, time, defaultsOf, stateOf } = await methodsUnderTest(t, adapters)
+const fakes = await startFakeMethodProviders(t)
+const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))
+const { workflow, store, time, defaultsOf, stateOf } = await methodsHarness(t, adapters)
 
 const metadata = { correlationId: 'test', causationId: 'test', actor: 'test' }
 const wishes = {
@@ -28,7 +28,7 @@ const wishes = {
 }
 
 /** A user whom no provider knows yet, with a request to save a method. */
-function newcomer(fake: MethodFake) {
+function newcomer(fake: FakeMethodProvider) {
   const user_id = randomUUID()
   const email = `${user_id}@example.com`
   const caller: Session = { kind: 'session', user_id, user_type: 'user', user_email: email, is_administrator: false }
@@ -47,7 +47,7 @@ function newcomer(fake: MethodFake) {
   }
 }
 
-async function customersOf(fake: MethodFake, { user_id }: Session): Promise<number> {
+async function customersOf(fake: FakeMethodProvider, { user_id }: Session): Promise<number> {
   return (await store.readStream(providerCustomerStream(fake.id, user_id))).length
 }
 
@@ -60,9 +60,9 @@ for (const fake of fakes) {
       const before = { attached: fake.attached(), customers: fake.customers() }
       const { caller, save } = newcomer(fake)
       const token = fake.token()
-      const dead = await diesIn(save(dyingAfter(appends, workflow), token))
+      const dead = await crashes(save(crashAfter(appends, workflow), token))
       isOver = !dead
-      time.now = () => new Date(Date.now() + inFlightMs)
+      time.now = () => new Date(Date.now() + methodRequestInFlightMs)
       const attachedBefore = fake.attached() > before.attached
       const again = save(workflow, token)
       // Its tokens are good for one use, which the dead process may have made of it; then the payer has to type again.

@@ -3,15 +3,15 @@ import { guestOwner, userOwner } from '@paylog/domain/owner'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsHarness } from '../testing/methodsUnderTest.ts'
 import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../testing/people.ts'
-import { providerBy } from '../testing/providerBy.ts'
-import { createStoredMethods } from '../testing/storedMethods.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
+import { paymentMethodFixture } from '../testing/storedMethods.ts'
 
 const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' })
-const { store, save, change, remove, recordsNothing, stateOf, defaultsOf } = await methodsUnderTest(t, [stripe])
-const stored = createStoredMethods(store)
+const stripe = await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' })
+const { store, save, change, remove, recordsNothing, stateOf, defaultsOf } = await methodsHarness(t, [stripe])
+const stored = paymentMethodFixture(store)
 const callers = [
   { name: 'a user', headers: ada, owner: userOwner(adaId) },
   { name: 'a guest', headers: guest, owner: guestOwner(guestEmail) },

@@ -1,17 +1,17 @@
 import { ownerOf } from '@paylog/domain/owner'
-import { inFlightMs } from '@paylog/domain/payment-methods/methodRequest'
+import { methodRequestInFlightMs } from '@paylog/domain/payment-methods/methodRequest'
 import { paymentMethodRequestStream, paymentMethodStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { methodsHarness } from '../testing/methodsUnderTest.ts'
 import { ada, adaId, freshKey, grace, guest, guestEmail } from '../testing/people.ts'
-import { providerBy } from '../testing/providerBy.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
 
 const fake = await startFakeStripe(t)
-const stripe = await providerBy(t, fake.env)
-const api = await methodsUnderTest(t, [stripe])
+const stripe = await providerFromEnv(t, fake.env)
+const api = await methodsHarness(t, [stripe])
 const { save, change, remove, providers, time, recordsNothing, typesOf, defaultsOf } = api
 
 t.beforeEach(() => {
@@ -148,7 +148,7 @@ t.test('a request whose process died is in flight for a while, and is then made 
   await waitFor(async () => (await typesOf(requestStream(key))).length === 1, { what: 'the first to begin' })
   providers.set('stripe', stripe)
   t.match(await recordsNothing(t, () => save(body, key)), { status: 409, code: 'idempotency_key_in_flight' })
-  time.now = () => new Date(Date.now() + inFlightMs)
+  time.now = () => new Date(Date.now() + methodRequestInFlightMs)
   const finished = await save(body, key)
   t.same([finished.status, finished.replayed], [201, false])
   t.match(await save(body, key), { status: 201, replayed: true })

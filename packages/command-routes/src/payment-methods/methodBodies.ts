@@ -1,6 +1,6 @@
 // What a client sends of a payment method (interface, section 2.3), and what it says.
 import { Nullable, RequiredText } from '@paylog/domain/fields'
-import type { MethodWishes } from '@paylog/workflows/payment-methods/recordMethod'
+import type { MethodOptions } from '@paylog/workflows/payment-methods/recordMethod'
 import { type Static, Type } from 'typebox'
 import { optionalEmail, optionalText } from '../bodyFields.ts'
 
@@ -73,7 +73,7 @@ export const MethodChangeBody = Type.Object(
 export type MethodChangeBody = Static<typeof MethodChangeBody>
 
 /** Everything that is kept, with `null` for what was not said. */
-export function wishesOf(body: NewMethodBody): MethodWishes {
+export function methodOptionsOf(body: NewMethodBody): MethodOptions {
   return {
     type: body.type ?? null,
     wallet_type: body.wallet_type ?? null,

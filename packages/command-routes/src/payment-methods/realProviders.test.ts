@@ -3,14 +3,14 @@ import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store
 import type { Fault } from '@paylog/testing/fakeProvider'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
-import { type MethodFake, startMethodFakes } from '../testing/methodFakes.ts'
-import { methodsUnderTest } from '../testing/methodsUnderTest.ts'
+import { type FakeMethodProvider, startFakeMethodProviders } from '../testing/methodFakes.ts'
+import { methodsHarness } from '../testing/methodsUnderTest.ts'
 import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { patienceMs, providerBy } from '../testing/providerBy.ts'
+import { patienceMs, providerFromEnv } from '../testing/providerBy.ts'
 
-const fakes = await startMethodFakes(t)
-const adapters = await Promise.all(fakes.map((fake) => providerBy(t, fake.env)))
-const api = await methodsUnderTest(t, adapters)
+const fakes = await startFakeMethodProviders(t)
+const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))
+const api = await methodsHarness(t, adapters)
 const { save, remove, providers, recordsNothing, stateOf, typesOf, wholeLog, logged } = api
 
 t.beforeEach(() => {
@@ -19,12 +19,12 @@ t.beforeEach(() => {
 })
 
 const tokens: string[] = []
-function bodyOf(fake: MethodFake, token = fake.token()) {
+function bodyOf(fake: FakeMethodProvider, token = fake.token()) {
   tokens.push(token)
   return { payment_method_token: token, provider_id: fake.id }
 }
 /** The one customer of a user that is on record. */
-async function customersOf(fake: MethodFake, userId: string): Promise<string[]> {
+async function customersOf(fake: FakeMethodProvider, userId: string): Promise<string[]> {
   const events = await api.store.readStream(providerCustomerStream(fake.id, userId))
   return events.flatMap((event) => (event.type === 'ProviderCustomerLinked' ? [event.data.provider_customer_id] : []))
 }
@@ -33,7 +33,7 @@ for (const fake of fakes) {
   t.test(`${fake.id}: the first use makes one customer, also when many methods are saved at once`, async (t) => {
     const before = { customers: fake.customers(), attached: fake.attached() }
     // The others come while the provider is at work on the first one, and are as patient as in production.
-    providers.set(fake.id, await providerBy(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
+    providers.set(fake.id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
     fake.faults.next({ kind: 'slow', ms: 900 })
     const answers = await Promise.all(Array.from({ length: 16 }, () => save(bodyOf(fake))))
     t.same([...new Set(answers.map(({ status }) => status))], [201])
@@ -107,7 +107,7 @@ for (const fake of fakes) {
     fake.faults.always(undefined)
     const closed = `http://127.0.0.1:${await freePort()}`
     const env = Object.entries(fake.env).map(([name, value]) => [name, name.endsWith('_API_BASE') ? closed : value])
-    providers.set(fake.id, await providerBy(t, Object.fromEntries(env)))
+    providers.set(fake.id, await providerFromEnv(t, Object.fromEntries(env)))
     t.match(await recordsNothing(t, () => remove(id)), { status: 502, code: 'provider_unavailable' })
     t.match(await recordsNothing(t, () => save(bodyOf(fake), grace)), { status: 502, code: 'provider_unavailable' })
     providers.delete(fake.id)

@@ -2,18 +2,18 @@
 import { exampleMethod } from '@paylog/domain/examples'
 import { PaymentMethodResource, paymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
-import type { MethodOnRecord } from '@paylog/workflows/payment-methods/ownedMethod'
+import type { StoredMethod } from '@paylog/workflows/payment-methods/ownedMethod'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import {
-  answerHeaders,
-  deletedAnswer,
-  keyRefusals,
-  markAnswer,
-  orIdAlone,
-  providerRefusals,
+  responseHeaders,
+  deletedResponse,
+  idempotencyErrors,
+  setWriteHeaders,
+  orIdOnly,
+  providerErrors,
   replayedHeader,
-  writeRefusals,
+  writeErrors,
 } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders } from '../ifMatch.ts'
@@ -21,7 +21,7 @@ import { MethodChangeBody, NewMethodBody } from './methodBodies.ts'
 
 const example = { success: true, data: exampleMethod }
 
-const methodAnswer = <Data extends TSchema>(data: Data, description: string, headers: object = answerHeaders.created) =>
+const methodResponse = <Data extends TSchema>(data: Data, description: string, headers: object = responseHeaders.created) =>
   dataAnswer(data, { description, headers, examples: [example] })
 
 const common = { tags: ['payment methods'], security: callerSecurity }
@@ -33,7 +33,7 @@ const oneMethod = {
 
 export const saveSchema = {
   ...common,
-  ...writeRefusals([...providerRefusals, ...keyRefusals, 'reference_not_found'], { 402: replayedHeader }),
+  ...writeErrors([...providerErrors, ...idempotencyErrors, 'reference_not_found'], { 402: replayedHeader }),
   operationId: 'createPaymentMethod',
   summary: 'Save a payment method',
   description:
@@ -41,37 +41,37 @@ export const saveSchema = {
   headers: IdempotencyHeaders,
   body: NewMethodBody,
   response: {
-    201: methodAnswer(PaymentMethodResource, 'The method was saved'),
-    200: methodAnswer(PaymentMethodResource, 'The caller had saved it before'),
+    201: methodResponse(PaymentMethodResource, 'The method was saved'),
+    200: methodResponse(PaymentMethodResource, 'The caller had saved it before'),
   },
 }
 
 export const changeSchema = {
   ...oneMethod,
-  ...writeRefusals(['not_found', 'precondition_failed']),
+  ...writeErrors(['not_found', 'precondition_failed']),
   operationId: 'updatePaymentMethod',
   summary: 'Update a payment method',
   description:
     'Its alias, and whether it is the default: with is_default it takes the place of the former one. What is left out stays. With If-Match it is changed only as the client has seen it.',
   body: MethodChangeBody,
-  response: { 200: methodAnswer(orIdAlone(PaymentMethodResource), 'The method as it is now', answerHeaders.changed) },
+  response: { 200: methodResponse(orIdOnly(PaymentMethodResource), 'The method as it is now', responseHeaders.changed) },
 }
 
 export const removeSchema = {
   ...oneMethod,
-  ...writeRefusals(['not_found', 'precondition_failed', ...providerRefusals]),
+  ...writeErrors(['not_found', 'precondition_failed', ...providerErrors]),
   operationId: 'deletePaymentMethod',
   summary: 'Delete a payment method',
   description:
     "A user's method is detached at the provider first; when that cannot be done, nothing is removed. With If-Match it is deleted only as the client has seen it.",
-  response: { 200: deletedAnswer('The method is gone') },
+  response: { 200: deletedResponse('The method is gone') },
 }
 
 /** Answers with a method as its stream tells it. */
-export function answerMethod(
+export function replyWithMethod(
   reply: FastifyReply,
-  { method, ...write }: MethodOnRecord & { readonly replayed?: boolean },
+  { method, ...write }: StoredMethod & { readonly replayed?: boolean },
 ) {
-  markAnswer(reply, write)
+  setWriteHeaders(reply, write)
   return { success: true as const, data: paymentMethodResource(method) }
 }

@@ -7,27 +7,27 @@ import { changeSavedMethod } from '@paylog/workflows/payment-methods/changeSaved
 import { removeSavedMethod } from '@paylog/workflows/payment-methods/removeSavedMethod'
 import { savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
 import type { FastifyRequest } from 'fastify'
-import { answerDeleted, changedData, markReplayed } from '../answers.ts'
+import { replyDeleted, changedData, setReplayedHeader } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
-import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
-import { wishesOf } from './methodBodies.ts'
-import { answerMethod, changeSchema, removeSchema, saveSchema } from './routeSchemas.ts'
+import { createCardNumberCheck } from '../refuseCardNumbers.ts'
+import { metadataOf, type CommandDependencies } from '../writing.ts'
+import { methodOptionsOf } from './methodBodies.ts'
+import { replyWithMethod, changeSchema, removeSchema, saveSchema } from './routeSchemas.ts'
 
 export const paymentMethodRoutes =
-  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const refuseCardNumbers = watchForCardNumbers(app)
+    const rejectCardNumbers = createCardNumberCheck(app)
     /** Which method is meant, by whom, and what is asked before anything is done to it. */
     const targetOf = (request: FastifyRequest, payment_method_id: string) => ({
       payment_method_id,
       owner: ownerOf(knownActor(request.actor)),
       permit(revision: Revision) {
         requireMatch(request.headers['if-match'], revision)
-        refuseCardNumbers(request)
+        rejectCardNumbers(request)
       },
       metadata: metadataOf(request),
     })
@@ -42,19 +42,19 @@ export const paymentMethodRoutes =
         caller,
         providerId() {
           const provider_id = chosenProviderId(body, workflow.providers)
-          refuseCardNumbers(request)
+          rejectCardNumbers(request)
           return provider_id
         },
         token: body.payment_method_token,
-        wishes: wishesOf(body),
+        options: methodOptionsOf(body),
         metadata: metadataOf(request),
       })
       if (outcome.kind === 'declined') {
-        markReplayed(reply)
+        setReplayedHeader(reply)
         throw outcome.refusal
       }
       reply.code(outcome.created ? 201 : 200)
-      return answerMethod(reply, outcome)
+      return replyWithMethod(reply, outcome)
     })
 
     app.put(
@@ -67,7 +67,7 @@ export const paymentMethodRoutes =
           ...(alias !== undefined && { alias }),
           ...(is_default !== undefined && { is_default }),
         })
-        const { success, data } = answerMethod(reply, changed)
+        const { success, data } = replyWithMethod(reply, changed)
         return { success, data: changedData(request.actor, data) }
       },
     )
@@ -77,7 +77,7 @@ export const paymentMethodRoutes =
       { onRequest: [callers.sessionOrRememberedGuest, allowEmptyBody], schema: removeSchema },
       async (request, reply) => {
         const { method, position } = await removeSavedMethod(workflow, targetOf(request, request.params.id))
-        return answerDeleted(reply, { id: method.payment_method_id, position })
+        return replyDeleted(reply, { id: method.payment_method_id, position })
       },
     )
   }

@@ -3,10 +3,10 @@ import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { ada, adaId, grace, guest, guestEmail } from '../testing/people.ts'
-import { savingUnderTest } from '../testing/savingUnderTest.ts'
+import { savedMethodsHarness } from '../testing/savingUnderTest.ts'
 
 const { fake, stripe, app, save, remove, providers, recordsNothing, eventsOf, typesOf, stateOf, ...more } =
-  await savingUnderTest(t)
+  await savedMethodsHarness(t)
 const { freshToken, bodyOf, addressOf } = more
 
 t.test('the record is what the client said and what the provider tells, and nothing is left out', async (t) => {

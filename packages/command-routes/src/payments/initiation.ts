@@ -30,7 +30,7 @@ function memberOf(value: unknown, name: string): unknown {
  * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and what `priceOf`
  *   throws
  */
-export function initiationOf(
+export function initiatePaymentCommand(
   actor: Actor,
   body: IntentBody,
   identity: RequestIdentity,
@@ -38,9 +38,9 @@ export function initiationOf(
 ): Omit<InitiatePayment, 'provider_id'> & Amounts {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
-    throw refusedMetadata(`must be at most ${maxMetadataBytes} bytes`)
+    throw invalidMetadata(`must be at most ${maxMetadataBytes} bytes`)
   if (Object.keys(metadata).some((key) => key.length > maxTextLength))
-    throw refusedMetadata(`must have keys of at most ${maxTextLength} characters`)
+    throw invalidMetadata(`must have keys of at most ${maxTextLength} characters`)
   const { guest_data } = body
   return {
     payment_id: identity.id,
@@ -65,6 +65,6 @@ export function initiationOf(
   }
 }
 
-function refusedMetadata(message: string): DomainError {
+function invalidMetadata(message: string): DomainError {
   return new DomainError('invalid_request', `metadata ${message}`, { fields: [{ field: 'metadata', message }] })
 }

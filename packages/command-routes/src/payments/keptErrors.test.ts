@@ -3,14 +3,14 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
-import { providerBy } from '../testing/providerBy.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
 
 let passedMs = 0
 const now = () => new Date(Date.now() + passedMs)
 const fake = await startFakeStripe(t, { now })
-const provider = await providerBy(t, fake.env)
-const { app, store, time, workflow } = await commandApiUnderTest(t, { providers: [provider] })
+const provider = await providerFromEnv(t, fake.env)
+const { app, store, time, workflow } = await commandApiHarness(t, { providers: [provider] })
 time.now = now
 
 t.beforeEach(() => {

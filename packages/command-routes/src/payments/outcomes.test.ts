@@ -4,7 +4,7 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
 
 /** What the provider of the tests does when it is asked for an intent. */
 let provide: Provider['createIntent'] | undefined
@@ -17,7 +17,7 @@ const provider: Provider = {
     return (provide ?? sandbox.createIntent)(request)
   },
 }
-const { app, store, time, providers } = await commandApiUnderTest(t, { providers: [provider] })
+const { app, store, time, providers } = await commandApiHarness(t, { providers: [provider] })
 
 t.beforeEach(() => {
   provide = undefined

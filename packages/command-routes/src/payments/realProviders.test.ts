@@ -6,13 +6,13 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
 import { freshKey } from '../testing/people.ts'
-import { patienceMs, providerBy } from '../testing/providerBy.ts'
+import { patienceMs, providerFromEnv } from '../testing/providerBy.ts'
 
 const fakes = await startFakeProviders(t)
-const adapters = await Promise.all(fakes.map((fake) => providerBy(t, fake.env)))
-const { app, store, providers, workflow, lastPosition } = await commandApiUnderTest(t, { providers: adapters })
+const adapters = await Promise.all(fakes.map((fake) => providerFromEnv(t, fake.env)))
+const { app, store, providers, workflow, lastPosition } = await commandApiHarness(t, { providers: adapters })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
 t.beforeEach(() => {
@@ -188,7 +188,7 @@ for (const fake of fakes) {
     const isBase = (name: string) => name.endsWith('_API_BASE')
     const isSecret = (name: string) => /SECRET_KEY|CLIENT_SECRET|TRANSACTION_KEY/.test(name)
     const withOther = (matches: (name: string) => boolean, other: string) =>
-      providerBy(
+      providerFromEnv(
         t,
         Object.fromEntries(Object.entries(fake.env).map(([name, value]) => [name, matches(name) ? other : value])),
       )

@@ -7,8 +7,8 @@ import { matchList } from '@paylog/testing/matchList'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
-import { providerBy } from '../testing/providerBy.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
 
 const stripe = await startFakeStripe(t)
 const authorizeNet = await startFakeAuthorizeNet(t)
@@ -26,28 +26,28 @@ const paypalServer = createServer((request, response) => {
 })
 const paypalBase = await listen(t, paypalServer)
 
-const { app, store } = await commandApiUnderTest(t, {
+const { app, store } = await commandApiHarness(t, {
   providers: [
-    await providerBy(t, stripe.env),
-    await providerBy(t, {
+    await providerFromEnv(t, stripe.env),
+    await providerFromEnv(t, {
       PAYPAL_CLIENT_ID: 'client',
       PAYPAL_CLIENT_SECRET: 'secret',
       PAYPAL_WEBHOOK_ID: 'WH1',
       PAYPAL_API_BASE: paypalBase,
     }),
-    await providerBy(t, authorizeNet.env),
+    await providerFromEnv(t, authorizeNet.env),
   ],
 })
 
 /** Words of the providers, which may hold data and are not for callers. */
 const words = 'Words of the provider about card 4242'
-const stripeRefuses = (status: number, error: { type: string; code?: string; param?: string }) => () =>
+const stripeRejects = (status: number, error: { type: string; code?: string; param?: string }) => () =>
   stripe.refuseNext({ status, error: { message: words, ...error } as Parameters<typeof stripe.refuseNext>[0]['error'] })
-const paypalRefuses = (status: number, name: string, issue: string, field?: string) => () => {
+const paypalRejects = (status: number, name: string, issue: string, field?: string) => () => {
   const details = [{ issue, description: words, ...(field === undefined ? {} : { field }) }]
   paypal.refusal = { status, body: { name, message: words, debug_id: 'f00d', details, links: [] } }
 }
-const authorizeNetRefuses =
+const authorizeNetRejects =
   (code: string, text = words) =>
   () =>
     authorizeNet.refuse(code, { text })
@@ -73,56 +73,56 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'a request that Stripe does not take': {
     provider_id: 'stripe',
-    refuse: stripeRefuses(400, { type: 'invalid_request_error', code: 'parameter_unknown', param: 'metadata' }),
+    refuse: stripeRejects(400, { type: 'invalid_request_error', code: 'parameter_unknown', param: 'metadata' }),
     status: 422,
     code: 'provider_rejected',
     failure_code: 'parameter_unknown',
   },
   'a currency that this Stripe account does not take': {
     provider_id: 'stripe',
-    refuse: stripeRefuses(400, { type: 'invalid_request_error', param: 'currency' }),
+    refuse: stripeRejects(400, { type: 'invalid_request_error', param: 'currency' }),
     status: 422,
     code: 'currency_not_supported',
     failure_code: 'invalid_request_error',
   },
   'a payment that PayPal declines': {
     provider_id: 'paypal',
-    refuse: paypalRefuses(422, unprocessable, 'PAYEE_BLOCKED_TRANSACTION'),
+    refuse: paypalRejects(422, unprocessable, 'PAYEE_BLOCKED_TRANSACTION'),
     status: 402,
     code: 'payment_declined',
     failure_code: 'payee_blocked_transaction',
   },
   'a request that PayPal does not take': {
     provider_id: 'paypal',
-    refuse: paypalRefuses(400, 'INVALID_REQUEST', 'INVALID_PARAMETER_SYNTAX', '/purchase_units'),
+    refuse: paypalRejects(400, 'INVALID_REQUEST', 'INVALID_PARAMETER_SYNTAX', '/purchase_units'),
     status: 422,
     code: 'provider_rejected',
     failure_code: 'invalid_parameter_syntax',
   },
   'a currency that this PayPal account does not take': {
     provider_id: 'paypal',
-    refuse: paypalRefuses(422, unprocessable, 'CURRENCY_NOT_SUPPORTED'),
+    refuse: paypalRejects(422, unprocessable, 'CURRENCY_NOT_SUPPORTED'),
     status: 422,
     code: 'currency_not_supported',
     failure_code: 'currency_not_supported',
   },
   'a payment that Authorize.Net declines': {
     provider_id: 'authorize-net',
-    refuse: authorizeNetRefuses('E00027'),
+    refuse: authorizeNetRejects('E00027'),
     status: 402,
     code: 'payment_declined',
     failure_code: 'E00027',
   },
   'a request that Authorize.Net does not take': {
     provider_id: 'authorize-net',
-    refuse: authorizeNetRefuses('E00013'),
+    refuse: authorizeNetRejects('E00013'),
     status: 422,
     code: 'provider_rejected',
     failure_code: 'E00013',
   },
   'a currency that this Authorize.Net account does not take': {
     provider_id: 'authorize-net',
-    refuse: authorizeNetRefuses('E00027', 'The currency is not supported by this merchant.'),
+    refuse: authorizeNetRejects('E00027', 'The currency is not supported by this merchant.'),
     status: 422,
     code: 'currency_not_supported',
     failure_code: 'E00027',
@@ -172,7 +172,7 @@ for (const [name, row] of Object.entries(rows)) {
 const throttles: Readonly<Record<string, (isBusy: boolean) => void>> = {
   stripe: (isBusy) => stripe.rateLimit.set(isBusy ? { perSecond: 0 } : null),
   paypal: (isBusy) => {
-    if (isBusy) paypalRefuses(429, 'RATE_LIMIT_REACHED', 'RATE_LIMIT_REACHED')()
+    if (isBusy) paypalRejects(429, 'RATE_LIMIT_REACHED', 'RATE_LIMIT_REACHED')()
     else paypal.refusal = { status: 201, body: { id: `ORDER${keys}`, links: [] } }
   },
   'authorize-net': (isBusy) =>

@@ -4,7 +4,7 @@ import type { CreateIntent, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
 
 const calls: CreateIntent[] = []
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
@@ -15,7 +15,7 @@ const provider: Provider = {
     return sandbox.createIntent(request)
   },
 }
-const { app, store, backend, lastPosition, logged } = await commandApiUnderTest(t, {
+const { app, store, backend, lastPosition, logged } = await commandApiHarness(t, {
   providers: [provider],
   // What is on record of a token depends on who has used it before, so each test of that has one of its own.
   guestTokens: ['crowd-token', 'paying-token'].map((token) => ({

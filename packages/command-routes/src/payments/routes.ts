@@ -7,35 +7,35 @@ import { PaymentResource, paymentResource } from '@paylog/domain/payments/resour
 import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import { enabledProvider } from '@paylog/workflows/payments/providerCall'
-import { answerHeaders, keyRefusals, markAnswer, providerRefusals, writeRefusals } from '../answers.ts'
+import { responseHeaders, idempotencyErrors, setWriteHeaders, providerErrors, writeErrors } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { rememberGuestToken } from '../guest-tokens/rememberGuestToken.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
 import { etagOf } from '../ifMatch.ts'
-import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
+import { createCardNumberCheck } from '../refuseCardNumbers.ts'
+import { metadataOf, type CommandDependencies } from '../writing.ts'
 import { chosenMethod, methodOf, methodOnRecord } from './chosenMethod.ts'
-import { checkCaller, initiationOf } from './initiation.ts'
+import { checkCaller, initiatePaymentCommand } from './initiation.ts'
 import { IntentBody } from './intentBody.ts'
 
-const PaymentAnswer = dataAnswer(PaymentResource, {
+const PaymentResponse = dataAnswer(PaymentResource, {
   description: 'The payment was opened, and is paid at the provider with the client_secret',
-  headers: answerHeaders.created,
+  headers: responseHeaders.created,
   examples: [{ success: true, data: examplePayment }],
 })
 
 /** Once the payment is on record, a refusal tells so as an answer does. */
-const refusalHeaders = {
-  402: answerHeaders.begun,
-  422: answerHeaders.begun,
-  502: answerHeaders.begun,
-  504: answerHeaders.begun,
+const errorHeaders = {
+  402: responseHeaders.begun,
+  422: responseHeaders.begun,
+  502: responseHeaders.begun,
+  504: responseHeaders.begun,
 }
 
 export const paymentRoutes =
-  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const refuseCardNumbers = watchForCardNumbers(app)
+    const rejectCardNumbers = createCardNumberCheck(app)
     app.post(
       '/payments/intents',
       {
@@ -44,9 +44,9 @@ export const paymentRoutes =
         // A caller who may not is told so before anything is said about the body.
         preValidation: async ({ actor, body }) => checkCaller(actor, body),
         schema: {
-          ...writeRefusals(
-            ['forbidden', 'amount_inconsistent', 'reference_not_found', ...providerRefusals, ...keyRefusals],
-            refusalHeaders,
+          ...writeErrors(
+            ['forbidden', 'amount_inconsistent', 'reference_not_found', ...providerErrors, ...idempotencyErrors],
+            errorHeaders,
           ),
           operationId: 'createPaymentIntent',
           tags: ['payments'],
@@ -56,7 +56,7 @@ export const paymentRoutes =
           headers: IdempotencyHeaders,
           body: IntentBody,
           security: [{}, ...callerSecurity],
-          response: { 201: PaymentAnswer },
+          response: { 201: PaymentResponse },
         },
       },
       async (request, reply) => {
@@ -65,7 +65,7 @@ export const paymentRoutes =
         const key = request.headers['idempotency-key']
         const identity = requestIdentity(key, actor, 'POST /payments/intents', body, client)
         const occurred_at = workflow.now().toISOString()
-        const draft = initiationOf(actor, body, identity, occurred_at)
+        const draft = initiatePaymentCommand(actor, body, identity, occurred_at)
         const { payment_method_id } = body
         let method: PaymentMethod | null = null
         const metadata = metadataOf(request)
@@ -75,7 +75,7 @@ export const paymentRoutes =
           metadata,
           async command() {
             const provider_id = chosenProviderId(body, workflow.providers)
-            refuseCardNumbers(request)
+            rejectCardNumbers(request)
             const provider = enabledProvider(workflow, provider_id)
             provider.checkAmount(draft.total_cents, draft.currency)
             method = await chosenMethod(workflow, { actor, provider, payment_method_id })
@@ -84,7 +84,7 @@ export const paymentRoutes =
           },
         })
         const { position, revision, replayed } = opened
-        markAnswer(reply, { position, replayed })
+        setWriteHeaders(reply, { position, replayed })
         if (opened.refusal) throw opened.refusal
         if (replayed && payment_method_id !== undefined) method = await methodOf(workflow, actor, payment_method_id)
         reply.code(201).header('etag', etagOf(revision))

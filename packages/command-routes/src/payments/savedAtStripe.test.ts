@@ -4,12 +4,12 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { ada as asAda, grace as asGrace, guest as asGuest, freshKey } from '../testing/people.ts'
-import { providerBy } from '../testing/providerBy.ts'
-import { receiverUnderTest } from '../testing/receiverUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
+import { receiverHarness } from '../testing/receiverUnderTest.ts'
 
 const fake = await startFakeStripe(t)
-const provider = await providerBy(t, fake.env)
-const { app, send, historyOf, reconcile, typesOf, time } = await receiverUnderTest(t, provider)
+const provider = await providerFromEnv(t, fake.env)
+const { app, send, historyOf, reconcile, typesOf, time } = await receiverHarness(t, provider)
 
 t.beforeEach(() => {
   fake.faults.always(undefined)

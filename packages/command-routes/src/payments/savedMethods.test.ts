@@ -4,29 +4,29 @@ import { type CreateIntent, type Provider, ProviderError } from '@paylog/provide
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { visa } from '@paylog/workflows/testing/methodsUnderTest'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
 import { adaId, ada as asAda, grace as asGrace, guest as asGuest, freshKey, graceId } from '../testing/people.ts'
-import { createStoredMethods, type MethodOwner, type StoredMethod } from '../testing/storedMethods.ts'
+import { paymentMethodFixture, type MethodOwner, type StoredPaymentMethod } from '../testing/storedMethods.ts'
 
 const calls: CreateIntent[] = []
 /** What the next calls meet instead of an intent. */
-const mishaps: ProviderError[] = []
+const faults: ProviderError[] = []
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const provider: Provider = {
   ...sandbox,
   async createIntent(request) {
     calls.push(request)
-    const mishap = mishaps.shift()
+    const mishap = faults.shift()
     if (mishap) throw mishap
     return sandbox.createIntent(request)
   },
 }
-const { app, store, providers, lastPosition } = await commandApiUnderTest(t, { providers: [provider] })
-const methods = createStoredMethods(store)
+const { app, store, providers, lastPosition } = await commandApiHarness(t, { providers: [provider] })
+const methods = paymentMethodFixture(store)
 
 t.beforeEach(() => {
   calls.length = 0
-  mishaps.length = 0
+  faults.length = 0
 })
 
 const ada: MethodOwner = { user_id: adaId, guest_email: null }
@@ -37,13 +37,13 @@ const guest_data = { email: 'guest@example.com', name: 'Guest' }
 const body = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox' }
 const post = (payload: object, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/payments/intents', headers, payload })
-const pay = (method: StoredMethod, headers: Record<string, string>, more: object = {}) =>
+const pay = (method: StoredPaymentMethod, headers: Record<string, string>, more: object = {}) =>
   post({ ...body, payment_method_id: method.id, ...more }, headers)
-const told = ({ provider_method_id, provider_customer_id }: StoredMethod) => ({
+const told = ({ provider_method_id, provider_customer_id }: StoredPaymentMethod) => ({
   provider_method_id,
   provider_customer_id,
 })
-const summary = (method: StoredMethod) => ({
+const summary = (method: StoredPaymentMethod) => ({
   id: method.id,
   ...visa,
   alias: 'Mine',
@@ -177,7 +177,7 @@ t.test('every call of a payment names the same method, whatever becomes of it', 
   const unknown = new ProviderError('unknown', 'timeout', 'The provider does not answer')
   const method = await methods.save(ada, 'sandbox')
   const headers = { ...asAda, ...freshKey() }
-  mishaps.push(unavailable, unavailable)
+  faults.push(unavailable, unavailable)
   for (let n = 0; n < 2; n++) t.equal((await pay(method, headers)).statusCode, 502)
   await methods.remove(method)
   t.equal((await pay(method, headers)).statusCode, 201)
@@ -185,7 +185,7 @@ t.test('every call of a payment names the same method, whatever becomes of it', 
   t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 3)
 
   const other = await methods.save(ada, 'sandbox')
-  mishaps.push(unknown)
+  faults.push(unknown)
   const lost = freshKey()
   t.match((await pay(other, { ...asAda, ...lost })).json(), { error: { code: 'provider_outcome_unknown' } })
   const replay = await pay(other, { ...asAda, ...lost })
@@ -195,7 +195,7 @@ t.test('every call of a payment names the same method, whatever becomes of it', 
 t.test('a decline of a saved method is a decline', async (t) => {
   const method = await methods.save(ada, 'sandbox')
   const headers = { ...asAda, ...freshKey() }
-  mishaps.push(new ProviderError('declined', 'card_declined', 'The card was declined'))
+  faults.push(new ProviderError('declined', 'card_declined', 'The card was declined'))
   for (let n = 0; n < 2; n++) t.match((await pay(method, headers)).json(), { error: { code: 'payment_declined' } })
   t.equal(calls.length, 1)
 })

@@ -1,10 +1,10 @@
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t from 'tap'
 import { ada, admin, guest } from '../testing/people.ts'
-import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+import { syncHarness, syncUrl } from '../testing/syncRoutesUnderTest.ts'
 
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
-const api = await syncRoutesUnderTest(t, { providers: [sandbox, { ...sandbox, id: 'other' }] })
+const api = await syncHarness(t, { providers: [sandbox, { ...sandbox, id: 'other' }] })
 const { app, sync, productOf, recordsNothing } = api
 const id = await productOf()
 const plain = { product_ids: [id], provider_id: 'sandbox' }

@@ -1,16 +1,16 @@
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
-import { createStagedCatalog } from '@paylog/workflows/testing/stagedCatalog'
+import { createFakeCatalog } from '@paylog/workflows/testing/stagedCatalog'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
 import { admin, adminId, freshKey } from '../testing/people.ts'
-import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+import { syncHarness, syncUrl } from '../testing/syncRoutesUnderTest.ts'
 
-const { provider, stage } = createStagedCatalog()
+const { provider, stage } = createFakeCatalog()
 const timing = { appendPatienceMs: 4_000, appendTimeoutMs: 4_000, readPatienceMs: 4_000, readTimeoutMs: 4_000 }
 const log = await startEventStore(t)
-const api = await syncRoutesUnderTest(t, { providers: [provider], log, timing })
+const api = await syncHarness(t, { providers: [provider], log, timing })
 const { sync, productOf, change, recordsNothing, store, time } = api
 t.afterEach(() => {
   stage.before = undefined

@@ -3,14 +3,14 @@
 import { DomainError } from '@paylog/domain/errors'
 
 const options = ['product_ids', 'provider_id', 'force', 'dryRun', 'updatePrices']
-const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
-const meant = new Map(options.map((option) => [plain(option), option]))
+const normalized = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
+const optionByName = new Map(options.map((option) => [normalized(option), option]))
 
 /** @throws DomainError `invalid_request` for a field such as `dry_run` */
-export function refuseMisspeltOptions(body: unknown): void {
+export function rejectMisspeltOptions(body: unknown): void {
   if (typeof body !== 'object' || body === null) return
   const fields = Object.keys(body).flatMap((field) => {
-    const option = meant.get(plain(field))
+    const option = optionByName.get(normalized(field))
     return option === undefined || option === field
       ? []
       : [{ field: option, message: 'is spelt like this and in no other way' }]

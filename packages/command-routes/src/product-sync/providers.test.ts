@@ -1,9 +1,9 @@
 // Synchronising at the fakes of the providers that keep a catalogue: what is done, and whatever may go wrong with a call.
 import t from 'tap'
-import { providerBy } from '../testing/providerBy.ts'
-import { membership, syncAtProviders } from '../testing/syncAtProviders.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
+import { membership, syncProvidersHarness } from '../testing/syncAtProviders.ts'
 
-const api = await syncAtProviders(t)
+const api = await syncProvidersHarness(t)
 const { sync, change, historyOf, productOf, productsOf } = api
 
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
@@ -113,7 +113,7 @@ for (const { fake, syncOne, isOnce } of api.at) {
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
   t.test(`${fake.id}: sixteen at once, with a change in between`, async (t) => {
     const hurried = api.providers.get(provider_id)
-    api.providers.set(provider_id, await providerBy(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
+    api.providers.set(provider_id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
     t.teardown(() => hurried && api.providers.set(provider_id, hurried))
     const id = await productOf()
     const syncing = Array.from({ length: 16 }, async (_, n) => {

@@ -3,7 +3,7 @@ import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncRequest'
 import { dataAnswer } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
-import { answerHeaders, keyRefusals, writeRefusals } from '../answers.ts'
+import { responseHeaders, idempotencyErrors, writeErrors } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 
 /** So many products may be named. */
@@ -75,7 +75,7 @@ const description = [
 ].join('\n\n')
 
 export const syncSchema = {
-  ...writeRefusals([...keyRefusals, 'provider_not_enabled']),
+  ...writeErrors([...idempotencyErrors, 'provider_not_enabled']),
   operationId: 'syncProducts',
   tags: ['products'],
   security: [{ session: [] }],
@@ -87,7 +87,7 @@ export const syncSchema = {
     200: dataAnswer(SyncReport, {
       description:
         'How it went with each product, in the order of the request. X-Event-Position is missing when nothing was recorded.',
-      headers: answerHeaders.begun,
+      headers: responseHeaders.begun,
       examples: [example],
     }),
   },

@@ -4,18 +4,18 @@ import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { waitFor } from '@paylog/testing/waitFor'
-import { syncPatienceMs } from '@paylog/workflows/product-sync/syncLimits'
-import { createStagedCatalog } from '@paylog/workflows/testing/stagedCatalog'
+import { syncTimeoutMs } from '@paylog/workflows/product-sync/syncLimits'
+import { createFakeCatalog } from '@paylog/workflows/testing/stagedCatalog'
 import t from 'tap'
 import { admin } from '../testing/people.ts'
-import { providerBy } from '../testing/providerBy.ts'
-import { syncRoutesUnderTest, syncUrl } from '../testing/syncRoutesUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
+import { syncHarness, syncUrl } from '../testing/syncRoutesUnderTest.ts'
 import { productSyncRoutes } from './routes.ts'
 
-const { provider, stage } = createStagedCatalog()
+const { provider, stage } = createFakeCatalog()
 const gateway = await startFakeAuthorizeNet(t)
-const authorizeNet = await providerBy(t, gateway.env)
-const api = await syncRoutesUnderTest(t, { providers: [provider, authorizeNet] })
+const authorizeNet = await providerFromEnv(t, gateway.env)
+const api = await syncHarness(t, { providers: [provider, authorizeNet] })
 const { app, sync, syncOne, productOf, change, historyOf, lastPosition } = api
 t.afterEach(() => {
   stage.before = undefined
@@ -116,14 +116,14 @@ t.test('no time limit of the server cuts off what may take minutes', async (t) =
   const request = post({ product_ids: [slow], provider_id: 'shop' })
   await waitFor(() => calls === 1, { what: 'the call' })
   t.ok(
-    live().length > 0 && live().every((socket) => (socket.timeout ?? 0) > syncPatienceMs),
+    live().length > 0 && live().every((socket) => (socket.timeout ?? 0) > syncTimeoutMs),
     'a silent connection is kept',
   )
   resolve()
   t.equal((await request).status, 200)
   t.equal((await post({ product_ids: [quick], provider_id: 'shop' })).status, 200)
   t.ok(
-    live().length > 0 && live().every((socket) => (socket.timeout ?? Infinity) < syncPatienceMs),
+    live().length > 0 && live().every((socket) => (socket.timeout ?? Infinity) < syncTimeoutMs),
     'afterwards as any other',
   )
 })
@@ -135,6 +135,6 @@ t.test('nor does the time limit of the handler', async (t) => {
   await http.register(
     productSyncRoutes({ workflow: api.workflow, callers: createCallers(async () => ({ kind: 'anonymous' })) }),
   )
-  t.ok(limits.length > 0 && limits.every((limit) => Number(limit) > syncPatienceMs))
+  t.ok(limits.length > 0 && limits.every((limit) => Number(limit) > syncTimeoutMs))
   await http.close()
 })

@@ -2,30 +2,30 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { SyncReport } from '@paylog/domain/products/syncRequest'
 import { requestSync } from '@paylog/workflows/product-sync/requestSync'
-import { syncPatienceMs } from '@paylog/workflows/product-sync/syncLimits'
+import { syncTimeoutMs } from '@paylog/workflows/product-sync/syncLimits'
 import type { FastifyRequest } from 'fastify'
-import { markAnswer } from '../answers.ts'
+import { setWriteHeaders } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { requestIdentity } from '../idempotency.ts'
-import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
-import { refuseMisspeltOptions } from './misspeltOptions.ts'
+import { createCardNumberCheck } from '../refuseCardNumbers.ts'
+import { metadataOf, type CommandDependencies } from '../writing.ts'
+import { rejectMisspeltOptions } from './misspeltOptions.ts'
 import { syncSchema } from './routeSchema.ts'
 
 const route = '/admin/sync/products'
 
 /** With time for what is under way when no further product is begun. Should that not do, the work still goes on to its end. */
-const handlerTimeout = syncPatienceMs + 90_000
+const handlerTimeout = syncTimeoutMs + 90_000
 
 export const productSyncRoutes =
-  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const refuseCardNumbers = watchForCardNumbers(app)
+    const rejectCardNumbers = createCardNumberCheck(app)
     app.post(
       route,
       {
         onRequest: callers.administrator,
-        preValidation: async ({ body }: FastifyRequest) => refuseMisspeltOptions(body),
+        preValidation: async ({ body }: FastifyRequest) => rejectMisspeltOptions(body),
         schema: syncSchema,
         handlerTimeout,
       },
@@ -41,7 +41,7 @@ export const productSyncRoutes =
           product_ids,
           providerId() {
             const provider_id = chosenProviderId(body, workflow.providers)
-            refuseCardNumbers(request)
+            rejectCardNumbers(request)
             return provider_id
           },
           force,
@@ -50,7 +50,7 @@ export const productSyncRoutes =
           metadata: metadataOf(request),
         })
         // A dry run, and one that finds nothing to do, leave nothing to wait for.
-        if (position) markAnswer(reply, { position, replayed })
+        if (position) setWriteHeaders(reply, { position, replayed })
         if (!replayed) warnOfProvider(request, report)
         return { success: true as const, data: report }
       },

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { isInvalid, tooLong } from '../testing/isInvalid.ts'
-import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
+import { assertInvalid, tooLong } from '../testing/isInvalid.ts'
+import { mug, plan, productsHarness } from '../testing/productsUnderTest.ts'
 
-const { post, put, productOf, recordsNothing } = await productsUnderTest(t)
+const { post, put, productOf, recordsNothing } = await productsHarness(t)
 
 const longText = 'x'.repeat(2001)
 
@@ -64,7 +64,7 @@ const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999'
 t.test('whatever is wrong with a field of a new product is told, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 13, 'every field of the interface that a client may send')
   await recordsNothing(t, async () => {
-    for (const { field, value, name } of badBodies) isInvalid(t, await post({ ...plan, [field]: value }), name, [field])
+    for (const { field, value, name } of badBodies) assertInvalid(t, await post({ ...plan, [field]: value }), name, [field])
   })
 })
 
@@ -72,8 +72,8 @@ t.test('whatever is wrong with a field of an update is told, and nothing is reco
   const id = await productOf(plan)
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
-      isInvalid(t, await put(id, { description: 'y', [field]: value }), name, [field])
-      isInvalid(t, await put('018f0000-0000-7000-8000-000000000001', { [field]: value }), `${name}, not there`, [field])
+      assertInvalid(t, await put(id, { description: 'y', [field]: value }), name, [field])
+      assertInvalid(t, await put('018f0000-0000-7000-8000-000000000001', { [field]: value }), `${name}, not there`, [field])
     }
   })
 })
@@ -113,7 +113,7 @@ t.test('a new product says what it must, all that is missing is told', async (t)
     [{ ...mug, subtotal_cents: 1, trial_days: 7 }, ['trial_days']],
   ]
   await recordsNothing(t, async () => {
-    for (const [body, fields] of cases) isInvalid(t, await post(body), JSON.stringify(body), fields)
+    for (const [body, fields] of cases) assertInvalid(t, await post(body), JSON.stringify(body), fields)
   })
 })
 
@@ -132,7 +132,7 @@ t.test('the result of an update must satisfy the rules of creation', async (t) =
     [recurring, { is_active: false, billing_interval: null }, ['billing_interval']],
   ]
   await recordsNothing(t, async () => {
-    for (const [id, body, fields] of cases) isInvalid(t, await put(id, body), JSON.stringify(body), fields)
+    for (const [id, body, fields] of cases) assertInvalid(t, await put(id, body), JSON.stringify(body), fields)
   })
   const settled = { is_recurring: false, billing_interval: null, trial_days: null }
   t.match(await put(recurring, settled), { status: 200, data: settled })
@@ -171,8 +171,8 @@ t.test('text that cannot be stored and numbers that cannot be kept are refused w
           ([name, said]) => `"${name}":${JSON.stringify(said)}`,
         )
         const body = `{${good.join().replace('"here"', value)}}`
-        isInvalid(t, await post(body), body)
-        isInvalid(t, await put(id, `{"${field}":${value}}`), `${field} ${value}`)
+        assertInvalid(t, await post(body), body)
+        assertInvalid(t, await put(id, `{"${field}":${value}}`), `${field} ${value}`)
       }
   })
 })
@@ -195,8 +195,8 @@ t.test('what is no object of JSON is refused', async (t) => {
   ]
   await recordsNothing(t, async () => {
     for (const body of bodies) {
-      isInvalid(t, await post(body), `POST ${body.slice(0, 20)}`)
-      isInvalid(t, await put(id, body), `PUT ${body.slice(0, 20)}`)
+      assertInvalid(t, await post(body), `POST ${body.slice(0, 20)}`)
+      assertInvalid(t, await put(id, body), `PUT ${body.slice(0, 20)}`)
     }
   })
 })

@@ -2,7 +2,7 @@
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductAdded } from '@paylog/domain/products/events'
-import { addProduct, existing, type ProductState, productFold } from '@paylog/domain/products/product'
+import { addProduct, existingProduct, type ProductState, productFold } from '@paylog/domain/products/product'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
@@ -28,6 +28,6 @@ export async function createProduct(
   })
   if (added.events.length > 0) return { ...added, replayed: false }
   const first = await store.load(stream, productFold, 'ProductAdded')
-  requireSameRequest(existing(first.state), product.request_fingerprint)
+  requireSameRequest(existingProduct(first.state), product.request_fingerprint)
   return { ...first, replayed: true }
 }

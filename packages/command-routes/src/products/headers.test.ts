@@ -1,9 +1,9 @@
 // Writing a product twice by one Idempotency-Key, and on the condition of an If-Match.
 import t from 'tap'
 import { admin, freshKey } from '../testing/people.ts'
-import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
+import { mug, plan, productsHarness } from '../testing/productsUnderTest.ts'
 
-const { post, put, productOf, eventsOf, stateOf, recordsNothing, store } = await productsUnderTest(t)
+const { post, put, productOf, eventsOf, stateOf, recordsNothing, store } = await productsHarness(t)
 
 const keyed = () => ({ ...admin, ...freshKey() })
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { ada, admin, grace, guest } from '../testing/people.ts'
-import { mug, type ProductAnswer, productsUnderTest } from '../testing/productsUnderTest.ts'
+import { mug, type ProductResponse, productsHarness } from '../testing/productsUnderTest.ts'
 
-const { post, put, productOf, recordsNothing, logged, backend } = await productsUnderTest(t)
+const { post, put, productOf, recordsNothing, logged, backend } = await productsHarness(t)
 
 const card = '4242 4242 4242 4242'
 
@@ -82,7 +82,7 @@ t.test('what is wrong first in the order of the contract is told', async (t) => 
   const large = { name: 'x'.repeat(300_000) }
   const plain = { ...admin, 'content-type': 'text/plain' }
   const stale = { ...admin, 'if-match': '"9"' }
-  const cases: [string, () => Promise<ProductAnswer>, number, string][] = [
+  const cases: [string, () => Promise<ProductResponse>, number, string][] = [
     ['nobody, nonsense', () => post('{', {}), 401, 'unauthenticated'],
     ['nobody, too large', () => put(id, large, {}), 401, 'unauthenticated'],
     ['a session, nonsense', () => post('{', ada), 403, 'forbidden'],

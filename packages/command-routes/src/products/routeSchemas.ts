@@ -1,13 +1,13 @@
 // What the routes of products take and answer, and what their documentation says.
 import { exampleProduct } from '@paylog/domain/examples'
 import { NewProduct, ProductChanges } from '@paylog/domain/products/content'
-import { existing, type ProductState } from '@paylog/domain/products/product'
+import { existingProduct, type ProductState } from '@paylog/domain/products/product'
 import { ProductResource, productResource } from '@paylog/domain/products/resource'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { dataAnswer } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { answerHeaders, markAnswer, writeRefusals } from '../answers.ts'
+import { responseHeaders, setWriteHeaders, writeErrors } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders } from '../ifMatch.ts'
 
@@ -25,14 +25,14 @@ const subscription = {
 
 const example = { success: true, data: exampleProduct }
 
-const productAnswer = (description: string, headers: object) =>
+const productResponse = (description: string, headers: object) =>
   dataAnswer(ProductResource, { description, headers, examples: [example] })
 
 const common = { tags: ['products'], security: [{ session: [] }] }
 
 export const createSchema = {
   ...common,
-  ...writeRefusals(['amount_inconsistent', 'idempotency_key_reused']),
+  ...writeErrors(['amount_inconsistent', 'idempotency_key_reused']),
   operationId: 'createProduct',
   summary: 'Create a product',
   description:
@@ -44,12 +44,12 @@ export const createSchema = {
       { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490, category_id: 'kitchen' },
     ],
   }),
-  response: { 201: productAnswer('The product was created', answerHeaders.created) },
+  response: { 201: productResponse('The product was created', responseHeaders.created) },
 }
 
 export const changeSchema = {
   ...common,
-  ...writeRefusals(['not_found', 'precondition_failed', 'amount_inconsistent']),
+  ...writeErrors(['not_found', 'precondition_failed', 'amount_inconsistent']),
   operationId: 'updateProduct',
   summary: 'Update a product',
   description:
@@ -59,14 +59,14 @@ export const changeSchema = {
   body: Type.With(ProductChanges, {
     examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
   }),
-  response: { 200: productAnswer('The product as it is now', answerHeaders.changed) },
+  response: { 200: productResponse('The product as it is now', responseHeaders.changed) },
 }
 
 /** Answers with a product as its stream tells it. */
-export function answerProduct(
+export function replyWithProduct(
   reply: FastifyReply,
   { state, ...write }: Loaded<ProductState> & { readonly replayed?: boolean },
 ) {
-  markAnswer(reply, write)
-  return { success: true as const, data: productResource(existing(state)) }
+  setWriteHeaders(reply, write)
+  return { success: true as const, data: productResource(existingProduct(state)) }
 }

@@ -4,10 +4,10 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { admin, adminId, freshKey } from '../testing/people.ts'
-import { mug, plan, productsUnderTest } from '../testing/productsUnderTest.ts'
+import { mug, plan, productsHarness } from '../testing/productsUnderTest.ts'
 
 const log = await startEventStore(t)
-const { app, post, put, productOf, eventsOf, recordsNothing, store } = await productsUnderTest(t, {
+const { app, post, put, productOf, eventsOf, recordsNothing, store } = await productsHarness(t, {
   log,
   timing: { appendPatienceMs: 1_500 },
 })

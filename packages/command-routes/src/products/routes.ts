@@ -1,25 +1,25 @@
 // POST /admin/products and PUT /admin/products/{id}: the catalogue, which administrators keep (interface, section 2.4).
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { newContent, requireSoundContent } from '@paylog/domain/products/content'
+import { newContent, requireValidContent } from '@paylog/domain/products/content'
 import type { Revision } from '@paylog/event-store/append/appending'
 import { requestIdentity } from '../idempotency.ts'
 import { requireMatch } from '../ifMatch.ts'
-import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, type Writing } from '../writing.ts'
+import { createCardNumberCheck } from '../refuseCardNumbers.ts'
+import { metadataOf, type CommandDependencies } from '../writing.ts'
 import { createProduct } from './createProduct.ts'
-import { answerProduct, changeSchema, createSchema } from './routeSchemas.ts'
+import { replyWithProduct, changeSchema, createSchema } from './routeSchemas.ts'
 import { updateProduct } from './updateProduct.ts'
 
 export const productRoutes =
-  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const refuseCardNumbers = watchForCardNumbers(app)
+    const rejectCardNumbers = createCardNumberCheck(app)
 
     app.post('/admin/products', { onRequest: callers.administrator, schema: createSchema }, async (request, reply) => {
       const { actor, body } = request
       const identity = requestIdentity(request.headers['idempotency-key'], actor, 'POST /admin/products', body)
       const content = newContent(body)
-      refuseCardNumbers(request)
+      rejectCardNumbers(request)
       const created = await createProduct(workflow, {
         product: {
           product_id: identity.id,
@@ -31,7 +31,7 @@ export const productRoutes =
         metadata: metadataOf(request),
       })
       reply.code(201)
-      return answerProduct(reply, created)
+      return replyWithProduct(reply, created)
     })
 
     app.put(
@@ -40,15 +40,15 @@ export const productRoutes =
       async (request, reply) => {
         const { body: changes, headers, params } = request
         // Before anything is said about the product: whether there is one, or what is wrong with it then.
-        requireSoundContent(changes)
+        requireValidContent(changes)
         const changed = await updateProduct(workflow, {
           product_id: params.id.toLowerCase(),
           changes,
           permit: (revision: Revision) => requireMatch(headers['if-match'], revision),
-          refuse: () => refuseCardNumbers(request),
+          refuse: () => rejectCardNumbers(request),
           metadata: metadataOf(request),
         })
-        return answerProduct(reply, changed)
+        return replyWithProduct(reply, changed)
       },
     )
   }

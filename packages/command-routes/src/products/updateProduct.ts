@@ -1,7 +1,7 @@
 // Changing a product that is there.
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductChanges } from '@paylog/domain/products/content'
-import { changeProduct, existing, type ProductState, productFold } from '@paylog/domain/products/product'
+import { changeProduct, existingProduct, type ProductState, productFold } from '@paylog/domain/products/product'
 import type { Revision } from '@paylog/event-store/append/appending'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
@@ -28,7 +28,7 @@ export function updateProduct({ store, now }: Workflow, update: UpdateProduct): 
     stream: productStream(product_id),
     fold: productFold,
     decide(state, revision) {
-      existing(state)
+      existingProduct(state)
       permit(revision)
       const events = changeProduct({ occurred_at: now().toISOString(), changes }, state)
       refuse()

@@ -1,13 +1,13 @@
 // Authorize.Net's notifications, as it signs and sends them. They say little, so the gateway is asked for the rest.
 import type { FakeEvent } from '@paylog/testing/authorize-net/notifications'
 import { matchList } from '@paylog/testing/matchList'
-import { settleStoredNotification } from '@paylog/workflows/notifications/settleNotification'
+import { applyStoredNotification } from '@paylog/workflows/notifications/settleNotification'
 import t from 'tap'
-import { authorizeNetUnderTest } from '../testing/authorizeNetUnderTest.ts'
-import { type OpenedPayment, ordersOf, rewritten } from '../testing/receiverUnderTest.ts'
+import { authorizeNetHarness } from '../testing/authorizeNetUnderTest.ts'
+import { type OpenedPayment, ordersOf, reformatted } from '../testing/receiverUnderTest.ts'
 
-const gateway = await authorizeNetUnderTest(t)
-const { fake, oldKey, open, send, tell, toldOf, pay } = gateway
+const gateway = await authorizeNetHarness(t)
+const { fake, oldKey, open, send, deliver, notificationOf, pay } = gateway
 const { historyOf, inboxOf, lastPosition, reconcile, settlesAs, logged, workflow } = gateway
 const ok = [200, undefined] as const
 const fail = (what: string): never => {
@@ -30,7 +30,7 @@ t.test('what the gateway has signed counts, with either key during a rotation', 
   t.same(
     await send(
       fake.signed(
-        toldOf(() => fake.refund(transId)),
+        notificationOf(() => fake.refund(transId)),
         { key: oldKey },
       ),
     ),
@@ -43,7 +43,7 @@ t.test('what it has not signed like this is refused, and nothing is kept of it',
   const { told, transId } = pay(await open())
   const other = pay(await open()).told
   // The gateway writes 5.0, which becomes 5 when it is written anew.
-  const refund = toldOf(() => fake.refund(transId, 500))
+  const refund = notificationOf(() => fake.refund(transId, 500))
   const before = await lastPosition()
   const good = fake.signed(told)
   const header = (value: string) => ({ ...good, headers: { ...good.headers, 'x-anet-signature': value } })
@@ -52,7 +52,7 @@ t.test('what it has not signed like this is refused, and nothing is kept of it',
     forged: fake.signed(told, { key: 'A'.repeat(128) }),
     'with the key in lower case': fake.signed(told, { key: fake.signatureKey.toLowerCase() }),
     'signed for another': { ...fake.signed(other), body: good.body },
-    rewritten: rewritten(fake.signed(refund)),
+    rewritten: reformatted(fake.signed(refund)),
     'with a byte order mark': { ...good, body: `\ufeff${good.body}` },
     truncated: header(signature.slice(0, -1)),
     'without its scheme': header(signature.replace('sha512=', '')),
@@ -71,7 +71,7 @@ t.test('the same notification two dozen times at once counts once, and years lat
   const answers = await Promise.all(Array.from({ length: 24 }, () => send(fake.signed(told))))
   t.same([...new Set(answers.map(([status]) => status))], [200])
   gateway.time.now = () => new Date(Date.now() + 5 * 365 * 24 * 60 * 60 * 1000)
-  await tell(told)
+  await deliver(told)
   gateway.time.now = () => new Date()
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
   t.equal((await inboxOf(told.notificationId)).length, 2)
@@ -97,15 +97,15 @@ t.test('what the gateway will not tell now is kept and settled later', async (t)
   )
   t.same(await historyOf(payment.id), [])
   fake.readFaults.always(undefined)
-  await settleStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
+  await applyStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
   t.same(await historyOf(payment.id), ['PaymentSucceeded'])
 })
 
 t.test('a payment that is voided after it succeeded stays succeeded, and the void is reported', async (t) => {
   const payment = await open()
   const { told, transId } = pay(payment)
-  await tell(told)
-  await tell(toldOf(() => fake.voidTransaction(transId)))
+  await deliver(told)
+  await deliver(notificationOf(() => fake.voidTransaction(transId)))
   const history = await historyOf(payment.id)
   t.equal(history[0], 'PaymentSucceeded')
   t.same(history.slice(1), ['ProviderEventIgnored'])
@@ -120,7 +120,7 @@ t.test('a decline is told to nobody, and found by asking', async (t) => {
     [],
   )
   t.match(await reconcile(payment.id), { finding: 'late', payment: { status: 'failed' } })
-  await tell(pay(payment).told)
+  await deliver(pay(payment).told)
   t.match(await reconcile(payment.id), { finding: 'same', payment: { status: 'succeeded' } })
   t.same(await historyOf(payment.id), ['PaymentAttemptFailed', 'PaymentSucceeded'])
 })
@@ -128,9 +128,9 @@ t.test('a decline is told to nobody, and found by asking', async (t) => {
 t.test('a refund that names the charge alone finds the payment', async (t) => {
   const payment = await open()
   const { told, transId } = pay(payment)
-  await tell(told)
+  await deliver(told)
   fake.settle()
-  await tell(toldOf(() => fake.refund(transId, 500)))
+  await deliver(notificationOf(() => fake.refund(transId, 500)))
   const [paid, refund] = (await gateway.store.readStream(`payment-${payment.id}`)).slice(2)
   t.equal(paid?.type, 'PaymentSucceeded')
   t.match(refund, { type: 'PaymentRefundRecorded', data: { refunded_cents: 500, provider_payment_id: transId } })
@@ -138,8 +138,8 @@ t.test('a refund that names the charge alone finds the payment', async (t) => {
 
 t.test('another amount is no success', async (t) => {
   const payment = await open()
-  const told = toldOf(() => fake.pay({ invoiceNumber: payment.intent, amount_cents: 2598 }))
-  await tell(told)
+  const told = notificationOf(() => fake.pay({ invoiceNumber: payment.intent, amount_cents: 2598 }))
+  await deliver(told)
   t.same(await historyOf(payment.id), ['PaymentAmountMismatch'])
   t.match(await reconcile(payment.id), { finding: 'amount_differs', payment: { status: 'pending' } })
 })
@@ -152,15 +152,15 @@ function ago(ms: number, act: () => FakeEvent): FakeEvent {
   fake.advance(ms)
   return told
 }
-const toldOfUnknown = () =>
+const notificationOfUnknown = () =>
   fake.notify('payment.authcapture.created', { entityName: 'transaction', id: '999', responseCode: 1 })
 
 t.test('a transaction that the gateway does not report on yet is kept and not settled', async (t) => {
-  const told = ago(14 * minuteMs, toldOfUnknown)
+  const told = ago(14 * minuteMs, notificationOfUnknown)
   t.same(await send(fake.signed(told)), ok)
   const types = async () => (await inboxOf(told.notificationId)).map(({ type }) => type)
   t.same(await types(), ['ProviderEventReceived'])
-  const settle = () => settleStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
+  const settle = () => applyStoredNotification(workflow, `providerEvent-authorize-net:${told.notificationId}`)
   await t.rejects(settle(), { code: 'not_reported_yet' })
   t.same(await types(), ['ProviderEventReceived'])
 })
@@ -177,10 +177,10 @@ t.test('nothing that the gateway says of its own is logged', async (t) => {
 t.test('the void of one attempt does not cancel a payment that another one has paid', async (t) => {
   const payment = await open()
   const { told: held, transId } = pay(payment, 'held')
-  await tell(held)
-  const paid = toldOf(() => fake.pay({ token: payment.secret }, { card: 'card-2' }))
-  await tell(
-    toldOf(() => fake.voidTransaction(transId)),
+  await deliver(held)
+  const paid = notificationOf(() => fake.pay({ token: payment.secret }, { card: 'card-2' }))
+  await deliver(
+    notificationOf(() => fake.voidTransaction(transId)),
     paid,
   )
   t.same(await historyOf(payment.id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
@@ -199,11 +199,11 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
   const profile = { entityName: 'customerProfile', id: '394', merchantCustomerId: 'cust457' }
   const rows: readonly [FakeEvent, object][] = [
     [
-      toldOf(() => fake.pay({ invoiceNumber: 'theirs-1', amount_cents: 900 })),
+      notificationOf(() => fake.pay({ invoiceNumber: 'theirs-1', amount_cents: 900 })),
       { generic_type: 'payment_intent.succeeded', amount_cents: 900 },
     ],
     [
-      toldOf(() => fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 1 } })),
+      notificationOf(() => fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 1 } })),
       {
         generic_type: 'invoice.payment_succeeded',
         amount_cents: 1155,
@@ -220,10 +220,10 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
     ],
     [fake.notify('customer.created', profile), { generic_type: 'customer.created', object_id: '394' }],
     [fake.notify('something.new', { id: 'x' }), { generic_type: null, object_id: 'x' }],
-    [ago(15 * minuteMs, toldOfUnknown), { object_id: '999', generic_type: 'payment_intent.succeeded' }],
+    [ago(15 * minuteMs, notificationOfUnknown), { object_id: '999', generic_type: 'payment_intent.succeeded' }],
   ]
   for (const [told, data] of rows) {
-    await tell(told)
+    await deliver(told)
     matchList(
       t,
       await inboxOf(told.notificationId),
@@ -234,7 +234,7 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
 })
 
 /** The notifications of one payment each, and what is true in the end. */
-const stories = {
+const scenarios = {
   'held, released and given back in two parts': {
     truth: 'succeeded',
     facts: { PaymentSucceeded: 1, PaymentRefundRecorded: 2 },
@@ -242,9 +242,9 @@ const stories = {
       const { told, transId } = pay(payment, 'held')
       return [
         told,
-        toldOf(() => fake.approveHeld(transId)),
-        toldOf(() => fake.refund(transId, 1000)),
-        toldOf(() => fake.refund(transId, 1599)),
+        notificationOf(() => fake.approveHeld(transId)),
+        notificationOf(() => fake.refund(transId, 1000)),
+        notificationOf(() => fake.refund(transId, 1599)),
       ]
     },
   },
@@ -253,11 +253,11 @@ const stories = {
     facts: { PaymentAttemptFailed: 1 },
     play(payment: OpenedPayment) {
       const { told, transId } = pay(payment, 'held')
-      return [told, toldOf(() => fake.declineHeld(transId))]
+      return [told, notificationOf(() => fake.declineHeld(transId))]
     },
   },
 }
-for (const [name, { truth, facts, play }] of Object.entries(stories))
+for (const [name, { truth, facts, play }] of Object.entries(scenarios))
   t.test(`${name}: in any order the payment is ${truth} in the end`, async (t) => {
     const length = truth === 'failed' ? 2 : 4
     for (const order of ordersOf(Array.from({ length }, (_, n) => n))) {
@@ -265,7 +265,7 @@ for (const [name, { truth, facts, play }] of Object.entries(stories))
       const events = play(payment)
       t.equal(events.length, length)
       const told = order.map((n) => events[n] ?? fail('event'))
-      await tell(...told)
+      await deliver(...told)
       const types = told.map(({ eventType }) => eventType.replace('net.authorize.payment.', '')).join(', ')
       await settlesAs(t, payment.id, { truth, facts, name: types })
     }
@@ -274,9 +274,9 @@ for (const [name, { truth, facts, play }] of Object.entries(stories))
 t.test('told step by step, and the first step once more at the end, it is paid once', async (t) => {
   const payment = await open()
   const { told: held, transId } = pay(payment, 'held')
-  await tell(held)
-  const released = toldOf(() => fake.approveHeld(transId))
-  await tell(released, held)
+  await deliver(held)
+  const released = notificationOf(() => fake.approveHeld(transId))
+  await deliver(released, held)
   t.same(await historyOf(payment.id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
   t.match(await reconcile(payment.id), { finding: 'same' })
 })

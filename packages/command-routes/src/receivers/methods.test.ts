@@ -6,37 +6,37 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
-import { authorizeNetUnderTest } from '../testing/authorizeNetUnderTest.ts'
-import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
-import { providerBy } from '../testing/providerBy.ts'
-import { receiverUnderTest, type SignedNotification } from '../testing/receiverUnderTest.ts'
+import { authorizeNetHarness } from '../testing/authorizeNetUnderTest.ts'
+import { paypalHarness } from '../testing/paypalUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
+import { receiverHarness, type SignedNotification } from '../testing/receiverUnderTest.ts'
 
-type Told = SignedNotification & { readonly id: string; readonly type: string }
+type Notified = SignedNotification & { readonly id: string; readonly type: string }
 type Ref = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>
 
-type Shop = {
-  readonly receiver: Awaited<ReturnType<typeof receiverUnderTest>>
+type ProviderHarness = {
+  readonly receiver: Awaited<ReturnType<typeof receiverHarness>>
   /** What a form of the provider hands out. */
   token(): string
   /** What the provider has told last: of the method that was attached, or detached by us, just before. */
-  latest(method: Ref): Told
+  latest(method: Ref): Notified
   /** The card becomes one that ends in 0005. Not every provider tells of it. */
-  renew: ((method: Ref) => Told) | null
+  renew: ((method: Ref) => Notified) | null
   /** Somebody at the provider takes the method away. */
-  detach(method: Ref): Told
+  detach(method: Ref): Notified
 }
 
 const nothing = (): never => {
   throw new Error('The provider has told nothing')
 }
 
-async function stripeShop(t: Test): Promise<Shop> {
+async function stripeHarness(t: Test): Promise<ProviderHarness> {
   const fake = await startFakeStripe(t)
   const env = fake.env
-  const told = (event = fake.events.at(-1)): Told =>
+  const told = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.id, type: event.type } : nothing()
   return {
-    receiver: await receiverUnderTest(t, await providerBy(t, env)),
+    receiver: await receiverHarness(t, await providerFromEnv(t, env)),
     token: () => fake.addMethod().id,
     latest: () => told(),
     renew: ({ provider_method_id: id }) => told(fake.changeCard(id, { last4: '0005', exp_year: 2034 })[0]),
@@ -44,9 +44,9 @@ async function stripeShop(t: Test): Promise<Shop> {
   }
 }
 
-async function paypalShop(t: Test): Promise<Shop> {
-  const { fake, ...receiver } = await paypalUnderTest(t)
-  const told = (event = fake.events.at(-1)): Told =>
+async function paypalHarness(t: Test): Promise<ProviderHarness> {
+  const { fake, ...receiver } = await paypalHarness(t)
+  const told = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.id, type: event.event_type } : nothing()
   return {
     receiver,
@@ -57,10 +57,10 @@ async function paypalShop(t: Test): Promise<Shop> {
   }
 }
 
-async function authorizeNetShop(t: Test): Promise<Shop> {
-  const { fake, ...receiver } = await authorizeNetUnderTest(t)
+async function authorizeNetHarness(t: Test): Promise<ProviderHarness> {
+  const { fake, ...receiver } = await authorizeNetHarness(t)
   let cards = 1000
-  const told = (event = fake.events.at(-1)): Told =>
+  const told = (event = fake.events.at(-1)): Notified =>
     event ? { ...fake.signed(event), id: event.notificationId, type: event.eventType } : nothing()
   return {
     receiver,
@@ -76,13 +76,13 @@ async function authorizeNetShop(t: Test): Promise<Shop> {
 }
 
 /** It keeps nothing, so that its notifications are all that it says. */
-async function sandboxShop(t: Test): Promise<Shop> {
+async function sandboxHarness(t: Test): Promise<ProviderHarness> {
   const provider = createSandbox({ webhookSecrets: ['secret'] })
   let events = 0
   let cards = 0
   const told =
     (what: string) =>
-    ({ provider_method_id, provider_customer_id: customer }: Ref): Told => {
+    ({ provider_method_id, provider_customer_id: customer }: Ref): Notified => {
       const id = `evt_${events++}`
       const type = `payment_method.${what}`
       const created = Math.floor(Date.now() / 1_000)
@@ -94,7 +94,7 @@ async function sandboxShop(t: Test): Promise<Shop> {
       return { id, type, body, headers }
     }
   return {
-    receiver: await receiverUnderTest(t, provider),
+    receiver: await receiverHarness(t, provider),
     token: () => ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex'][cards++ % 3] ?? nothing(),
     latest: told('attached'),
     renew: null,
@@ -105,7 +105,7 @@ async function sandboxShop(t: Test): Promise<Shop> {
 const owner = { 'x-session-id': 'demo-session' }
 const closed = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']
 
-function storyOf({ receiver, token }: Shop) {
+function eventTypesOf({ receiver, token }: ProviderHarness) {
   const { app, store, providers, send, inboxOf, typesOf } = receiver
   const loaded = async (id: string) => (await store.load(paymentMethodStream(id), paymentMethodFold)).state
   return {
@@ -128,7 +128,7 @@ function storyOf({ receiver, token }: Shop) {
     loaded,
     remove: ({ payment_method_id: id }: PaymentMethod) =>
       app.inject({ method: 'DELETE', url: `/payment-methods/${id}`, headers: owner }),
-    async tell(t: Test, told: Told, method: PaymentMethod): Promise<void> {
+    async tell(t: Test, told: Notified, method: PaymentMethod): Promise<void> {
       t.same(await send(told), [200, undefined], told.type)
       const [received, applied, ...more] = await inboxOf(told.id)
       t.match(received, { type: closed[0], data: { provider_type: told.type } })
@@ -140,13 +140,13 @@ function storyOf({ receiver, token }: Shop) {
   }
 }
 
-const shops = { stripe: stripeShop, paypal: paypalShop, 'authorize-net': authorizeNetShop, sandbox: sandboxShop }
+const harnesses = { stripe: stripeHarness, paypal: paypalHarness, 'authorize-net': authorizeNetHarness, sandbox: sandboxHarness }
 
-for (const [name, open] of Object.entries(shops))
+for (const [name, open] of Object.entries(harnesses))
   t.test(name, async (t) => {
     const shop = await open(t)
     const { app, store, send, inboxOf } = shop.receiver
-    const { save, stranger, loaded, remove, tell, historyOf } = storyOf(shop)
+    const { save, stranger, loaded, remove, tell, historyOf } = eventTypesOf(shop)
 
     t.test('what we did ourselves is told, and changes nothing', async (t) => {
       const method = await save()

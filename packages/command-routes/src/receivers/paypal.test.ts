@@ -3,11 +3,11 @@ import { matchList } from '@paylog/testing/matchList'
 import { event, type PaypalEvent } from '@paylog/testing/paypal/events'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { paypalUnderTest } from '../testing/paypalUnderTest.ts'
-import { rewritten } from '../testing/receiverUnderTest.ts'
+import { paypalHarness } from '../testing/paypalUnderTest.ts'
+import { reformatted } from '../testing/receiverUnderTest.ts'
 
-const paypal = await paypalUnderTest(t)
-const { fake, open, send, tell, toldOf, captureOf, captureUnrecorded } = paypal
+const paypal = await paypalHarness(t)
+const { fake, open, send, deliver, notificationOf, captureOf, captureUnrecorded } = paypal
 const { historyOf, inboxOf, lastPosition, reconcile } = paypal
 const ok = [200, undefined] as const
 
@@ -34,7 +34,7 @@ t.test('what PayPal says it has not signed is refused, and nothing is kept of it
   const bad = {
     'for another webhook': fake.signed(approved, 'WH9'),
     'signed for another': { ...fake.signed(other), body: good.body },
-    rewritten: rewritten(good),
+    rewritten: reformatted(good),
     'with another time': withHeader('paypal-transmission-time', '2026-01-01T00:00:00Z'),
     'with another id': withHeader('paypal-transmission-id', 'b2b1c5c0-0000-11f0-8000-000000000000'),
     'with a certificate of somebody else': withHeader('paypal-cert-url', 'https://paypal.example.com/cert'),
@@ -90,18 +90,18 @@ t.test('what says nothing of its payment is taken in, and changes nothing', asyn
   const { id, intent } = await open()
   const resource = { id: intent, status: 'CREATED', purchase_units: [{ custom_id: id }] }
   const created = event('CHECKOUT.ORDER.CREATED', { resource_type: 'checkout-order', resource })
-  await tell(created)
+  await deliver(created)
   t.match((await inboxOf(created.id))[1], { type: 'ProviderEventApplied', data: { payment_id: id } })
   t.same(await historyOf(id), [])
 })
 
 t.test('a refund or dispute is recorded whether or not it names the payment', async (t) => {
   const { id, intent } = await open()
-  await tell(fake.approve(intent))
+  await deliver(fake.approve(intent))
   await reconcile(id)
   const capture = captureOf(intent).id
   const nameless = ({ body, ...told }: PaypalEvent) => ({ ...told, body: body.replaceAll(id, '') })
-  await tell(nameless(fake.refund(capture, '1.00')), nameless(fake.dispute(capture)), nameless(fake.reverse(capture)))
+  await deliver(nameless(fake.refund(capture, '1.00')), nameless(fake.dispute(capture)), nameless(fake.reverse(capture)))
   t.same((await historyOf(id)).slice(2), ['PaymentRefundRecorded', 'PaymentDisputeRecorded', 'PaymentRefundRecorded'])
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'succeeded' } })
 })
@@ -110,11 +110,11 @@ t.test('another amount is no success', async (t) => {
   const payment = await open()
   fake.approve(payment.intent)
   await captureUnrecorded(payment)
-  const completed = toldOf(payment.intent, 'PAYMENT.CAPTURE.COMPLETED')
+  const completed = notificationOf(payment.intent, 'PAYMENT.CAPTURE.COMPLETED')
   const id = `${completed.id}X`
-  await tell({ ...completed, body: completed.body.replaceAll('25.99', '25.98').replace(completed.id, id) })
+  await deliver({ ...completed, body: completed.body.replaceAll('25.99', '25.98').replace(completed.id, id) })
   t.same(await historyOf(payment.id), ['PaymentAmountMismatch'])
-  await tell(completed)
+  await deliver(completed)
   t.same(await historyOf(payment.id), ['PaymentAmountMismatch', 'PaymentSucceeded'])
 })
 
@@ -163,7 +163,7 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
     [event('SOMETHING.EMPTY', { resource: {} }), { generic_type: null, object_id: null }],
   ]
   for (const [told, data] of rows) {
-    await tell(told)
+    await deliver(told)
     matchList(t, await inboxOf(told.id), [{ type: 'ProviderEventReceived' }, { type: 'ProviderEventUnmatched', data }])
   }
 })
@@ -172,7 +172,7 @@ t.test('an order that names our payment without being its order changes nothing'
   const [ours, other] = [await open(), await open()]
   const approved = fake.approve(other.intent)
   const body = approved.body.replaceAll(other.id, ours.id).replaceAll(other.intent, '7AB12345CD6789012')
-  await tell({ ...approved, body })
+  await deliver({ ...approved, body })
   t.same(await historyOf(ours.id), ['ProviderEventIgnored'])
   t.same(await historyOf(other.id), [])
 })

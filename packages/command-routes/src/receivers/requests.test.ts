@@ -8,9 +8,9 @@ import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { settleStoredNotification } from '@paylog/workflows/notifications/settleNotification'
+import { applyStoredNotification } from '@paylog/workflows/notifications/settleNotification'
 import t from 'tap'
-import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness, webhookSecret } from '../testing/commandApiUnderTest.ts'
 
 const rotated = 'sandbox-new-secret'
 const sandbox = createSandbox({ webhookSecrets: [webhookSecret, rotated] })
@@ -23,7 +23,7 @@ const provider: Provider = {
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 }
 const log = await startEventStore(t)
-const { app, store, logged, workflow, lastPosition } = await commandApiUnderTest(t, {
+const { app, store, logged, workflow, lastPosition } = await commandApiHarness(t, {
   providers: [provider],
   log,
   timing: { appendPatienceMs: 1_500 },
@@ -225,6 +225,6 @@ t.test('one is acknowledged when the log goes away right after it was kept', { t
   complete = undefined
   await log.start()
   t.same(await typesOf(inbox), ['ProviderEventReceived'])
-  t.equal(await settleStoredNotification(workflow, inbox), true)
+  t.equal(await applyStoredNotification(workflow, inbox), true)
   t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })

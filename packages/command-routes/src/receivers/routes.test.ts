@@ -2,9 +2,9 @@ import { gunzipSync } from 'node:zlib'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import t from 'tap'
-import { commandApiUnderTest, webhookSecret } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness, webhookSecret } from '../testing/commandApiUnderTest.ts'
 
-const { app, store } = await commandApiUnderTest(t)
+const { app, store } = await commandApiHarness(t)
 
 let counter = 0
 const seconds = () => Math.floor(Date.now() / 1000)

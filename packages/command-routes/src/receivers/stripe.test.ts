@@ -4,18 +4,18 @@ import { matchList } from '@paylog/testing/matchList'
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { providerBy } from '../testing/providerBy.ts'
-import { ordersOf, receiverUnderTest, rewritten } from '../testing/receiverUnderTest.ts'
+import { providerFromEnv } from '../testing/providerBy.ts'
+import { ordersOf, receiverHarness, reformatted } from '../testing/receiverUnderTest.ts'
 
 /** How far Stripe's clock is ahead of ours: what happens one after the other has times one after the other. */
 let aheadMs = 0
 const fake = await startFakeStripe(t, { now: () => new Date(Date.now() + aheadMs) })
 const rotated = 'whsec_next'
-const provider = await providerBy(t, {
+const provider = await providerFromEnv(t, {
   ...fake.env,
   STRIPE_WEBHOOK_SECRET: `${fake.webhookSecret},${rotated}`,
 })
-const receiver = await receiverUnderTest(t, provider)
+const receiver = await receiverHarness(t, provider)
 const { open, send, historyOf, inboxOf, typesOf, lastPosition, reconcile, settlesAs } = receiver
 
 t.beforeEach(() => {
@@ -55,7 +55,7 @@ t.test('what Stripe has not signed like this is refused, and nothing is kept of 
   const bad = {
     forged: fake.signed(event, { secret: 'whsec_forged' }),
     'signed for another': { ...signed(other), body: good.body },
-    rewritten: rewritten(good),
+    rewritten: reformatted(good),
     'with a space more': { ...good, body: `${good.body} ` },
     'signed long ago': signed(event, new Date(Date.now() - 310_000)),
     'signed ahead of time': signed(event, new Date(Date.now() + 310_000)),
@@ -97,14 +97,14 @@ t.test('the same notification two dozen times at once counts once', async (t) =>
 })
 
 /** What payers do in four steps, how far these are apart, and what is true in the end. */
-const stories: readonly { readonly steps: readonly Outcome[]; readonly gapMs: number; readonly truth: string }[] = [
+const scenarios: readonly { readonly steps: readonly Outcome[]; readonly gapMs: number; readonly truth: string }[] = [
   { steps: ['requires_action', 'failed', 'processing', 'succeeded'], gapMs: 1_000, truth: 'succeeded' },
   { steps: ['failed', 'requires_action', 'processing', 'canceled'], gapMs: 1_000, truth: 'canceled' },
   { steps: ['requires_action', 'processing', 'failed', 'failed'], gapMs: 0, truth: 'failed' },
   { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 0, truth: 'processing' },
   { steps: ['failed', 'failed', 'requires_action', 'processing'], gapMs: 1_000, truth: 'processing' },
 ]
-for (const { steps, gapMs, truth } of stories)
+for (const { steps, gapMs, truth } of scenarios)
   t.test(`${steps.join(', ')} in any order is ${truth} in the end, ${gapMs} ms apart`, async (t) => {
     for (const order of ordersOf([0, 1, 2, 3])) {
       aheadMs = 0

@@ -6,10 +6,10 @@ import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { ada, adaId, freshKey, grace, graceId } from '../testing/people.ts'
-import { linkCustomer, sandbox, setupIntentsUnderTest, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
+import { linkCustomer, sandbox, setupIntentsHarness, streamOf, url } from '../testing/setupIntentsUnderTest.ts'
 
 const log = await startEventStore(t)
-const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsUnderTest(t, { log })
+const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsHarness(t, { log })
 
 t.test('a session gets the setup intent of the provider, flat, and it is on record', async (t) => {
   const key = freshKey()

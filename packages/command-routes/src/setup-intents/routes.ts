@@ -4,12 +4,12 @@ import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/http/openApiParts'
 import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
-import { answerHeaders, markAnswer, providerRefusals, writeRefusals } from '../answers.ts'
+import { responseHeaders, setWriteHeaders, providerErrors, writeErrors } from '../answers.ts'
 import { chosenProviderId } from '../chosenProvider.ts'
 import { allowEmptyBody } from '../emptyBody.ts'
 import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
-import { watchForCardNumbers } from '../refuseCardNumbers.ts'
-import { metadataOf, sessionOf, type Writing } from '../writing.ts'
+import { createCardNumberCheck } from '../refuseCardNumbers.ts'
+import { metadataOf, sessionOf, type CommandDependencies } from '../writing.ts'
 
 const route = '/payment-methods/setup-intent'
 
@@ -18,7 +18,7 @@ const SetupIntentBody = Type.Object(
   { examples: [{ provider_id: 'sandbox' }] },
 )
 
-const SetupIntentAnswer = Type.Object(
+const SetupIntentResponse = Type.Object(
   {
     success: Type.Literal(true),
     setup_intent_id: Type.String({ description: "The provider's id" }),
@@ -26,15 +26,15 @@ const SetupIntentAnswer = Type.Object(
   },
   {
     description: 'The setup intent was created',
-    headers: answerHeaders.begun,
+    headers: responseHeaders.begun,
     examples: [{ success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' }],
   },
 )
 
 export const setupIntentRoutes =
-  ({ workflow, callers }: Writing): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const refuseCardNumbers = watchForCardNumbers(app)
+    const rejectCardNumbers = createCardNumberCheck(app)
     app.post(
       route,
       {
@@ -44,7 +44,7 @@ export const setupIntentRoutes =
           if (request.body === undefined) request.body = {}
         },
         schema: {
-          ...writeRefusals([...providerRefusals, 'idempotency_key_reused']),
+          ...writeErrors([...providerErrors, 'idempotency_key_reused']),
           ...optionalBody,
           operationId: 'createSetupIntent',
           tags: ['payment methods'],
@@ -54,7 +54,7 @@ export const setupIntentRoutes =
           headers: IdempotencyHeaders,
           body: SetupIntentBody,
           security: [{ session: [] }],
-          response: { 201: SetupIntentAnswer },
+          response: { 201: SetupIntentResponse },
         },
       },
       async (request, reply) => {
@@ -67,13 +67,13 @@ export const setupIntentRoutes =
           user_id: actor.user_id,
           providerId() {
             const provider_id = chosenProviderId(body, workflow.providers)
-            refuseCardNumbers(request)
+            rejectCardNumbers(request)
             return provider_id
           },
           metadata: metadataOf(request),
         })
         reply.code(201)
-        markAnswer(reply, { position, replayed })
+        setWriteHeaders(reply, { position, replayed })
         const { provider_setup_intent_id: setup_intent_id, client_secret } = setup_intent
         return { success: true as const, setup_intent_id, client_secret }
       },

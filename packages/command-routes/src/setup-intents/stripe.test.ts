@@ -1,14 +1,14 @@
 // Setup intents at Stripe, over its own wire format.
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { commandApiUnderTest } from '../testing/commandApiUnderTest.ts'
+import { commandApiHarness } from '../testing/commandApiUnderTest.ts'
 import { freshKey } from '../testing/people.ts'
-import { patienceMs, providerBy } from '../testing/providerBy.ts'
+import { patienceMs, providerFromEnv } from '../testing/providerBy.ts'
 import { linkCustomer } from '../testing/setupIntentsUnderTest.ts'
 
 const fake = await startFakeStripe(t)
-const provider = await providerBy(t, fake.env)
-const { app, store } = await commandApiUnderTest(t, { providers: [provider] })
+const provider = await providerFromEnv(t, fake.env)
+const { app, store } = await commandApiHarness(t, { providers: [provider] })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
 t.beforeEach(() => fake.faults.always(undefined))

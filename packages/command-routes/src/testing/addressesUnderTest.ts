@@ -1,10 +1,10 @@
 // The address routes as a test sees them: several owners, requests over HTTP, and what is on record afterwards.
-import { addressFold, kept } from '@paylog/domain/addresses/address'
+import { addressFold, existingAddress } from '@paylog/domain/addresses/address'
 import type { AddressType } from '@paylog/domain/addresses/events'
 import type { AddressResource } from '@paylog/domain/addresses/resource'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
-import { type Answer, commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { type ApiResponse, commandApiHarness, type Headers } from './commandApiUnderTest.ts'
 import { ada } from './people.ts'
 
 /** The same guest as the identity backend may write him another time. */
@@ -28,10 +28,10 @@ const place = { line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
 export const billing = { address_type: 'billing', ...place }
 export const shipping = { address_type: 'shipping', ...place }
 
-export type AddressAnswer = Answer<AddressResource>
+export type AddressResponse = ApiResponse<AddressResource>
 
-export async function addressesUnderTest(t: Test, options: Parameters<typeof commandApiUnderTest>[1] = {}) {
-  const parts = await commandApiUnderTest(t, { guestTokens, ...options })
+export async function addressesHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
+  const parts = await commandApiHarness(t, { guestTokens, ...options })
   const { send, store } = parts
   const post = (body?: unknown, headers: Headers = ada) => send<AddressResource>('POST', '/addresses', headers, body)
   const stateOf = async (id: string) => (await store.load(addressStream(id), addressFold)).state
@@ -56,7 +56,7 @@ export async function addressesUnderTest(t: Test, options: Parameters<typeof com
       const states = await Promise.all(ids.map(stateOf))
       const list = states.filter((state) => state.status !== 'none' && state.address_type === type)
       const numbers = list.map((state) => (state.status === 'none' ? -1 : (state.default_choice ?? -1)))
-      const saying = list.filter((state) => state.status === 'kept' && state.is_default).map(kept)
+      const saying = list.filter((state) => state.status === 'kept' && state.is_default).map(existingAddress)
       return {
         says: saying.map(({ address_id }) => address_id),
         shown: saying

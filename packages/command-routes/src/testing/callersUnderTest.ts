@@ -12,14 +12,14 @@ export const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const
 export type Verb = (typeof verbs)[number]
 
 /** `headers` are names and values in turn, so that a name can come twice. */
-export type Sent = { readonly method?: Verb; readonly path: string; readonly headers?: readonly string[] }
-export type Received = { readonly status: number; readonly body: string }
+export type CallerRequest = { readonly method?: Verb; readonly path: string; readonly headers?: readonly string[] }
+export type CallerResponse = { readonly status: number; readonly body: string }
 
 /**
  * `/anyone`, `/known` and `/remembered` take every verb and answer the caller, each with the hook of that name.
  * @param options `emailOf` is the memory of guest tokens; without one there is none
  */
-export async function callersUnderTest(
+export async function callersHarness(
   t: Test,
   options: {
     readonly authUrl: string
@@ -51,7 +51,7 @@ export async function callersUnderTest(
   return {
     /** Every line of the log, from `trace` on. */
     logged,
-    send: ({ method = 'GET', path, headers = [] }: Sent): Promise<Received> =>
+    send: ({ method = 'GET', path, headers = [] }: CallerRequest): Promise<CallerResponse> =>
       new Promise((resolve, reject) => {
         const always = ['Host', origin.host, 'Content-Length', '0']
         const options = {

@@ -11,7 +11,7 @@ import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startIdentity } from '@paylog/testing/identity'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import type { Test } from 'tap'
 import { commandApi } from '../commandApi.ts'
 import { rememberedGuest } from '../guest-tokens/rememberedGuest.ts'
@@ -21,12 +21,12 @@ export const webhookSecret = 'sandbox-test-secret'
 export const guestTokenMaxAgeMs = 86_400_000
 
 /** A busy machine is no log that is away. */
-const patient = { appendTimeoutMs: 15_000, appendPatienceMs: 30_000, readTimeoutMs: 15_000, readPatienceMs: 15_000 }
+const relaxedTiming = { appendTimeoutMs: 15_000, appendPatienceMs: 30_000, readTimeoutMs: 15_000, readPatienceMs: 15_000 }
 
 export type Headers = Readonly<Record<string, string>>
 
 /** What a request was answered: with data, or with an error. */
-export type Answer<Data> = {
+export type ApiResponse<Data> = {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
@@ -39,20 +39,20 @@ export type Answer<Data> = {
  * @param options `providers` in place of the sandbox alone; `log` that the test takes away, and `timing` that is less patient
  *   with it than the real one; `guestTokens` besides the demo guest's; `nodes` that webhooks go to, of which there are none otherwise
  */
-export async function commandApiUnderTest(
+export async function commandApiHarness(
   t: Test,
   options: {
     readonly providers?: readonly Provider[]
     readonly log?: { readonly connectionString: string }
     readonly timing?: Partial<EventStoreTiming>
     readonly guestTokens?: readonly SandboxGuestToken[]
-    readonly nodes?: readonly WebhookNode[]
+    readonly nodes?: readonly WebhookEndpoint[]
     readonly testsBy?: 'session' | 'admin'
   } = {},
 ) {
   const { timing = {}, guestTokens = [], nodes = [], testsBy = 'session' } = options
   const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startIdentity(t, { guestTokens })])
-  const store = createEventStore({ connectionString: log.connectionString, timing: { ...patient, ...timing } })
+  const store = createEventStore({ connectionString: log.connectionString, timing: { ...relaxedTiming, ...timing } })
   const identity = createIdentity({
     authUrl: backend.authUrl,
     service: 'payments',
@@ -70,7 +70,7 @@ export async function commandApiUnderTest(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers, nodes, testsBy }))
+  await app.register(commandApi({ workflow, callers, endpoints: nodes, testsBy }))
   await app.ready()
   t.teardown(async () => {
     await app.close()
@@ -91,7 +91,7 @@ export async function commandApiUnderTest(
       })
       const { statusCode: status, body: text } = response
       const answer = response.json()
-      const answered: Answer<Data> = {
+      const apiResponse: ApiResponse<Data> = {
         status,
         headers: response.headers,
         text,
@@ -99,7 +99,7 @@ export async function commandApiUnderTest(
         data: answer.data,
         error: answer.error,
       }
-      return answered
+      return apiResponse
     },
     store,
     lastPosition,

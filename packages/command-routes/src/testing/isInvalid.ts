@@ -1,25 +1,25 @@
 // What a request is told that is refused as malformed.
 import type { Test } from 'tap'
-import type { Answer } from './commandApiUnderTest.ts'
+import type { ApiResponse } from './commandApiUnderTest.ts'
 
 /** One character more than most texts may have. */
 export const tooLong = 'x'.repeat(256)
 
 /** Refused as malformed, naming these fields without their values. */
-export function isInvalid(
+export function assertInvalid(
   t: Test,
-  { status, error, text }: Answer<unknown>,
+  { status, error, text }: ApiResponse<unknown>,
   name: string,
   fields?: readonly string[],
 ): void {
   t.match({ status, error }, { status: 400, error: { code: 'invalid_request', message: /./ } }, name)
   if (fields === undefined) return
-  const { fields: told } = Object(error?.details)
+  const { fields: reported } = Object(error?.details)
   t.same(
-    told.map((each: { field: string }) => each.field),
+    reported.map((each: { field: string }) => each.field),
     fields,
     `${name} is named`,
   )
-  for (const { message } of told) t.match(message, /./)
+  for (const { message } of reported) t.match(message, /./)
   t.notMatch(text, tooLong)
 }

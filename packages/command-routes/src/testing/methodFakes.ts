@@ -5,7 +5,7 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 
-export type MethodFake = {
+export type FakeMethodProvider = {
   readonly id: string
   readonly env: Readonly<Record<string, string>>
   /** Of calls that change something. */
@@ -26,11 +26,11 @@ export type MethodFake = {
   loseCustomer(id: string): void
 }
 
-export async function startMethodFakes(t: Test): Promise<readonly MethodFake[]> {
-  return Promise.all([stripe(t), paypal(t), authorizeNet(t)])
+export async function startFakeMethodProviders(t: Test): Promise<readonly FakeMethodProvider[]> {
+  return Promise.all([fakeStripe(t), fakePaypal(t), fakeAuthorizeNet(t)])
 }
 
-async function stripe(t: Test): Promise<MethodFake> {
+async function fakeStripe(t: Test): Promise<FakeMethodProvider> {
   const fake = await startFakeStripe(t)
   const told = (name: string) => fake.events.filter(({ type }) => type === name).length
   return {
@@ -48,7 +48,7 @@ async function stripe(t: Test): Promise<MethodFake> {
   }
 }
 
-async function paypal(t: Test): Promise<MethodFake> {
+async function fakePaypal(t: Test): Promise<FakeMethodProvider> {
   const fake = await startFakePaypal(t)
   const told = (name: string) => fake.events.filter(({ event_type }) => event_type === name).length
   return {
@@ -66,7 +66,7 @@ async function paypal(t: Test): Promise<MethodFake> {
   }
 }
 
-async function authorizeNet(t: Test): Promise<MethodFake> {
+async function fakeAuthorizeNet(t: Test): Promise<FakeMethodProvider> {
   const fake = await startFakeAuthorizeNet(t)
   const cards = new Map<string, string>()
   const tokenOf = (card: string) => {

@@ -8,13 +8,13 @@ import {
 import type { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
 import { paymentMethodStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { isOfMethod, loadMethod } from '@paylog/workflows/payment-methods/ownedMethod'
+import { isMethodEvent, loadMethod } from '@paylog/workflows/payment-methods/ownedMethod'
 import type { Test } from 'tap'
-import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { commandApiHarness, type Headers } from './commandApiUnderTest.ts'
 import { ada } from './people.ts'
 
-export async function methodsUnderTest(t: Test, given?: readonly Provider[]) {
-  const parts = await commandApiUnderTest(t, given && { providers: given })
+export async function methodsHarness(t: Test, given?: readonly Provider[]) {
+  const parts = await commandApiHarness(t, given && { providers: given })
   const { store, workflow } = parts
 
   async function send(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
@@ -45,7 +45,7 @@ export async function methodsUnderTest(t: Test, given?: readonly Provider[]) {
     async defaultsOf(owner: string): Promise<string[]> {
       const methods = new Map<string, PaymentMethodState>()
       for await (const event of store.readLog({ prefixes: ['paymentMethod-'] })) {
-        if (!isOfMethod(event)) continue
+        if (!isMethodEvent(event)) continue
         const { payment_method_id: id } = event.data
         methods.set(id, paymentMethodFold.evolve(methods.get(id) ?? paymentMethodFold.initialState, event))
       }

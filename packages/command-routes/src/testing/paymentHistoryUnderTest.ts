@@ -6,13 +6,13 @@ import { paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
-import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { commandApiHarness, type Headers } from './commandApiUnderTest.ts'
 import { admin } from './people.ts'
 
 /** Far below what one append may hold. */
 const eventsPerAppend = 500
 
-export type ReadAnswer<Data> = {
+export type ReadResponse<Data> = {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
@@ -20,11 +20,11 @@ export type ReadAnswer<Data> = {
   readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
 }
 
-export async function paymentHistoryUnderTest(t: Test, options: Parameters<typeof commandApiUnderTest>[1] = {}) {
-  const parts = await commandApiUnderTest(t, options)
+export async function paymentHistoryHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
+  const parts = await commandApiHarness(t, options)
   const { app, store } = parts
 
-  async function get<Data>(url: string, headers: Headers): Promise<ReadAnswer<Data>> {
+  async function get<Data>(url: string, headers: Headers): Promise<ReadResponse<Data>> {
     const response = await app.inject({ method: 'GET', url, headers })
     const { data, error } = response.json()
     return { status: response.statusCode, headers: response.headers, text: response.body, data, error }

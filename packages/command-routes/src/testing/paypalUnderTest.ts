@@ -2,24 +2,24 @@
 import type { PaypalEvent } from '@paylog/testing/paypal/events'
 import { type FakePaypal, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Test } from 'tap'
-import { providerBy } from './providerBy.ts'
-import { type OpenedPayment, receiverUnderTest } from './receiverUnderTest.ts'
+import { providerFromEnv } from './providerBy.ts'
+import { type OpenedPayment, receiverHarness } from './receiverUnderTest.ts'
 
-export async function paypalUnderTest(t: Test) {
+export async function paypalHarness(t: Test) {
   const fake = await startFakePaypal(t, { webhookIds: ['8PT597110X687430L', '5GP028458E2496506'] })
-  const provider = await providerBy(t, fake.env)
-  const receiver = await receiverUnderTest(t, provider)
+  const provider = await providerFromEnv(t, fake.env)
+  const receiver = await receiverHarness(t, provider)
   return {
     ...receiver,
     fake,
     /** PayPal sends what it has signed, and it is taken in. */
-    async tell(...events: readonly PaypalEvent[]): Promise<void> {
+    async deliver(...events: readonly PaypalEvent[]): Promise<void> {
       for (const told of events) {
         const [status, code] = await receiver.send(fake.signed(told))
         if (status !== 200) throw new Error(`${told.event_type} was answered ${status} ${code}`)
       }
     },
-    toldOf: (intent: string, type: string) => toldOf(fake, intent, type),
+    notificationOf: (intent: string, type: string) => notificationOf(fake, intent, type),
     captureOf: (intent: string) => captureOf(fake, intent),
     /** How often we have asked for an order to be captured. */
     captures: (intent: string) => fake.callsTo(new RegExp(`/${intent}/capture$`)).length,
@@ -39,7 +39,7 @@ export async function paypalUnderTest(t: Test) {
 }
 
 /** What PayPal has to tell of an order of its own accord. */
-function toldOf(fake: FakePaypal, intent: string, type: string): PaypalEvent {
+function notificationOf(fake: FakePaypal, intent: string, type: string): PaypalEvent {
   const told = fake.events.find(({ event_type, body }) => event_type === type && body.includes(intent))
   if (!told) throw new Error(`PayPal has no ${type} to tell`)
   return told

@@ -3,7 +3,7 @@ import { productFold } from '@paylog/domain/products/product'
 import type { ProductResource } from '@paylog/domain/products/resource'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
-import { type Answer, commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { type ApiResponse, commandApiHarness, type Headers } from './commandApiUnderTest.ts'
 import { admin } from './people.ts'
 
 export const mug = { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490 }
@@ -16,10 +16,10 @@ export const plan = {
   total_cents: 990,
 }
 
-export type ProductAnswer = Answer<ProductResource>
+export type ProductResponse = ApiResponse<ProductResource>
 
-export async function productsUnderTest(t: Test, options: Parameters<typeof commandApiUnderTest>[1] = {}) {
-  const parts = await commandApiUnderTest(t, options)
+export async function productsHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
+  const parts = await commandApiHarness(t, options)
   const { send, store } = parts
   const post = (body?: unknown, headers: Headers = admin) =>
     send<ProductResource>('POST', '/admin/products', headers, body)

@@ -9,7 +9,7 @@ import { Type } from 'typebox'
 export const patienceMs = 1_600
 
 /** The one provider that these variables enable. Its connections end with the test. */
-export async function providerBy(t: Test, env: Readonly<Record<string, string>>): Promise<Provider> {
+export async function providerFromEnv(t: Test, env: Readonly<Record<string, string>>): Promise<Provider> {
   const config = loadConfig(Type.Object(providerVariables), { PROVIDER_TIMEOUT_MS: String(patienceMs), ...env })
   const [provider, ...others] = (await enabledProviders(config)).values()
   if (!provider || others.length > 0) throw new Error('These variables do not enable exactly one provider')

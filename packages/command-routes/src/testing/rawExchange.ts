@@ -2,14 +2,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-export type RawAnswer = { readonly status: number; readonly head: string; readonly body: string }
+export type RawResponse = { readonly status: number; readonly head: string; readonly body: string }
 
 /**
  * Sends bytes, a character each, and reads until the server closes the connection.
  * @returns every answer that came, in order
  * @throws when something came that is no answer with a length
  */
-export async function exchange(port: number, bytes: string): Promise<readonly RawAnswer[]> {
+export async function exchange(port: number, bytes: string): Promise<readonly RawResponse[]> {
   const socket = connect(port, '127.0.0.1')
   let received = ''
   socket.setEncoding('latin1').on('data', (text) => {
@@ -19,20 +19,20 @@ export async function exchange(port: number, bytes: string): Promise<readonly Ra
   socket.on('error', () => undefined)
   socket.write(Buffer.from(bytes, 'latin1'))
   await once(socket, 'close')
-  return answersIn(received)
+  return responsesIn(received)
 }
 
-function answersIn(received: string): readonly RawAnswer[] {
+function responsesIn(received: string): readonly RawResponse[] {
   if (received === '') return []
   const [head = ''] = received.split('\r\n\r\n', 1)
   // An answer to Expect comes before that to the request.
-  if (head.startsWith('HTTP/1.1 100 ')) return answersIn(received.slice(head.length + 4))
+  if (head.startsWith('HTTP/1.1 100 ')) return responsesIn(received.slice(head.length + 4))
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]
   const length = /^content-length: (\d+)$/im.exec(head)?.[1]
   if (status === undefined || length === undefined) throw new Error(`This is no answer: ${JSON.stringify(received)}`)
   const end = head.length + 4 + Number(length)
   const body = received.slice(head.length + 4, end)
-  return [{ status: Number(status), head, body }, ...answersIn(received.slice(end))]
+  return [{ status: Number(status), head, body }, ...responsesIn(received.slice(end))]
 }
 
 /**

@@ -3,14 +3,14 @@ import { paymentStream, providerEventStream } from '@paylog/event-store/streamNa
 import type { Provider } from '@paylog/providers/provider'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import type { Test } from 'tap'
-import { commandApiUnderTest } from './commandApiUnderTest.ts'
+import { commandApiHarness } from './commandApiUnderTest.ts'
 
 export type SignedNotification = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 export type OpenedPayment = { readonly id: string; readonly intent: string; readonly secret: string }
 
-export async function receiverUnderTest(t: Test, provider: Provider) {
-  const parts = await commandApiUnderTest(t, { providers: [provider] })
+export async function receiverHarness(t: Test, provider: Provider) {
+  const parts = await commandApiHarness(t, { providers: [provider] })
   const { app, store, workflow } = parts
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `${origin}/webhooks/${provider.id}`
@@ -42,7 +42,7 @@ export async function receiverUnderTest(t: Test, provider: Provider) {
      * After all was told of a payment it has the status that is true, and nothing contradicts it.
      * @param expected `facts` is how often events of a type are on record, `name` that of the case
      */
-    async settlesAs(
+    async assertSettlesAs(
       t: Test,
       paymentId: string,
       expected: {
@@ -65,7 +65,7 @@ export async function receiverUnderTest(t: Test, provider: Provider) {
 }
 
 /** The same JSON with other bytes. */
-export function rewritten({ headers, body }: SignedNotification): SignedNotification {
+export function reformatted({ headers, body }: SignedNotification): SignedNotification {
   const other = JSON.stringify(JSON.parse(body))
   if (other === body) throw new Error('It has the same bytes')
   return { headers, body: other }

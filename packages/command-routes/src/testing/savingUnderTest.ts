@@ -3,15 +3,15 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import type { Headers } from './commandApiUnderTest.ts'
-import { methodsUnderTest } from './methodsUnderTest.ts'
-import { providerBy } from './providerBy.ts'
+import { methodsHarness } from './methodsUnderTest.ts'
+import { providerFromEnv } from './providerBy.ts'
 
 /** A test may take a provider out of `providers`; before the next one both are back. */
-export async function savingUnderTest(t: Test) {
+export async function savedMethodsHarness(t: Test) {
   const fake = await startFakeStripe(t)
-  const stripe = await providerBy(t, fake.env)
+  const stripe = await providerFromEnv(t, fake.env)
   const sandbox = createSandbox({ webhookSecrets: ['secret'] })
-  const api = await methodsUnderTest(t, [stripe, sandbox])
+  const api = await methodsHarness(t, [stripe, sandbox])
   const { app, providers } = api
   t.beforeEach(() => {
     for (const each of [stripe, sandbox]) providers.set(each.id, each)

@@ -11,7 +11,7 @@ import {
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import { requestIdentity } from '../idempotency.ts'
-import { commandApiUnderTest } from './commandApiUnderTest.ts'
+import { commandApiHarness } from './commandApiUnderTest.ts'
 import { ada, adaId } from './people.ts'
 
 export const url = '/payment-methods/setup-intent'
@@ -37,9 +37,9 @@ export async function linkCustomer(
 }
 
 /** Everything is as at first before each test of `t`. */
-export async function setupIntentsUnderTest(
+export async function setupIntentsHarness(
   t: Test,
-  options: Pick<NonNullable<Parameters<typeof commandApiUnderTest>[1]>, 'log'> = {},
+  options: Pick<NonNullable<Parameters<typeof commandApiHarness>[1]>, 'log'> = {},
 ) {
   const card = {
     calls: [] as CreateSetupIntent[],
@@ -61,7 +61,7 @@ export async function setupIntentsUnderTest(
       return { provider_setup_intent_id: id, client_secret: `${id}_secret` }
     },
   }
-  const parts = await commandApiUnderTest(t, { ...options, providers: [provider], timing: { readPatienceMs: 4_000 } })
+  const parts = await commandApiHarness(t, { ...options, providers: [provider], timing: { readPatienceMs: 4_000 } })
   const { app, backend, providers } = parts
   t.beforeEach(() => {
     Object.assign(card, { calls: [], fails: undefined, delay: undefined })

@@ -17,7 +17,7 @@ export type MethodOwner =
   | { readonly user_id: string; readonly guest_email: null }
   | { readonly user_id: null; readonly guest_email: string }
 
-export type StoredMethod = {
+export type StoredPaymentMethod = {
   readonly id: string
   readonly provider_id: string
   readonly provider_method_id: string
@@ -25,7 +25,7 @@ export type StoredMethod = {
 }
 
 /** @param now when something happens to a method */
-export function createStoredMethods(store: EventStore, now = () => new Date().toISOString()) {
+export function paymentMethodFixture(store: EventStore, now = () => new Date().toISOString()) {
   const decide = (id: string, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
     store.handle({
       stream: paymentMethodStream(id),
@@ -34,7 +34,7 @@ export function createStoredMethods(store: EventStore, now = () => new Date().to
       metadata: { correlationId: 'test', causationId: 'test', actor: 'test' },
     })
 
-  async function add(method: StoredMethod, owner: MethodOwner, alias: string): Promise<void> {
+  async function add(method: StoredPaymentMethod, owner: MethodOwner, alias: string): Promise<void> {
     const { id: payment_method_id, ...ids } = method
     const command = {
       payment_method_id,
@@ -55,7 +55,7 @@ export function createStoredMethods(store: EventStore, now = () => new Date().to
   return {
     add,
     /** A user's method belongs to a customer at the provider, a guest's to none. */
-    async save(owner: MethodOwner, provider_id: string, alias = 'Mine'): Promise<StoredMethod> {
+    async save(owner: MethodOwner, provider_id: string, alias = 'Mine'): Promise<StoredPaymentMethod> {
       const provider_method_id = `pm_${randomUUID()}`
       const method = {
         id: paymentMethodId(provider_id, provider_method_id),
@@ -66,10 +66,10 @@ export function createStoredMethods(store: EventStore, now = () => new Date().to
       await add(method, owner, alias)
       return method
     },
-    async rename({ id }: StoredMethod, alias: string): Promise<void> {
+    async rename({ id }: StoredPaymentMethod, alias: string): Promise<void> {
       await decide(id, (state) => changePaymentMethod({ occurred_at: now(), alias }, state))
     },
-    async remove({ id }: StoredMethod): Promise<void> {
+    async remove({ id }: StoredPaymentMethod): Promise<void> {
       await decide(id, (state) => removePaymentMethod({ occurred_at: now(), by: 'owner' }, state))
     },
   }

@@ -1,8 +1,8 @@
 // Synchronising at the fakes of the providers that keep a catalogue.
 import { startPaypalCatalog, startStripeCatalog } from '@paylog/testing/catalogFakes'
 import type { Test } from 'tap'
-import { providerBy } from './providerBy.ts'
-import { syncRoutesUnderTest } from './syncRoutesUnderTest.ts'
+import { providerFromEnv } from './providerBy.ts'
+import { syncHarness } from './syncRoutesUnderTest.ts'
 
 /** Each of them keeps a price of it. */
 export const membership = {
@@ -14,10 +14,10 @@ export const membership = {
   total_cents: 900,
 }
 
-export async function syncAtProviders(t: Test) {
+export async function syncProvidersHarness(t: Test) {
   const fakes = await Promise.all([startStripeCatalog(t), startPaypalCatalog(t)])
-  const providers = await Promise.all(fakes.map(({ env }) => providerBy(t, env)))
-  const api = await syncRoutesUnderTest(t, { providers })
+  const providers = await Promise.all(fakes.map(({ env }) => providerFromEnv(t, env)))
+  const api = await syncHarness(t, { providers })
   const productOf = (more: object = {}) => api.productOf({ ...membership, ...more })
   return {
     ...api,

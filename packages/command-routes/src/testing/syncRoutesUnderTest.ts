@@ -3,12 +3,12 @@ import type { SyncReport, SyncResult } from '@paylog/domain/products/syncRequest
 import type { Test } from 'tap'
 import type { Headers } from './commandApiUnderTest.ts'
 import { admin } from './people.ts'
-import { mug, productsUnderTest } from './productsUnderTest.ts'
+import { mug, productsHarness } from './productsUnderTest.ts'
 
 export const syncUrl = '/admin/sync/products'
 
-export async function syncRoutesUnderTest(t: Test, options: Parameters<typeof productsUnderTest>[1] = {}) {
-  const products = await productsUnderTest(t, options)
+export async function syncHarness(t: Test, options: Parameters<typeof productsHarness>[1] = {}) {
+  const products = await productsHarness(t, options)
   const sync = (body: unknown, headers: Headers = admin) => products.send<SyncReport>('POST', syncUrl, headers, body)
 
   return {

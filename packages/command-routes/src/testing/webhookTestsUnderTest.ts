@@ -1,9 +1,9 @@
 // The routes that try endpoints out as a test sees them: nodes of every mode, requests, and what is on record afterwards.
 import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhook-tests/events'
 import { webhookTestStream } from '@paylog/event-store/streamName'
-import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints } from '@paylog/webhooks/nodes/nodes'
 import type { Test } from 'tap'
-import { commandApiUnderTest, type Headers } from './commandApiUnderTest.ts'
+import { commandApiHarness, type Headers } from './commandApiUnderTest.ts'
 import { ada } from './people.ts'
 
 /** `1` raw, `2` canonical, `3` both, `4` a chat that is told canonical events, `legacy-1` the single list. */
@@ -21,7 +21,7 @@ const everyMode = {
   EXTERNAL_WEBHOOK_URLS: 'https://legacy.example.com/hook',
 }
 
-export type Asked = {
+export type WebhookTestData = {
   readonly id: string
   readonly canonical_events: readonly string[]
   readonly deliveries: readonly { readonly node: string; readonly event: string; readonly mode: string }[]
@@ -31,15 +31,15 @@ export const testRoute = '/webhooks/test'
 export const simulateRoute = '/webhooks/external/simulate'
 
 /** @param env of the endpoints @param testsBy the value of WEBHOOK_TESTS_BY */
-export async function webhookTestsUnderTest(
+export async function webhookTestsHarness(
   t: Test,
   env: Readonly<Record<string, string>> = everyMode,
   testsBy: 'session' | 'admin' = 'session',
 ) {
-  const { nodes: decoded, problems } = decodeNodes(env)
+  const { endpoints: decoded, problems } = decodeEndpoints(env)
   if (problems.length > 0) throw new Error(problems.join())
   const nodes = [...decoded]
-  const parts = await commandApiUnderTest(t, { nodes, testsBy })
+  const parts = await commandApiHarness(t, { nodes, testsBy })
   const { send, store } = parts
   const stateOf = async (id: string): Promise<WebhookTestFacts | null> =>
     (await store.load(webhookTestStream(id), webhookTestFold)).state
@@ -47,8 +47,8 @@ export async function webhookTestsUnderTest(
     ...parts,
     /** May be changed, as an operator would between two starts. */
     nodes,
-    test: (body?: unknown, headers: Headers = ada) => send<Asked>('POST', testRoute, headers, body),
-    simulate: (body?: unknown, headers: Headers = ada) => send<Asked>('POST', simulateRoute, headers, body),
+    test: (body?: unknown, headers: Headers = ada) => send<WebhookTestData>('POST', testRoute, headers, body),
+    simulate: (body?: unknown, headers: Headers = ada) => send<WebhookTestData>('POST', simulateRoute, headers, body),
     eventsOf: (id: string) => store.readStream(webhookTestStream(id)),
     /** What was recorded under an id; fails when nothing was. */
     async recorded(id: string): Promise<WebhookTestFacts> {

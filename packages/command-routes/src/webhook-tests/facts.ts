@@ -5,10 +5,10 @@ import type { SimulatedNotification } from '@paylog/providers/simulation'
 import type { CanonicalName } from '@paylog/webhooks/canonicalNames'
 
 /** What depends on what was asked for, and not on who asked. */
-export type AskedFacts = Omit<WebhookTestFacts, 'webhook_test_id' | 'requested_by' | 'request_fingerprint' | 'plan'>
+export type RequestedFacts = Omit<WebhookTestFacts, 'webhook_test_id' | 'requested_by' | 'request_fingerprint' | 'plan'>
 
 /** It is treated as a notification of the provider. */
-export function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): AskedFacts {
+export function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
   const { subscription, ...rest } = facts
   return { provider_id, canonical_name: null, body, ...rest, ...(subscription && { subscription }) }
 }
@@ -18,13 +18,13 @@ export function canonicalFacts(
   provider_id: string,
   canonical_name: CanonicalName,
   simulated: SimulatedNotification,
-): AskedFacts {
+): RequestedFacts {
   const facts = notificationFacts(provider_id, simulated)
   return { ...facts, canonical_name, provider_type: null, generic_type: null, body: null }
 }
 
 /** @param message completes the sentence that begins with the field */
-export function badField(field: string, message: string): DomainError {
+export function invalidField(field: string, message: string): DomainError {
   return new DomainError('invalid_request', `The body is invalid: ${field} ${message}`, {
     fields: [{ field, message }],
   })

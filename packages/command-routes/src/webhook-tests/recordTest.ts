@@ -3,26 +3,26 @@ import type { Session } from '@paylog/domain/actor'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { type DispatchPlan, type WebhookTestEvent, webhookTestFold } from '@paylog/domain/webhook-tests/events'
-import { requestTest } from '@paylog/domain/webhook-tests/requestTest'
+import { requestWebhookTest } from '@paylog/domain/webhook-tests/requestTest'
 import { newStream } from '@paylog/event-store/eventStore'
 import { webhookTestStream } from '@paylog/event-store/streamName'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { plannedDeliveries } from '@paylog/webhooks/outbound'
 import type { Workflow } from '@paylog/workflows/context'
 import type { RequestIdentity } from '../idempotency.ts'
-import type { AskedFacts } from './facts.ts'
-import { refuseRecordedPayments } from './recordedPayments.ts'
+import type { RequestedFacts } from './facts.ts'
+import { rejectRecordedPayments } from './recordedPayments.ts'
 
 export type RecordTest = {
   readonly type: WebhookTestEvent['type']
   readonly identity: RequestIdentity
   readonly session: Session
-  readonly facts: AskedFacts
+  readonly facts: RequestedFacts
   /** The payload as the client sent it. */
   readonly sent: Readonly<Record<string, unknown>>
   /** The endpoints that are configured now. */
-  readonly nodes: readonly WebhookNode[]
+  readonly endpoints: readonly WebhookEndpoint[]
   readonly metadata: EventMetadata
 }
 
@@ -41,12 +41,12 @@ const newTest = newStream(webhookTestFold)
  * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless an administrator asks
  */
 export async function recordTest({ store }: Workflow, request: RecordTest): Promise<RecordedTest> {
-  const { type, identity, session, facts, sent, nodes, metadata } = request
+  const { type, identity, session, facts, sent, endpoints, metadata } = request
   const { user_id, user_type, user_email, is_administrator } = session
   const known =
     identity.fingerprint === null ? newTest : await store.load(webhookTestStream(identity.id), webhookTestFold)
   // A repeated request sends nothing, whatever was recorded since.
-  if (known.state === null && !is_administrator) await refuseRecordedPayments(store, sent)
+  if (known.state === null && !is_administrator) await rejectRecordedPayments(store, sent)
   const data = {
     ...facts,
     webhook_test_id: identity.id,
@@ -54,11 +54,11 @@ export async function recordTest({ store }: Workflow, request: RecordTest): Prom
     request_fingerprint: identity.fingerprint,
     plan: { canonical_events: [], deliveries: [] },
   }
-  const event = { type, data: { ...data, plan: planOf({ type, data }, nodes) } }
+  const event = { type, data: { ...data, plan: planOf({ type, data }, endpoints) } }
   const { state, position, events } = await store.handle({
     stream: webhookTestStream(identity.id),
     fold: webhookTestFold,
-    decide: (asked) => requestTest(event, asked),
+    decide: (current) => requestWebhookTest(event, current),
     metadata,
     known,
   })
@@ -66,7 +66,7 @@ export async function recordTest({ store }: Workflow, request: RecordTest): Prom
   return { id: identity.id, canonical_events, deliveries, position, replayed: events.length === 0 }
 }
 
-function planOf(event: WebhookTestEvent, nodes: readonly WebhookNode[]): DispatchPlan {
+function planOf(event: WebhookTestEvent, nodes: readonly WebhookEndpoint[]): DispatchPlan {
   return {
     canonical_events: canonicalMessages(event).map(({ name }) => name),
     deliveries: [...plannedDeliveries(event, nodes)],

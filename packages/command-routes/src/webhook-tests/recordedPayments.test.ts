@@ -5,11 +5,11 @@ import { newStream } from '@paylog/event-store/eventStore'
 import { providerIntentStream } from '@paylog/event-store/streamName'
 import t, { type Test } from 'tap'
 import { v5 as uuidv5 } from 'uuid'
-import type { Answer, Headers } from '../testing/commandApiUnderTest.ts'
+import type { ApiResponse, Headers } from '../testing/commandApiUnderTest.ts'
 import { ada, admin, freshKey, grace } from '../testing/people.ts'
-import { type Asked, webhookTestsUnderTest } from '../testing/webhookTestsUnderTest.ts'
+import { type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsUnderTest.ts'
 
-const { test, simulate, send, store, recordsNothing } = await webhookTestsUnderTest(t)
+const { test, simulate, send, store, recordsNothing } = await webhookTestsHarness(t)
 
 type Payment = { readonly id: string; readonly provider_intent_id: string }
 async function paymentOf(headers: Headers): Promise<Payment> {
@@ -91,7 +91,7 @@ for (const [what, ask] of Object.entries(asks)) {
 
   t.test(`${what} with an id that an Idempotency-Key can give to a payment later is 422`, async (t) => {
     const id = uuidv5(JSON.stringify(['ada', 'POST /payments/intents', 'later']), randomUUID())
-    for (const payload of [{ id }, { id: `sandbox_pi_${id}` }]) refused(t, await ask(payload))
+    for (const payload of [{ id }, { id: `sandbox_pi_${id}` }]) rejected(t, await ask(payload))
   })
 
   t.test(`${what} that was accepted is answered the same again, whatever payment has its id since`, async (t) => {
@@ -103,7 +103,7 @@ for (const [what, ask] of Object.entries(asks)) {
     const again = await ask({ id }, headers)
     t.equal(again.status, 202)
     t.same(again.answer, first.answer)
-    refused(t, await ask({ id }))
+    rejected(t, await ask({ id }))
   })
 }
 
@@ -113,7 +113,7 @@ t.test('a body with thousands of ids is 400 and not looked up', async (t) => {
   t.same([status, error?.code], [400, 'invalid_request'])
 })
 
-function refused(t: Test, { status, error, text }: Answer<Asked>): void {
+function rejected(t: Test, { status, error, text }: ApiResponse<WebhookTestData>): void {
   t.equal(status, 422, text)
   t.equal(error?.code, 'recorded_payment_id')
 }

@@ -26,23 +26,23 @@ const longToken = 12
  * @throws DomainError `recorded_payment_id`, in the same words for every payment; `invalid_request` for more texts than can
  *   be looked up; `event_store_unavailable`
  */
-export async function refuseRecordedPayments(
+export async function rejectRecordedPayments(
   store: Pick<EventStore, 'readStream'>,
   sent: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const texts = [...textsIn(sent)]
   const ids = texts.flatMap((text) => [...text.matchAll(uuids)].map(uuidIn))
-  if (ids.some(({ id, isMadeUp }) => !isMadeUp && derivedUuid.test(id))) throw recorded()
+  if (ids.some(({ id, isMadeUp }) => !isMadeUp && derivedUuid.test(id))) throw recordedPaymentError()
   const streams = [...new Set([...ids.map(({ id }) => paymentStream(id)), ...texts.flatMap(pointers)])]
   if (streams.length > maxLookUps) throw new DomainError('invalid_request', 'The body holds too many different ids')
   for (let from = 0; from < streams.length; from += lookUpsAtOnce) {
     const exist = async (stream: StreamName) => (await store.readStream(stream, { limit: 1 })).length > 0
     const found = await Promise.all(streams.slice(from, from + lookUpsAtOnce).map(exist))
-    if (found.includes(true)) throw recorded()
+    if (found.includes(true)) throw recordedPaymentError()
   }
 }
 
-const recorded = () =>
+const recordedPaymentError = () =>
   new DomainError(
     'recorded_payment_id',
     'A test must not carry the id of a payment; leave it out, or use one that begins with test_',

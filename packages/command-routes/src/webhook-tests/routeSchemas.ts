@@ -6,7 +6,7 @@ import { simulators } from '@paylog/providers/simulation'
 import { dataAnswer } from '@paylog/runtime/http/openApiParts'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import { Type } from 'typebox'
-import { answerHeaders, writeRefusals } from '../answers.ts'
+import { responseHeaders, writeErrors } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 
 /** Many times what a provider's own events have. */
@@ -74,18 +74,18 @@ const SimulateBody = Type.Object(
   },
 )
 
-const Asked = Type.Object({
+const WebhookTestResource = Type.Object({
   id: Type.String({ description: 'Of the request; the log entries have ids of their own' }),
   ...DispatchPlan.properties,
 })
 
-const answer = (data: object) => ({ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', ...data } })
+const exampleResponse = (data: object) => ({ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', ...data } })
 
 const accepted = (examples: readonly object[]) => ({
-  202: dataAnswer(Asked, {
+  202: dataAnswer(WebhookTestResource, {
     description:
       'It is on record and goes out at once. canonical_events are what the event means in canonical terms; deliveries are the configured nodes that will be told, by which name and in which mode. There are none when no node is configured or none wants the event.',
-    headers: answerHeaders.begun,
+    headers: responseHeaders.begun,
     examples,
   }),
 })
@@ -100,7 +100,7 @@ const genericList = `The generic names are ${genericNames.join(', ')}.`
 const canonicalList = `The canonical names are ${canonicalNames.join(', ')}.`
 
 export const testSchema = {
-  ...writeRefusals(['idempotency_key_reused', 'recorded_payment_id']),
+  ...writeErrors(['idempotency_key_reused', 'recorded_payment_id']),
   operationId: 'testWebhooks',
   tags: ['webhooks'],
   security: [{ session: [] }],
@@ -116,7 +116,7 @@ export const testSchema = {
   headers: IdempotencyHeaders,
   body: TestBody,
   response: accepted([
-    answer({
+    exampleResponse({
       canonical_events: ['payment.succeeded'],
       deliveries: [{ node: '1', event: 'payment.succeeded', mode: 'canonical' }],
     }),
@@ -124,7 +124,7 @@ export const testSchema = {
 }
 
 export const simulateSchema = {
-  ...writeRefusals(['idempotency_key_reused', 'provider_not_enabled', 'recorded_payment_id']),
+  ...writeErrors(['idempotency_key_reused', 'provider_not_enabled', 'recorded_payment_id']),
   operationId: 'simulateWebhook',
   tags: ['webhooks'],
   security: [{ session: [] }],
@@ -141,7 +141,7 @@ export const simulateSchema = {
   headers: IdempotencyHeaders,
   body: SimulateBody,
   response: accepted([
-    answer({
+    exampleResponse({
       canonical_events: ['payment.succeeded'],
       deliveries: [
         { node: '1', event: 'payment.succeeded', mode: 'canonical' },
@@ -149,6 +149,6 @@ export const simulateSchema = {
         { node: 'legacy-1', event: 'payment_intent.succeeded', mode: 'legacy' },
       ],
     }),
-    answer({ canonical_events: [], deliveries: [] }),
+    exampleResponse({ canonical_events: [], deliveries: [] }),
   ]),
 }

@@ -1,12 +1,12 @@
 // POST /webhooks/test and POST /webhooks/external/simulate over HTTP, on a real log.
 import { matchList } from '@paylog/testing/matchList'
 import t, { type Test } from 'tap'
-import type { Answer } from '../testing/commandApiUnderTest.ts'
+import type { ApiResponse } from '../testing/commandApiUnderTest.ts'
 import { ada, adaId, admin, guest } from '../testing/people.ts'
-import { type Asked, simulateRoute, testRoute, webhookTestsUnderTest } from '../testing/webhookTestsUnderTest.ts'
+import { type WebhookTestData, simulateRoute, testRoute, webhookTestsHarness } from '../testing/webhookTestsUnderTest.ts'
 
 const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, logged } =
-  await webhookTestsUnderTest(t)
+  await webhookTestsHarness(t)
 
 const paid = {
   event: 'payment_intent.succeeded',
@@ -101,11 +101,11 @@ t.test('an event that no node is told of is accepted, and the answer says so', a
   })
   t.equal(status, 202)
   t.equal(data.deliveries.length, 3)
-  const none = await webhookTestsUnderTest(t, {})
+  const none = await webhookTestsHarness(t, {})
   const lonely = await none.simulate(paid)
   t.equal(lonely.status, 202)
   t.strictSame(lonely.data, { id: lonely.data.id, canonical_events: ['payment.succeeded'], deliveries: [] })
-  const picky = await webhookTestsUnderTest(t, {
+  const picky = await webhookTestsHarness(t, {
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: 'https://picky.example.com/hook',
     WEBHOOK_1_EVENTS: 'subscription.*',
@@ -122,9 +122,9 @@ t.test('only sessions may: a guest is 403, anonymous 401, an administrator is a 
       [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
       [guest, 'forbidden', 403],
     ] as const) {
-      const answer = await recordsNothing(t, () => send<Asked>('POST', route, headers, body))
-      refused(t, answer, status, code)
-      const unread = await send<Asked>('POST', route, headers, '{')
+      const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, headers, body))
+      rejected(t, answer, status, code)
+      const unread = await send<WebhookTestData>('POST', route, headers, '{')
       t.equal(unread.status, status, 'before the body is read')
     }
     t.equal((await send('POST', route, admin, body)).status, 202)
@@ -133,12 +133,12 @@ t.test('only sessions may: a guest is 403, anonymous 401, an administrator is a 
 })
 
 t.test('with WEBHOOK_TESTS_BY=admin other sessions get 403, and administrators go on', async (t) => {
-  const limited = await webhookTestsUnderTest(t, {}, 'admin')
+  const limited = await webhookTestsHarness(t, {}, 'admin')
   const body = { ...paid, event: 'payment_intent.succeeded' }
   for (const route of [testRoute, simulateRoute]) {
-    refused(t, await limited.send<Asked>('POST', route, ada, body), 403, 'forbidden')
-    refused(t, await limited.send<Asked>('POST', route, guest, body), 403, 'forbidden')
-    refused(t, await limited.send<Asked>('POST', route, {}, body), 401, 'unauthenticated')
+    rejected(t, await limited.send<WebhookTestData>('POST', route, ada, body), 403, 'forbidden')
+    rejected(t, await limited.send<WebhookTestData>('POST', route, guest, body), 403, 'forbidden')
+    rejected(t, await limited.send<WebhookTestData>('POST', route, {}, body), 401, 'unauthenticated')
     t.equal((await limited.send('POST', route, admin, body)).status, 202)
   }
 })
@@ -162,33 +162,33 @@ t.test('a body that is not in order is 400 and records nothing', async (t) => {
   ]
   for (const body of bad)
     for (const route of [testRoute, simulateRoute]) {
-      const answer = await recordsNothing(t, () => send<Asked>('POST', route, ada, body))
-      refused(t, answer, 400, 'invalid_request', JSON.stringify(body))
+      const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
+      rejected(t, answer, 400, 'invalid_request', JSON.stringify(body))
     }
   const objects = [[], 'x', 1, null, true]
   for (const value of objects) {
-    refused(t, await test({ event: 'payment.succeeded', test_data: value }), 400, 'invalid_request', `${value}`)
-    refused(t, await simulate({ ...paid, payload: value }), 400, 'invalid_request', `${value}`)
+    rejected(t, await test({ event: 'payment.succeeded', test_data: value }), 400, 'invalid_request', `${value}`)
+    rejected(t, await simulate({ ...paid, payload: value }), 400, 'invalid_request', `${value}`)
   }
   for (const provider of [undefined, null, '', 1, 'x'.repeat(256)])
-    refused(t, await simulate({ ...paid, provider }), 400, 'invalid_request', `provider ${provider}`)
+    rejected(t, await simulate({ ...paid, provider }), 400, 'invalid_request', `provider ${provider}`)
   const deep = `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`
-  refused(t, await simulate(`{"event":"a","provider":"stripe","payload":${deep}}`), 400, 'invalid_request')
+  rejected(t, await simulate(`{"event":"a","provider":"stripe","payload":${deep}}`), 400, 'invalid_request')
 })
 
 t.test('other refusals: an unknown provider, too much, no JSON', async (t) => {
   const unknown = await simulate({ ...paid, provider: 'square' })
-  refused(t, unknown, 422, 'provider_not_enabled')
+  rejected(t, unknown, 422, 'provider_not_enabled')
   t.match(unknown.error, { message: /stripe, paypal, authorize-net, sandbox/ })
   t.notMatch(unknown.text, 'square')
-  refused(t, await simulate({ ...paid, event: 'a b', provider: 'square' }), 400, 'invalid_request', '400 before 422')
+  rejected(t, await simulate({ ...paid, event: 'a b', provider: 'square' }), 400, 'invalid_request', '400 before 422')
   const note = 'x'.repeat(32 * 1024)
-  refused(t, await simulate({ ...paid, payload: { note } }), 413, 'body_too_large')
-  refused(t, await test({ event: 'payment.succeeded', test_data: { note } }), 413, 'body_too_large')
-  const form = await send<Asked>('POST', testRoute, { ...ada, 'content-type': 'text/plain' }, 'event=payment.succeeded')
-  refused(t, form, 415, 'unsupported_media_type')
+  rejected(t, await simulate({ ...paid, payload: { note } }), 413, 'body_too_large')
+  rejected(t, await test({ event: 'payment.succeeded', test_data: { note } }), 413, 'body_too_large')
+  const form = await send<WebhookTestData>('POST', testRoute, { ...ada, 'content-type': 'text/plain' }, 'event=payment.succeeded')
+  rejected(t, form, 415, 'unsupported_media_type')
   for (const key of ['', 'x'.repeat(256), 'käse'])
-    refused(t, await test({ event: 'payment.succeeded' }, { ...ada, 'idempotency-key': key }), 400, 'invalid_request')
+    rejected(t, await test({ event: 'payment.succeeded' }, { ...ada, 'idempotency-key': key }), 400, 'invalid_request')
 })
 
 t.test('the largest body that is taken can be recorded', async (t) => {
@@ -216,19 +216,19 @@ t.test('a card number anywhere is refused, and neither recorded nor logged nor r
     [testRoute, { event: 'payment.succeeded', dropped: { of: cardNumber } }],
   ]
   for (const [route, body] of holding) {
-    const answer = await recordsNothing(t, () => send<Asked>('POST', route, ada, body))
-    refused(t, answer, 422, 'card_number_rejected', JSON.stringify(body))
+    const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
+    rejected(t, answer, 422, 'card_number_rejected', JSON.stringify(body))
     t.notMatch(answer.text, cardNumber)
   }
   t.notMatch(logged.join(''), cardNumber)
 })
 
-function sorted({ deliveries }: Asked) {
-  const key = ({ node, mode }: Asked['deliveries'][number]) => `${node} ${mode}`
+function sorted({ deliveries }: WebhookTestData) {
+  const key = ({ node, mode }: WebhookTestData['deliveries'][number]) => `${node} ${mode}`
   return [...deliveries].sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-function refused(t: Test, { status, error, text }: Answer<Asked>, expected: number, code: string, what = code): void {
+function rejected(t: Test, { status, error, text }: ApiResponse<WebhookTestData>, expected: number, code: string, what = code): void {
   t.equal(status, expected, `${what}: ${text}`)
   t.equal(error?.code, code, what)
 }

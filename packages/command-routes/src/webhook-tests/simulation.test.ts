@@ -4,7 +4,7 @@ import { matchList } from '@paylog/testing/matchList'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import t from 'tap'
-import { askedName, simulationFacts, simulatorOf } from './simulation.ts'
+import { parseRequestedName, simulationFacts, simulatorOf } from './simulation.ts'
 
 const id = '018f0000-0000-7000-8000-000000000001'
 const at = new Date('2026-01-02T03:04:05.678Z')
@@ -22,7 +22,7 @@ const providers = Object.keys(money)
 
 function simulated(provider: string, event: string, payload: Payload) {
   const asked = { provider, event, payload }
-  return simulationFacts(asked, askedName(asked), { simulator: simulatorOf(provider), id, at })
+  return simulationFacts(asked, parseRequestedName(asked), { simulator: simulatorOf(provider), id, at })
 }
 
 function meaning(provider: string, event: string, payload: Payload) {
@@ -143,10 +143,10 @@ t.test('what is no name is refused, and so is a name of another provider', async
   const further = [':a', 'Stripe:a', 'stripe:stripe:a', 'käse', 'a/b', 'a\u0000b', '{}', 'x'.repeat(201)]
   for (const event of [...malformed, ...further]) {
     const refusal = { code: 'invalid_request', details: { fields: [{ field: 'event' }] } }
-    t.throws(() => askedName({ event, provider: 'stripe' }), refusal, JSON.stringify(event))
+    t.throws(() => parseRequestedName({ event, provider: 'stripe' }), refusal, JSON.stringify(event))
   }
-  t.throws(() => askedName({ event: 'paypal:PAYMENT.CAPTURE.COMPLETED', provider: 'stripe' }), /another provider/)
-  t.strictSame(askedName({ event: 'x'.repeat(200), provider: 'stripe' }), { name: 'x'.repeat(200), isNative: false })
+  t.throws(() => parseRequestedName({ event: 'paypal:PAYMENT.CAPTURE.COMPLETED', provider: 'stripe' }), /another provider/)
+  t.strictSame(parseRequestedName({ event: 'x'.repeat(200), provider: 'stripe' }), { name: 'x'.repeat(200), isNative: false })
 })
 
 t.test('a canceled payment that failed is told as canceled', async (t) => {

@@ -2,9 +2,9 @@
 import { DomainError } from '@paylog/domain/errors'
 import { type Simulator, simulators } from '@paylog/providers/simulation'
 import { canonicalName, genericFor } from '@paylog/webhooks/canonicalNames'
-import { type AskedFacts, badField, canonicalFacts, notificationFacts } from './facts.ts'
+import { type RequestedFacts, invalidField, canonicalFacts, notificationFacts } from './facts.ts'
 
-export type AskedSimulation = {
+export type SimulationRequest = {
   readonly event: string
   readonly provider: string
   readonly payload: Readonly<Record<string, unknown>>
@@ -18,17 +18,17 @@ const namePattern = new RegExp(`^(?:([a-z][a-z0-9-]*):)?(${part}(?:\\.${part})*)
 const maxNameLength = 200
 
 /** A name that was asked for: the provider's own if `isNative`, and else one that has to be looked up. */
-export type AskedName = { readonly name: string; readonly isNative: boolean }
+export type RequestedName = { readonly name: string; readonly isNative: boolean }
 
 /** @throws DomainError `invalid_request` for what is no name, or one of another provider's */
-export function askedName({ event, provider }: Pick<AskedSimulation, 'event' | 'provider'>): AskedName {
+export function parseRequestedName({ event, provider }: Pick<SimulationRequest, 'event' | 'provider'>): RequestedName {
   const [, prefix, name] = namePattern.exec(event) ?? []
   if (name === undefined || name.length > maxNameLength)
-    throw badField(
+    throw invalidField(
       'event',
       'must be a name such as payment.succeeded, payment_intent.succeeded or stripe:charge.failed',
     )
-  if (prefix !== undefined && prefix !== provider) throw badField('event', 'begins with another provider')
+  if (prefix !== undefined && prefix !== provider) throw invalidField('event', 'begins with another provider')
   return { name, isNative: prefix !== undefined }
 }
 
@@ -49,10 +49,10 @@ export function simulatorOf(provider: string, refuse: () => void = () => undefin
  * is that event; and one that nobody knows is a notification that only raw nodes are told of.
  */
 export function simulationFacts(
-  { provider, payload }: AskedSimulation,
-  { name, isNative }: AskedName,
+  { provider, payload }: SimulationRequest,
+  { name, isNative }: RequestedName,
   { simulator, id, at }: { readonly simulator: Simulator; readonly id: string; readonly at: Date },
-): AskedFacts {
+): RequestedFacts {
   const simulated = (type: string, generic_type: string | null) =>
     simulator.simulate({ type, generic_type, payload, id, at })
   const type = isNative ? undefined : simulator.nativeType(name)

@@ -3,11 +3,11 @@ import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/provid
 import { madeUpId } from '@paylog/providers/notificationForm'
 import type { SimulatedNotification } from '@paylog/providers/simulation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
-import { type AskedFacts, badField, canonicalFacts, notificationFacts } from './facts.ts'
+import { type RequestedFacts, invalidField, canonicalFacts, notificationFacts } from './facts.ts'
 import { simulatorOf } from './simulation.ts'
 
 /** The provider that tests are of. */
-const provider = 'sandbox'
+const testProvider = 'sandbox'
 const money = { amount: 1000, currency: 'usd' }
 /** For how long the subscription of a test is paid. */
 const periodMs = 30 * 24 * 60 * 60 * 1000
@@ -23,7 +23,7 @@ const statuses: Readonly<Record<string, string>> = {
   'membership.pending': 'incomplete',
 }
 
-export type AskedTest = {
+export type TestRequest = {
   readonly event: string
   readonly test_data: Readonly<Record<string, unknown>>
   readonly id: string
@@ -34,22 +34,22 @@ export type AskedTest = {
  * What goes on record. A canonical name is that event alone; a generic one is a notification by that name.
  * @throws DomainError `invalid_request` for a name that is neither
  */
-export function testFacts(test: AskedTest): AskedFacts {
+export function testFacts(test: TestRequest): RequestedFacts {
   const { event } = test
   const canonical = canonicalName(event)
   if (canonical !== undefined) return canonicalTest(test, canonical)
   if (!genericNames.includes(event))
-    throw badField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
-  return notificationFacts(provider, written(test, event))
+    throw invalidField('event', `must be one of ${[...new Set([...canonicalNames, ...genericNames])].join(', ')}`)
+  return notificationFacts(testProvider, simulatedNotification(test, event))
 }
 
-function canonicalTest(test: AskedTest, name: CanonicalName): AskedFacts {
-  const facts = canonicalFacts(provider, name, written(test, genericFor(name)))
+function canonicalTest(test: TestRequest, name: CanonicalName): RequestedFacts {
+  const facts = canonicalFacts(testProvider, name, simulatedNotification(test, genericFor(name)))
   return { ...facts, ...subscriptionOf(test, name, facts.object_id) }
 }
 
 /** The shape names no subscription beside the object; a test is to show what a membership's message holds. */
-function subscriptionOf({ id, at }: AskedTest, name: CanonicalName, object_id: string | null) {
+function subscriptionOf({ id, at }: TestRequest, name: CanonicalName, object_id: string | null) {
   if (!/^(subscription|membership)\./.test(name)) return {}
   const subscription = {
     subscription_id: name === 'membership.extended' ? madeUpId(`sub_${id}`) : object_id,
@@ -60,14 +60,14 @@ function subscriptionOf({ id, at }: AskedTest, name: CanonicalName, object_id: s
   return { subscription }
 }
 
-function written({ event, test_data, id, at }: AskedTest, generic: string): SimulatedNotification {
+function simulatedNotification({ event, test_data, id, at }: TestRequest, generic: string): SimulatedNotification {
   const isCustomer = generic.startsWith('customer.')
   const status = statuses[event] ?? statuses[generic] ?? statusOfPayment(generic)
   const defaults = {
     ...(isCustomer ? {} : { ...money, customer: madeUpId(`cus_${id}`) }),
     ...(status === null ? {} : { status }),
   }
-  return simulatorOf(provider).simulate({ type: generic, generic_type: generic, payload: test_data, defaults, id, at })
+  return simulatorOf(testProvider).simulate({ type: generic, generic_type: generic, payload: test_data, defaults, id, at })
 }
 
 function statusOfPayment(generic: string): string | null {

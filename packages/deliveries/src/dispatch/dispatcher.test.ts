@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t from 'tap'
-import { enoughWaiting } from '../queue/queues.ts'
+import { maxWaiting } from '../queue/queues.ts'
 import type { MappedBatch } from '../tables/recordBatch.ts'
-import { batchOf, createRig, type Rig, received } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness, type WorkerHarness, notificationReceived } from '../testing/rig.ts'
 import { createDispatcher } from './dispatcher.ts'
 
-const rawNode = {
+const rawEndpoint = {
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: 'http://127.0.0.1:9',
   WEBHOOK_1_EVENT_MODE: 'raw',
 }
 const mebibyte = 1024 * 1024
-const large = (commit: bigint) => received(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
+const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
 
 /** A dispatcher on the rig's own parts that shows what it records. */
-function observed({ deliveries, queues, nodes }: Rig, beforeRecord: (count: number) => void = () => undefined) {
+function observed({ deliveries, queues, nodes }: WorkerHarness, beforeRecord: (count: number) => void = () => undefined) {
   const batches: MappedBatch[] = []
   const dispatcher = createDispatcher({
     deliveries: {
@@ -27,7 +27,7 @@ function observed({ deliveries, queues, nodes }: Rig, beforeRecord: (count: numb
       },
     },
     queues,
-    nodes,
+    endpoints: nodes,
     projects: { projectId: 'default', projectIds: [] },
     now: () => new Date(),
     log: createLog({ app: 'test', level: 'silent' }),
@@ -35,13 +35,13 @@ function observed({ deliveries, queues, nodes }: Rig, beforeRecord: (count: numb
   return { batches, dispatcher }
 }
 
-const count = async ({ pool }: Rig) => {
+const count = async ({ pool }: WorkerHarness) => {
   const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
   return rows[0]?.count
 }
 
 t.test('a batch is recorded in slices of bounded size, each with the position of its last event', async (t) => {
-  const rig = await createRig(t, 'postgres', rawNode)
+  const rig = await createWorkerHarness(t, 'postgres', rawEndpoint)
   const { batches, dispatcher } = observed(rig)
   await dispatcher.start()
   const events = [1n, 3n, 5n, 7n, 9n].map((commit) => large(commit + 10n))
@@ -64,10 +64,10 @@ t.test('an event that is larger than a slice goes in whole, on its own', async (
     [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
     [`WEBHOOK_${n}_EVENT_MODE`]: 'raw',
   }))
-  const rig = await createRig(t, 'postgres', Object.assign({}, rawNode, ...nodes))
+  const rig = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...nodes))
   const { batches, dispatcher } = observed(rig)
   await dispatcher.start()
-  const events = [received(2n, '{}'), large(4n), received(6n, '{}')]
+  const events = [notificationReceived(2n, '{}'), large(4n), notificationReceived(6n, '{}')]
   await dispatcher.handle({ events, position: { commit: 6n, prepare: 5n } })
   t.strictSame(
     batches.map(({ messages, to }) => [messages.length, to.commit]),
@@ -81,7 +81,7 @@ t.test('an event that is larger than a slice goes in whole, on its own', async (
 })
 
 t.test('after a slice that failed the log is read on from the one before it', async (t) => {
-  const rig = await createRig(t, 'postgres', rawNode)
+  const rig = await createWorkerHarness(t, 'postgres', rawEndpoint)
   const { dispatcher } = observed(rig, (recorded) => {
     if (recorded === 2) throw new Error('the database is gone')
   })
@@ -96,18 +96,18 @@ t.test('after a slice that failed the log is read on from the one before it', as
 
 t.test('a queue with enough waiting gets no more; the table keeps the rest', async (t) => {
   const canonicalNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
-  const rig = await createRig(t, 'postgres', canonicalNode)
+  const rig = await createWorkerHarness(t, 'postgres', canonicalNode)
   await rig.dispatcher.start()
-  const attempts = Array.from({ length: enoughWaiting - 1 }, () => ({
+  const attempts = Array.from({ length: maxWaiting - 1 }, () => ({
     deliveryId: randomUUID(),
     attempt: 2,
     delayMs: 0,
   }))
   await rig.queues.enqueue('1', attempts)
   await rig.dispatcher.handle(batchOf(2))
-  t.equal(await rig.queues.waiting('1'), enoughWaiting, 'two first attempts share a job')
+  t.equal(await rig.queues.waiting('1'), maxWaiting, 'two first attempts share a job')
   await rig.dispatcher.handle(batchOf(1, 3n))
-  t.equal(await rig.queues.waiting('1'), enoughWaiting)
+  t.equal(await rig.queues.waiting('1'), maxWaiting)
   t.equal(await count(rig), 3)
   await rig.pool.query('truncate queue.job cascade')
   await rig.dispatcher.handle(batchOf(1, 4n))

@@ -4,9 +4,9 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Batch } from '@paylog/event-store/subscription/batches'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Projects } from '@paylog/webhooks/canonical'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
-import { enoughWaiting, type Queues } from '../queue/queues.ts'
+import { maxWaiting, type Queues } from '../queue/queues.ts'
 import type { LogReader } from '../subscriptions/soleSubscription.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
 import { graceMs } from '../tables/recordBatch.ts'
@@ -15,23 +15,23 @@ import { dispatchSpan } from './dispatchSpan.ts'
 export const webhookSubscription = 'webhooks'
 
 /** How much text one statement may carry. A single event goes in whole, however much it is. */
-const sliceCharacters = 8 * 1024 * 1024
+const maxSliceCharacters = 8 * 1024 * 1024
 
-type Slice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
+type DispatchSlice = { readonly messages: readonly Outbound[]; readonly to: LogPosition }
 
 /** Maps for the nodes that are configured now; one that is configured later is told of what happens from then on. */
 export function createDispatcher(deps: {
   deliveries: Deliveries
   queues: Pick<Queues, 'enqueueNew' | 'enqueue' | 'waiting'>
-  nodes: readonly WebhookNode[]
+  endpoints: readonly WebhookEndpoint[]
   projects: Projects
   now: () => Date
   log: Logger
 }): LogReader {
-  const { deliveries, queues, nodes, projects, now, log } = deps
+  const { deliveries, queues, endpoints, projects, now, log } = deps
   let position: LogPosition | undefined
   /** Per node: no more jobs than this can be waiting, as far as they are from here. */
-  const mostWaiting = new Map<string, number>()
+  const maxWaiting = new Map<string, number>()
 
   async function enqueue(node: string, recorded: readonly Outbound[]): Promise<void> {
     const real = recorded.filter(({ is_test }) => !is_test)
@@ -43,18 +43,18 @@ export function createDispatcher(deps: {
   }
 
   async function enqueueReal(node: string, recorded: readonly Outbound[]): Promise<void> {
-    const known = mostWaiting.get(node) ?? enoughWaiting
-    const waiting = known < enoughWaiting ? known : await queues.waiting(node)
-    mostWaiting.set(node, waiting)
-    if (waiting >= enoughWaiting) return
-    mostWaiting.set(node, waiting + recorded.length)
+    const known = maxWaiting.get(node) ?? maxWaiting
+    const waiting = known < maxWaiting ? known : await queues.waiting(node)
+    maxWaiting.set(node, waiting)
+    if (waiting >= maxWaiting) return
+    maxWaiting.set(node, waiting + recorded.length)
     await queues.enqueueNew(
       node,
       recorded.map(({ id }) => id),
     )
   }
 
-  async function record({ messages, to }: Slice): Promise<void> {
+  async function record({ messages, to }: DispatchSlice): Promise<void> {
     const recorded = await deliveries.record({ name: webhookSubscription, from: position, to, messages, at: now() })
     position = to
     for (const [node, mine] of Map.groupBy(recorded, (message) => message.node)) {
@@ -71,8 +71,8 @@ export function createDispatcher(deps: {
       return position
     },
     async handle(batch) {
-      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, nodes, projects))
-      for (const slice of slicesOf(batch, map)) await record(slice)
+      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, endpoints, projects))
+      for (const slice of dispatchSlicesOf(batch, map)) await record(slice)
     },
   }
 }
@@ -81,14 +81,14 @@ export function createDispatcher(deps: {
  * Maps a batch piece by piece, so that neither memory nor a statement ever holds the bodies of all of it. Each slice
  * ends at the position of its last event, and the last one at the batch's own.
  */
-function* slicesOf(batch: Batch, map: (event: Recorded) => readonly Outbound[]): Generator<Slice> {
+function* dispatchSlicesOf(batch: Batch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
   let messages: Outbound[] = []
   let characters = 0
   let to: LogPosition | undefined
   for (const event of batch.events) {
     const mapped = map(event)
     const more = mapped.reduce((sum, { body }) => sum + body.length, 0)
-    if (to !== undefined && characters + more > sliceCharacters) {
+    if (to !== undefined && characters + more > maxSliceCharacters) {
       yield { messages, to }
       messages = []
       characters = 0

@@ -3,14 +3,14 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Projects } from '@paylog/webhooks/canonical'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
 import { streamPrefixes } from '../subscriptions/streamPrefixes.ts'
 import { countMissing, insertMissing } from './missingDeliveries.ts'
 
 export type BackfillOptions = {
-  readonly node: WebhookNode
+  readonly endpoint: WebhookEndpoint
   readonly projects: Projects
   /** The event at this position is the first one; without it, the first of the log. */
   readonly from: LogPosition | undefined
@@ -20,10 +20,10 @@ export type BackfillOptions = {
   readonly now: () => Date
   /** Once it aborts no further event is read. */
   readonly signal: AbortSignal
-  readonly onProgress: (done: Backfilled) => void
+  readonly onProgress: (done: BackfillResult) => void
 }
 
-export type Backfilled = {
+export type BackfillResult = {
   readonly events: number
   /** Left out because of their age. */
   readonly tooOld: number
@@ -39,7 +39,7 @@ export type Backfilled = {
 const prefixes = streamPrefixes.filter((prefix) => prefix !== 'webhookTest-')
 /** How many deliveries, and how much text, one statement may carry. A single event goes in whole. */
 const sliceMessages = 200
-const sliceCharacters = 4 * 1024 * 1024
+const maxSliceCharacters = 4 * 1024 * 1024
 
 /**
  * Maps the log for one node, with the configuration of today, and makes the deliveries that are not there. It may be
@@ -50,12 +50,12 @@ const sliceCharacters = 4 * 1024 * 1024
 export async function backfill(
   { pool, store }: { readonly pool: Pool; readonly store: EventStore },
   options: BackfillOptions,
-): Promise<Backfilled> {
-  const { node, projects, notBefore, isDryRun, now, signal, onProgress } = options
+): Promise<BackfillResult> {
+  const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
   const from = options.from && (await store.before(options.from))
-  let done: Backfilled = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
-  for await (const { events, tooOld, messages, position } of slices(store, { from, notBefore, signal }, (event) =>
-    outboundMessages(event, [node], projects),
+  let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
+  for await (const { events, tooOld, messages, position } of backfillSlices(store, { from, notBefore, signal }, (event) =>
+    outboundMessages(event, [endpoint], projects),
   )) {
     const missing = isDryRun ? await countMissing(pool, messages) : await insertMissing(pool, messages, now())
     done = {
@@ -70,7 +70,7 @@ export async function backfill(
   return done
 }
 
-type Slice = {
+type BackfillSlice = {
   readonly events: number
   readonly tooOld: number
   readonly messages: readonly Outbound[]
@@ -80,11 +80,11 @@ type Slice = {
 /** Also without messages a slice comes now and then, so that there is progress to show. */
 const sliceEvents = 500
 
-async function* slices(
+async function* backfillSlices(
   store: EventStore,
   { from, notBefore, signal }: { from: LogPosition | undefined } & Pick<BackfillOptions, 'notBefore' | 'signal'>,
   map: (event: Recorded) => readonly Outbound[],
-): AsyncGenerator<Slice> {
+): AsyncGenerator<BackfillSlice> {
   let messages: Outbound[] = []
   let [events, tooOld, characters] = [0, 0, 0]
   let position: LogPosition | undefined
@@ -97,7 +97,7 @@ async function* slices(
     if (isTooOld) tooOld++
     characters += mapped.reduce((sum, { body }) => sum + body.length, 0)
     position = event.position
-    if (events < sliceEvents && messages.length < sliceMessages && characters < sliceCharacters) continue
+    if (events < sliceEvents && messages.length < sliceMessages && characters < maxSliceCharacters) continue
     yield { events, tooOld, messages, position }
     messages = []
     ;[events, tooOld, characters] = [0, 0, 0]

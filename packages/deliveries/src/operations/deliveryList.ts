@@ -18,7 +18,7 @@ export type ListedDelivery = {
   readonly created_at: Date
 }
 
-export type ListedNode = {
+export type ListedEndpoint = {
   readonly node: string
   /** Whether the worker that started last has it. */
   readonly is_configured: boolean
@@ -30,15 +30,15 @@ export type ListedNode = {
   readonly oldest_pending_at: Date | null
 }
 
-export type ListFilter = { readonly node?: string | undefined; readonly status?: ListedStatus | undefined }
+export type DeliveryFilter = { readonly node?: string | undefined; readonly status?: ListedStatus | undefined }
 
 /** Counts go no further, so that they cost little however much there is. */
-export const mostCounted = 10_000
+export const maxCounted = 10_000
 
 const isPending = `status = 'pending'`
 const isDisabled = 'exists (select from webhooks.nodes n where n.name = node and n.disabled_at is not null)'
 /** Each has an index. Whatever was attempted is in one, and what was not is pending. */
-const sources: { readonly [Status in ListedStatus | 'all']: readonly string[] } = {
+const conditionsByStatus: { readonly [Status in ListedStatus | 'all']: readonly string[] } = {
   pending: [`${isPending} and not ${isDisabled}`],
   held: [`${isPending} and ${isDisabled}`],
   succeeded: [`status = 'succeeded' and attempts > 0`],
@@ -49,7 +49,7 @@ const sources: { readonly [Status in ListedStatus | 'all']: readonly string[] } 
 /** The newest deliveries. */
 export async function listDeliveries(
   pool: Pool,
-  { node, status, limit }: ListFilter & { readonly limit: number },
+  { node, status, limit }: DeliveryFilter & { readonly limit: number },
 ): Promise<ListedDelivery[]> {
   const newest = (source: string) => `(
     select id, node, event, status, attempts, is_test, last_http_status, last_error, next_attempt_at, created_at
@@ -60,7 +60,7 @@ export async function listDeliveries(
   const { rows } = await pool.query<ListedDelivery>(
     `select id, node, event, case when ${isPending} and ${isDisabled} then 'held' else status end as status, attempts,
       is_test, last_http_status, last_error, next_attempt_at, created_at
-    from (${sources[status ?? 'all'].map(newest).join(' union all ')}) as newest
+    from (${conditionsByStatus[status ?? 'all'].map(newest).join(' union all ')}) as newest
     order by created_at desc, id desc limit $2`,
     [node ?? null, limit],
   )
@@ -68,12 +68,12 @@ export async function listDeliveries(
 }
 
 /** Every node that ever was configured, or the one of this name. */
-export async function listNodes(pool: Pool, node?: string): Promise<ListedNode[]> {
-  const { rows } = await pool.query<ListedNode>(nodesSql, [node ?? null, mostCounted])
+export async function listEndpoints(pool: Pool, node?: string): Promise<ListedEndpoint[]> {
+  const { rows } = await pool.query<ListedEndpoint>(endpointsSql, [node ?? null, maxCounted])
   return rows.toSorted((one, other) => one.node.localeCompare(other.node, 'en', { numeric: true }))
 }
 
-const nodesSql = `
+const endpointsSql = `
 select b.node, b.is_configured, b.disabled_at, b.pending, b.oldest_created_at as oldest_pending_at,
   (select count(*)::int from (
     select from webhooks.deliveries d where d.node = b.node and d.status = 'failed' limit $2

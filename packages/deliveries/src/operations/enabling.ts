@@ -1,7 +1,7 @@
 // Ends that a node gets nothing because it answered that it is gone.
 import type { Pool } from 'pg'
 
-export type Enabled = {
+export type EnabledEndpoint = {
   /** Since when it was disabled; `null` when it was not. */
   readonly disabled_at: Date | null
   /** What was held, and is due now. */
@@ -12,8 +12,8 @@ export type Enabled = {
  * Enables a node, and makes what waits for it due now, with a schedule of retries that begins anew.
  * @returns nothing when no node of this name ever was configured
  */
-export async function enableNode(pool: Pool, node: string, at: Date): Promise<Enabled | undefined> {
-  const { rows } = await pool.query<Enabled>(enableSql, [node, at])
+export async function enableEndpoint(pool: Pool, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
+  const { rows } = await pool.query<EnabledEndpoint>(enableSql, [node, at])
   return rows[0]
 }
 

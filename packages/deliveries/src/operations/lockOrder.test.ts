@@ -1,19 +1,19 @@
 import { cyclesAsked } from '@paylog/testing/cycles'
 import t from 'tap'
 import { type AttemptResult, finishAttempts } from '../tables/finishAttempt.ts'
-import { batchOf, createRig } from '../testing/rig.ts'
-import { enableNode } from './enabling.ts'
+import { batchOf, createWorkerHarness } from '../testing/rig.ts'
+import { enableEndpoint } from './enabling.ts'
 import { redeliver } from './redelivery.ts'
 
 const rounds = cyclesAsked(10)
-const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
+const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 const failed = { ms: 1, httpStatus: 500, error: 'http', responseBody: null, status: 'pending' } as const
 const gone = { ...failed, httpStatus: 410, error: 'gone' }
 
 /** What an operator does, while the worker records attempts of the same deliveries as they come in. */
 const cases = {
   'sending again': [failed, (pool, ids, at) => redeliver(pool, ids, at)],
-  'enabling a node that is gone': [gone, (pool, _ids, at) => enableNode(pool, '1', at)],
+  'enabling a node that is gone': [gone, (pool, _ids, at) => enableEndpoint(pool, '1', at)],
 } satisfies Record<
   string,
   [typeof failed | typeof gone, (pool: Parameters<typeof redeliver>[0], ids: string[], at: Date) => Promise<unknown>]
@@ -21,7 +21,7 @@ const cases = {
 
 for (const [name, [answer, operate]] of Object.entries(cases))
   t.test(`${name} and recording attempts do not wait for each other for ever`, async (t) => {
-    const { pool, dispatcher } = await createRig(t, 'postgres', node)
+    const { pool, dispatcher } = await createWorkerHarness(t, 'postgres', endpoint)
     await dispatcher.start()
     await dispatcher.handle(batchOf(100))
     await pool.query(`insert into webhooks.nodes (name) values ('1')`)

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { batchOf, createRig, type Rig } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness, type WorkerHarness } from '../testing/rig.ts'
 import { failedIds, findFailed, redeliver, redeliverFailed } from './redelivery.ts'
 
-const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
+const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 
 /** Deliveries of which some ended; the ids of those that failed, oldest first. */
-async function startWith(t: Parameters<typeof createRig>[0], failedAt: readonly string[]) {
-  const rig = await createRig(t, 'postgres', node)
+async function startWith(t: Parameters<typeof createWorkerHarness>[0], failedAt: readonly string[]) {
+  const rig = await createWorkerHarness(t, 'postgres', endpoint)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(failedAt.length + 1))
   await rig.pool.query(`insert into webhooks.nodes (name) values ('1')`)
@@ -23,7 +23,7 @@ async function startWith(t: Parameters<typeof createRig>[0], failedAt: readonly 
   return { rig, ids }
 }
 
-const statusOf = async ({ pool }: Rig, id: string | undefined) => {
+const statusOf = async ({ pool }: WorkerHarness, id: string | undefined) => {
   const { rows } = await pool.query<{ status: string }>('select status from webhooks.deliveries where id = $1', [id])
   return rows[0]?.status
 }

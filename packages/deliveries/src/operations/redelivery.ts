@@ -15,15 +15,15 @@ export type Redelivered = {
  * @param ids of the log; those that are unknown are not among the answers
  */
 export function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  return sendAgain(pool, ids, at, listedStatuses)
+  return requeueDeliveries(pool, ids, at, listedStatuses)
 }
 
 /** Does the same with those that are failed still: another operator may have sent them again meanwhile. */
 export function redeliverFailed(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  return sendAgain(pool, ids, at, ['failed'])
+  return requeueDeliveries(pool, ids, at, ['failed'])
 }
 
-async function sendAgain(
+async function requeueDeliveries(
   pool: Pool,
   ids: readonly string[],
   at: Date,

@@ -13,7 +13,7 @@ import type { QueueStore } from './queueStore.ts'
  * A connection that was cut off without a word would stay open for hours. A worker asks Redis to wait for a job for ten
  * seconds at most, so an answer that takes longer does not come any more.
  */
-const answerTimeoutMs = 15_000
+const redisTimeoutMs = 15_000
 
 export type QueueBackend = BackendFactory<IQueueBackend, QueueStore>
 
@@ -34,7 +34,7 @@ function openBackend(
   redisOptions: { readonly maxRetriesPerRequest: number | null; readonly enableOfflineQueue: boolean },
 ): IQueueBackend {
   if (store.kind === 'redis') {
-    const connection = { url: store.url, socketTimeout: answerTimeoutMs, ...redisOptions }
+    const connection = { url: store.url, socketTimeout: redisTimeoutMs, ...redisOptions }
     return createRedisBackend(name, { ...options, connection }, blocking)
   }
   // On a pool that others own, BullMQ looks for its tables in the schema `bullmq` unless it is told here.

@@ -11,7 +11,7 @@ export type JobData = { readonly attempt: number; readonly deliveryIds: readonly
 const testPriority = 1
 
 /** A job is held until the last of its attempts has ended, and whoever holds it may die. */
-const mostShared = 50
+const maxAttemptsPerJob = 50
 
 /** The job's id: with it a second job for the same attempt is none. */
 export function jobId({ deliveryId, attempt }: AttemptRef): string {
@@ -23,7 +23,7 @@ export function attemptsOf({ attempt, deliveryIds }: JobData): AttemptRef[] {
 }
 
 /** A job of its own, under an id that says which attempt it is for. */
-export function ownJob(
+export function singleJob(
   { deliveryId, attempt, delayMs, isTest = false }: QueuedAttempt,
   id = jobId({ deliveryId, attempt }),
 ) {
@@ -33,8 +33,8 @@ export function ownJob(
 /** Jobs for the first attempts of these deliveries. The id of a shared one tells nothing of all but the first. */
 export function sharedJobs(deliveryIds: readonly string[]) {
   const jobs: ReturnType<typeof job>[] = []
-  for (let from = 0; from < deliveryIds.length; from += mostShared) {
-    const some = deliveryIds.slice(from, from + mostShared)
+  for (let from = 0; from < deliveryIds.length; from += maxAttemptsPerJob) {
+    const some = deliveryIds.slice(from, from + maxAttemptsPerJob)
     const id = jobId({ deliveryId: some[0] ?? '', attempt: 1 })
     jobs.push(
       job({ attempt: 1, deliveryIds: some }, some.length === 1 ? id : `${id}-shared-by-${some.length}`, { delay: 0 }),

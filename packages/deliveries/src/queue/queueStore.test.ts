@@ -5,9 +5,9 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { migrateWebhooks } from '../migrate.ts'
-import { batchOf, createRig } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness } from '../testing/rig.ts'
 import { installationId } from './installation.ts'
-import { assertConnections, maxPostgresNodes, openQueueStore } from './queueStore.ts'
+import { assertConnections, maxPostgresEndpoints, openQueueStore } from './queueStore.ts'
 
 const enabled = (count: number, url: string) =>
   Object.fromEntries(
@@ -20,7 +20,7 @@ const enabled = (count: number, url: string) =>
 t.test('a node costs one connection to Postgres', async (t) => {
   const endpoint = await createEndpoint(t)
   const nodes = 10
-  const rig = await createRig(t, 'postgres', enabled(nodes, endpoint.url))
+  const rig = await createWorkerHarness(t, 'postgres', enabled(nodes, endpoint.url))
   await rig.dispatcher.start()
   await rig.work()
   let most = 0
@@ -42,10 +42,10 @@ t.test('a node costs one connection to Postgres', async (t) => {
 })
 
 t.test('more nodes than Postgres has connections for are refused in one line that says what to do', async (t) => {
-  t.doesNotThrow(() => assertConnections({ nodes: maxPostgresNodes, redisUrl: undefined }))
+  t.doesNotThrow(() => assertConnections({ nodes: maxPostgresEndpoints, redisUrl: undefined }))
   t.doesNotThrow(() => assertConnections({ nodes: 100, redisUrl: 'redis://127.0.0.1' }))
   try {
-    assertConnections({ nodes: maxPostgresNodes + 1, redisUrl: undefined })
+    assertConnections({ nodes: maxPostgresEndpoints + 1, redisUrl: undefined })
     t.fail('was accepted')
   } catch (error) {
     t.ok(error instanceof ConfigError)
@@ -55,13 +55,13 @@ t.test('more nodes than Postgres has connections for are refused in one line tha
 })
 
 t.test('the installation is part of the database, not of the way to it', async (t) => {
-  const rig = await createRig(t, 'postgres', {})
+  const rig = await createWorkerHarness(t, 'postgres', {})
   const id = await installationId(rig.pool)
   t.match(id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
   await migrateWebhooks(rig.pool)
   t.equal(await installationId(rig.pool), id, 'and stays')
   await t.rejects(rig.pool.query('insert into webhooks.installation default values'), { code: '23505' }, 'one only')
-  const other = await createRig(t, 'postgres', {})
+  const other = await createWorkerHarness(t, 'postgres', {})
   t.not(await installationId(other.pool), id)
 })
 

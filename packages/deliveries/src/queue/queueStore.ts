@@ -11,20 +11,20 @@ export type QueueStore =
 const schema = 'queue'
 const statementTimeoutMs = 15_000
 /** Longer than a statement may take: a Postgres that is cut off without a word cannot end it. */
-const answerTimeoutMs = 20_000
+const responseTimeoutMs = 20_000
 const connectTimeoutMs = 5_000
 /** A connection that only listens must notice within seconds that the other side is gone. */
 const keepAliveMs = 10_000
 /** For all statements of all nodes; each takes about a millisecond. */
 const sharedConnections = 6
 /** Besides, every node's worker listens on a connection of its own. Postgres allows 100 in all, by default. */
-export const maxPostgresNodes = 25
+export const maxPostgresEndpoints = 25
 
 /** @throws ConfigError when Postgres would need more connections for the queues of this many nodes than it can spare */
 export function assertConnections({ nodes, redisUrl }: { nodes: number; redisUrl: string | undefined }): void {
-  if (redisUrl !== undefined || nodes <= maxPostgresNodes) return
+  if (redisUrl !== undefined || nodes <= maxPostgresEndpoints) return
   const needed = sharedConnections + nodes
-  const reason = `REDIS_URL is required for more than ${maxPostgresNodes} enabled webhook nodes`
+  const reason = `REDIS_URL is required for more than ${maxPostgresEndpoints} enabled webhook nodes`
   throw new ConfigError([
     `${reason}: the queues of ${nodes} nodes would hold ${needed} connections to Postgres (set it, or enable fewer nodes)`,
   ])
@@ -67,7 +67,7 @@ function openPool(databaseUrl: string, max: number, log: Logger): PgPool {
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    query_timeout: responseTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   })

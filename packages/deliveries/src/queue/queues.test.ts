@@ -7,15 +7,15 @@ import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { createSender } from '../send/sender.ts'
-import { batchOf, createRig, onQueue, queueKinds, type Rig } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '../testing/rig.ts'
 import { producerBackend } from './backend.ts'
 import { queueName } from './queues.ts'
-import { concurrencyPerNode, startWorkers } from './workers.ts'
+import { concurrencyPerEndpoint, startWorkers } from './workers.ts'
 
 const hour = 3_600_000
 
 /** Counts the jobs of node 1 that wait for their time. */
-async function delayedCounter(t: Test, { store }: Rig): Promise<() => Promise<number>> {
+async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => Promise<number>> {
   const prefix = store.kind === 'redis' ? { prefix: store.prefix } : {}
   const queue = new Queue(queueName('1'), { connection: store, ...prefix }, producerBackend)
   await queue.waitUntilReady()
@@ -28,7 +28,7 @@ for (const kind of queueKinds) {
     t.test('a delayed job of an attempt that is to be made now is made ready, and stays one job', async (t) => {
       const endpoint = await createEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end())
       const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_RETRY_SCHEDULE: '1h' }
-      const rig = await createRig(t, kind, node)
+      const rig = await createWorkerHarness(t, kind, node)
       const delayed = await delayedCounter(t, rig)
       await rig.dispatcher.start()
       await rig.work()
@@ -46,7 +46,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('jobs that are ready, unknown or of others are left as they are', async (t) => {
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
+      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
       const delayed = await delayedCounter(t, rig)
       const attempts = Array.from({ length: 120 }, (_, index) => ({ deliveryId: `delivery${index}`, attempt: 2 }))
       const later = attempts.slice(0, 80)
@@ -65,7 +65,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('first attempts share jobs, and what is in one is put into no other', async (t) => {
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
+      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
       const ids = Array.from({ length: 60 }, () => randomUUID())
       await rig.queues.enqueueNew('1', ids)
       const shared = await rig.queues.waiting('1')
@@ -81,7 +81,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('nor is it where many jobs wait', async (t) => {
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
+      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' })
       const pairs = Array.from({ length: 130 }, () => [randomUUID(), randomUUID()])
       for (const pair of pairs) await rig.queues.enqueueNew('1', pair)
       const again = pairs.flat().map((deliveryId) => ({ deliveryId, attempt: 1, delayMs: 0 }))
@@ -95,7 +95,7 @@ for (const kind of queueKinds) {
         if (index === 0) pending.push(response)
         else response.end('ok')
       })
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
       const log = createLog({ app: 'test', level: 'silent' })
       await rig.dispatcher.start()
       await rig.dispatcher.handle(batchOf(10))
@@ -136,27 +136,27 @@ for (const kind of queueKinds) {
       const more = 30
       const pending: ServerResponse[] = []
       const endpoint = await createEndpoint(t, (response, index) => {
-        if (index < concurrencyPerNode) pending.push(response)
+        if (index < concurrencyPerEndpoint) pending.push(response)
         else response.end('ok')
       })
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
       const log = createLog({ app: 'test', level: 'silent' })
       await rig.dispatcher.start()
-      await rig.dispatcher.handle(batchOf(concurrencyPerNode + more))
+      await rig.dispatcher.handle(batchOf(concurrencyPerEndpoint + more))
       const workers = await startWorkers({ ...rig, log })
       t.teardown(() => workers.close().catch(() => undefined))
-      await waitFor(() => pending.length === concurrencyPerNode, { what: 'the requests' })
+      await waitFor(() => pending.length === concurrencyPerEndpoint, { what: 'the requests' })
       const closed = workers.close()
       for (const response of pending) response.end('ok')
       await closed
-      t.equal(endpoint.received.length, concurrencyPerNode)
+      t.equal(endpoint.received.length, concurrencyPerEndpoint)
       await rig.work()
       const sweeping = rig.startSweep()
-      const arrived = () => endpoint.received.length >= concurrencyPerNode + more
+      const arrived = () => endpoint.received.length >= concurrencyPerEndpoint + more
       await waitFor(arrived, { what: 'the others', timeoutMs: 15_000 })
       await sweeping.stop()
-      t.equal(new Set(endpoint.received.map(({ id }) => id)).size, concurrencyPerNode + more)
-      t.equal(endpoint.received.length, concurrencyPerNode + more)
+      t.equal(new Set(endpoint.received.map(({ id }) => id)).size, concurrencyPerEndpoint + more)
+      t.equal(endpoint.received.length, concurrencyPerEndpoint + more)
     })
   })
 }

@@ -1,33 +1,33 @@
 // The job queues, one per node: what to do next, kept as a cache of the deliveries table.
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { ErrorCode, type Job, Queue } from 'bullmq'
 import type { AttemptRef } from '../tables/deliveries.ts'
 import { producerBackend } from './backend.ts'
-import { attemptsOf, type JobData, type NewJob, ownJob, type QueuedAttempt, sharedJobs } from './jobs.ts'
+import { attemptsOf, type JobData, type NewJob, singleJob, type QueuedAttempt, sharedJobs } from './jobs.ts'
 import type { QueueStore } from './queueStore.ts'
 
 export type Queues = ReturnType<typeof createQueues>
 
 /** With this many jobs waiting nothing is gained by more: the table keeps the rest, and the queue stays bounded. */
-export const enoughWaiting = 500
+export const maxWaiting = 500
 
 /** A queue that does not answer is as good as lost. */
 const enqueueTimeoutMs = 2_000
 const keptEvents = 100
 /** A bulk insert has a fixed price that pays off only from here on. */
 const bulkFrom = 4
-const promotedAtOnce = 50
-const lookedAtAtOnce = 50
+const promoteBatch = 50
+const scanBatch = 50
 
 /** The queue's name; no colon, which BullMQ refuses. */
 export function queueName(node: string): string {
   return `webhooks-${node}`
 }
 
-export function createQueues(options: { store: QueueStore; nodes: readonly WebhookNode[]; log: Logger }) {
-  const { store, nodes, log } = options
-  const queues = new Map(nodes.map(({ name }) => [name, openQueue(store, name, log)]))
+export function createQueues(options: { store: QueueStore; endpoints: readonly WebhookEndpoint[]; log: Logger }) {
+  const { store, endpoints, log } = options
+  const queues = new Map(endpoints.map(({ name }) => [name, openQueue(store, name, log)]))
   const queueOf = (node: string) => {
     const queue = queues.get(node)
     if (queue === undefined) throw new Error(`No queue for node ${node}`)
@@ -37,7 +37,7 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
   return {
     /** Adds jobs for the first attempts of deliveries that have just been made. @throws as `enqueue` does */
     async enqueueNew(node: string, deliveryIds: readonly string[]): Promise<void> {
-      await within(enqueueTimeoutMs, add(queueOf(node), sharedJobs(deliveryIds)))
+      await withTimeout(enqueueTimeoutMs, add(queueOf(node), sharedJobs(deliveryIds)))
     },
 
     /**
@@ -51,10 +51,10 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
       const wanted = await withoutSurplus(queue, attempts)
       const isShared = ({ attempt, isTest }: QueuedAttempt) => attempt === 1 && !isTest
       const first = wanted.filter(isShared).map(({ deliveryId }) => deliveryId)
-      const further = wanted.filter((attempt) => !isShared(attempt)).map((attempt) => ownJob(attempt))
+      const further = wanted.filter((attempt) => !isShared(attempt)).map((attempt) => singleJob(attempt))
       const there = first.length === 0 ? new Set() : await firstAttempts(queue)
       const missing = first.filter((deliveryId) => !there.has(deliveryId))
-      await within(enqueueTimeoutMs, add(queue, [...sharedJobs(missing), ...further]))
+      await withTimeout(enqueueTimeoutMs, add(queue, [...sharedJobs(missing), ...further]))
       const mayWait = further.filter(({ opts }) => opts.delay === 0)
       if (mayWait.length > 0) await promote(queue, mayWait)
       return missing.length + further.length
@@ -62,12 +62,12 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
 
     /** How many jobs could be taken right now, besides those of tests. */
     async waiting(node: string): Promise<number> {
-      return await within(enqueueTimeoutMs, queueOf(node).getWaitingCount())
+      return await withTimeout(enqueueTimeoutMs, queueOf(node).getWaitingCount())
     },
 
     /** Attempts in jobs that a worker holds at this moment, and the name of that worker. */
-    async held(node: string, mostJobs: number): Promise<{ attempt: AttemptRef; worker: string }[]> {
-      const jobs = await within(enqueueTimeoutMs, queueOf(node).getActive(0, mostJobs - 1))
+    async activeAttempts(node: string, mostJobs: number): Promise<{ attempt: AttemptRef; worker: string }[]> {
+      const jobs = await withTimeout(enqueueTimeoutMs, queueOf(node).getActive(0, mostJobs - 1))
       return jobs.flatMap(({ data, processedBy }) =>
         processedBy === undefined ? [] : attemptsOf(data).map((attempt) => ({ attempt, worker: processedBy })),
       )
@@ -79,14 +79,14 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
      * does not mean that there are none.
      */
     async liveWorkers(node: string): Promise<((worker: string) => boolean) | undefined> {
-      const clients = await within(enqueueTimeoutMs, queueOf(node).getWorkers())
+      const clients = await withTimeout(enqueueTimeoutMs, queueOf(node).getWorkers())
       const names = clients.flatMap(({ rawname }) => rawname ?? [])
       return names.length === 0 ? undefined : (worker) => names.some((name) => name.endsWith(`:w:${worker}`))
     },
 
     /** Adds a second job, under an id of its own, for an attempt whose first job is held by a dead worker. */
     async takeOver(node: string, attempt: AttemptRef, id: string): Promise<void> {
-      await within(enqueueTimeoutMs, add(queueOf(node), [ownJob({ ...attempt, delayMs: 0 }, id)]))
+      await withTimeout(enqueueTimeoutMs, add(queueOf(node), [singleJob({ ...attempt, delayMs: 0 }, id)]))
     },
 
     async ready(): Promise<void> {
@@ -99,48 +99,48 @@ export function createQueues(options: { store: QueueStore; nodes: readonly Webho
   }
 }
 
-type NodeQueue = ReturnType<typeof openQueue>
+type EndpointQueue = ReturnType<typeof openQueue>
 
 /**
  * The deliveries whose first attempt is in a job: the id of a shared job does not tell. Bit by bit, because others are
  * being delivered; the newest first and those that are held last, so that what moves on meanwhile is not missed.
  */
-async function firstAttempts(queue: NodeQueue): Promise<ReadonlySet<string>> {
+async function firstAttempts(queue: EndpointQueue): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const look = async (state: 'waiting' | 'active', from: number): Promise<number> => {
-    const to = from + lookedAtAtOnce - 1
-    const jobs: readonly Job<JobData>[] = await within(enqueueTimeoutMs, queue.getJobs([state], from, to))
+    const to = from + scanBatch - 1
+    const jobs: readonly Job<JobData>[] = await withTimeout(enqueueTimeoutMs, queue.getJobs([state], from, to))
     for (const { data } of jobs) if (data.attempt === 1) for (const id of data.deliveryIds) found.add(id)
     return jobs.length
   }
   // Fewer may have been found than there were: some may be gone.
   for (const state of ['waiting', 'active'] as const)
-    for (let from = 0; (await look(state, from)) > 0; ) from += lookedAtAtOnce
+    for (let from = 0; (await look(state, from)) > 0; ) from += scanBatch
   return found
 }
 
-async function add(queue: NodeQueue, jobs: readonly NewJob[]): Promise<void> {
+async function add(queue: EndpointQueue, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length >= bulkFrom) await queue.addBulk([...jobs])
   else await Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)))
 }
 
 /** An endpoint that is down for hours would else have a job for each of its deliveries wait for the next attempt. */
-async function withoutSurplus(queue: NodeQueue, attempts: readonly QueuedAttempt[]): Promise<readonly QueuedAttempt[]> {
+async function withoutSurplus(queue: EndpointQueue, attempts: readonly QueuedAttempt[]): Promise<readonly QueuedAttempt[]> {
   const now = attempts.filter(({ delayMs }) => delayMs === 0)
   if (now.length === attempts.length) return attempts
-  return (await within(enqueueTimeoutMs, queue.getDelayedCount())) < enoughWaiting ? attempts : now
+  return (await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) < maxWaiting ? attempts : now
 }
 
 /** Makes those of the jobs that wait for their time ready now. */
-async function promote(queue: NodeQueue, jobs: readonly NewJob[]): Promise<void> {
-  if ((await within(enqueueTimeoutMs, queue.getDelayedCount())) === 0) return
-  for (let from = 0; from < jobs.length; from += promotedAtOnce) {
-    const some = jobs.slice(from, from + promotedAtOnce)
-    await within(enqueueTimeoutMs, Promise.all(some.map(({ opts }) => promoteOne(queue, opts.jobId))))
+async function promote(queue: EndpointQueue, jobs: readonly NewJob[]): Promise<void> {
+  if ((await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) === 0) return
+  for (let from = 0; from < jobs.length; from += promoteBatch) {
+    const some = jobs.slice(from, from + promoteBatch)
+    await withTimeout(enqueueTimeoutMs, Promise.all(some.map(({ opts }) => promoteOne(queue, opts.jobId))))
   }
 }
 
-async function promoteOne(queue: NodeQueue, id: string): Promise<void> {
+async function promoteOne(queue: EndpointQueue, id: string): Promise<void> {
   try {
     await queue.backend.promote(id)
   } catch (error) {
@@ -165,7 +165,7 @@ function openQueue(store: QueueStore, node: string, log: Logger) {
 }
 
 /** The work goes on when the time is up, and its late failure concerns nobody. */
-async function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
+async function withTimeout<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(() => timeout.reject(new Error(`The queue gave no answer for ${timeoutMs} ms`)), timeoutMs)
   try {

@@ -7,14 +7,14 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { batchOf, createRig, onQueue, type QueueKind, queueKinds } from '../testing/rig.ts'
-import { createSweep } from './sweep.ts'
+import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/rig.ts'
+import { createRequeuer } from './sweep.ts'
 
 /** A delivery that is being sent until the test is over, and a sweep that shows what it takes over. */
 async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
   const pending: ServerResponse[] = []
   const endpoint = await createEndpoint(t, (response) => pending.push(response))
-  const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }, redisUrl)
+  const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }, redisUrl)
   await rig.dispatcher.start()
   await rig.work()
   t.teardown(() => {
@@ -23,7 +23,7 @@ async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
   await rig.dispatcher.handle(batchOf(1))
   await waitFor(() => pending.length === 1, { what: 'the request' })
   const takenOver: string[] = []
-  const sweep = createSweep({
+  const sweep = createRequeuer({
     deliveries: rig.deliveries,
     queues: {
       ...rig.queues,
@@ -32,7 +32,7 @@ async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
         await rig.queues.takeOver(node, attempt, id)
       },
     },
-    nodes: rig.nodes,
+    endpoints: rig.nodes,
     now: () => new Date(),
     log: createLog({ app: 'test', level: 'silent' }),
   })
@@ -88,7 +88,7 @@ const hourMs = 3_600_000
 /** Not now: Postgres counts microseconds, and in the millisecond of the sweep's look it would not be due yet. */
 const aSecondAgo = "now() - interval '1 second'"
 /** Nobody listens there, which is as good as an endpoint that is down. */
-const downNode = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:1/', WEBHOOK_1_RETRY_SCHEDULE: '1h' }
+const downEndpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:1/', WEBHOOK_1_RETRY_SCHEDULE: '1h' }
 
 for (const kind of queueKinds) {
   t.test(
@@ -99,7 +99,7 @@ for (const kind of queueKinds) {
         response.statusCode = index === 0 ? 500 : 200
         response.end()
       })
-      const rig = await createRig(t, kind, { ...downNode, WEBHOOK_1_URL: endpoint.url })
+      const rig = await createWorkerHarness(t, kind, { ...downEndpoint, WEBHOOK_1_URL: endpoint.url })
       await rig.dispatcher.start()
       await rig.work()
       await rig.dispatcher.handle(batchOf(1))
@@ -116,7 +116,7 @@ for (const kind of queueKinds) {
 }
 
 t.test('deliveries of a disabled node are left alone, and all brought in by one look when it is enabled', async (t) => {
-  const rig = await createRig(t, 'postgres', downNode)
+  const rig = await createWorkerHarness(t, 'postgres', downEndpoint)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1_500))
   await rig.pool.query('truncate queue.job cascade')
@@ -131,7 +131,7 @@ t.test('deliveries of a disabled node are left alone, and all brought in by one 
 })
 
 t.test('where everything that is overdue has its job, a look ends after a bounded part of it', async (t) => {
-  const rig = await createRig(t, 'postgres', downNode)
+  const rig = await createWorkerHarness(t, 'postgres', downEndpoint)
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(3_000))
   const later = () => new Date(Date.now() + hourMs)
@@ -145,7 +145,7 @@ t.test('where everything that is overdue has its job, a look ends after a bounde
     },
   }
   const log = createLog({ app: 'test', level: 'silent' })
-  const sweep = createSweep({ deliveries, queues: rig.queues, nodes: rig.nodes, now: later, log })
+  const sweep = createRequeuer({ deliveries, queues: rig.queues, endpoints: rig.nodes, now: later, log })
   const waiting = await rig.queues.waiting('1')
   await sweep.once()
   t.equal(handedOut, 1_000)

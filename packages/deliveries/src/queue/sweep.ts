@@ -1,25 +1,25 @@
 // Brings back what the queue lost: pending rows without a job, and jobs whose worker is dead.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import type { Deliveries } from '../tables/deliveries.ts'
 import { jobId } from './jobs.ts'
-import { enoughWaiting, type Queues } from './queues.ts'
+import { maxWaiting, type Queues } from './queues.ts'
 
-const sweepEveryMs = 2_000
-const sweepLimit = 1_000
-const heldLimit = 1_000
+const requeueEveryMs = 2_000
+const requeueLimit = 1_000
+const activeLimit = 1_000
 
-export type Sweep = { once(): Promise<void>; run(signal: AbortSignal): Promise<void> }
+export type Requeuer = { once(): Promise<void>; run(signal: AbortSignal): Promise<void> }
 
-export function createSweep(deps: {
+export function createRequeuer(deps: {
   deliveries: Deliveries
   queues: Queues
-  nodes: readonly WebhookNode[]
+  endpoints: readonly WebhookEndpoint[]
   now: () => Date
   log: Logger
-}): Sweep {
-  const { deliveries, queues, nodes, now, log } = deps
+}): Requeuer {
+  const { deliveries, queues, endpoints, now, log } = deps
   /** Per node: workers that the last look missed, and their jobs that were taken over. */
   const seen = new Map<string, { missed: ReadonlySet<string>; taken: ReadonlySet<string> }>()
 
@@ -28,15 +28,15 @@ export function createSweep(deps: {
    * was missing the others are left to later looks: behind a slow endpoint the whole backlog waits in jobs.
    */
   async function requeueOverdue(node: string): Promise<void> {
-    while ((await queues.waiting(node)) < enoughWaiting) {
-      const overdue = await deliveries.overdue(node, now(), sweepLimit)
+    while ((await queues.waiting(node)) < maxWaiting) {
+      const overdue = await deliveries.overdue(node, now(), requeueLimit)
       if (overdue.length === 0) return
       const missing = await queues.enqueue(
         node,
         overdue.map((attempt) => ({ ...attempt, delayMs: 0 })),
       )
       log.debug({ node, deliveries: overdue.length, missing }, 'overdue deliveries queued again')
-      if (overdue.length < sweepLimit || missing === 0) return
+      if (overdue.length < requeueLimit || missing === 0) return
     }
   }
 
@@ -52,11 +52,11 @@ export function createSweep(deps: {
    * is taken over: a second job would send twice what is being sent, and BullMQ finds those whose lock ran out.
    */
   async function takeOverOrphans(node: string): Promise<void> {
-    const held = await queues.held(node, heldLimit)
-    if (held.length === 0) return void seen.delete(node)
+    const active = await queues.held(node, activeLimit)
+    if (active.length === 0) return void seen.delete(node)
     const isLive = await queues.liveWorkers(node)
     if (isLive === undefined) return void seen.delete(node)
-    const orphans = held.filter(({ worker }) => !isLive(worker))
+    const orphans = active.filter(({ worker }) => !isLive(worker))
     const before = seen.get(node) ?? { missed: new Set(), taken: new Set() }
     const taken = new Set<string>()
     for (const { attempt, worker } of orphans.filter((orphan) => before.missed.has(orphan.worker))) {
@@ -71,7 +71,7 @@ export function createSweep(deps: {
 
   async function once(): Promise<void> {
     await Promise.all(
-      nodes.map(async ({ name }) => {
+      endpoints.map(async ({ name }) => {
         try {
           await requeueOverdue(name)
           await requeueTests(name)
@@ -88,7 +88,7 @@ export function createSweep(deps: {
     async run(signal) {
       while (!signal.aborted) {
         await once()
-        await sleep(sweepEveryMs, undefined, { signal }).catch(() => undefined)
+        await sleep(requeueEveryMs, undefined, { signal }).catch(() => undefined)
       }
     },
   }

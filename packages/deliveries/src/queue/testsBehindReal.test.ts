@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { batchOf, createRig, onQueue, type QueueKind, queueKinds } from '../testing/rig.ts'
-import { batchOfTests } from '../testing/webhookTests.ts'
+import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/rig.ts'
+import { webhookTestBatch } from '../testing/webhookTests.ts'
 
 /** An endpoint that answers real deliveries at once, and tests when it is let. */
 async function slowForTests(t: Test, kind: QueueKind) {
@@ -14,7 +14,7 @@ async function slowForTests(t: Test, kind: QueueKind) {
     if (headers['webhook-test'] === 'true') held.push(response)
     else response.end('ok')
   })
-  const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   t.teardown(() => {
     for (const response of held) response.end()
@@ -28,7 +28,7 @@ for (const kind of queueKinds) {
     const { rig, held, real } = await slowForTests(t, kind)
     await rig.work()
     rig.startSweep()
-    await rig.dispatcher.handle(batchOfTests(300))
+    await rig.dispatcher.handle(webhookTestBatch(300))
     await waitFor(() => held.length >= 10, { what: 'the first tests' })
     await sleep(3_000)
     await rig.dispatcher.handle(batchOf(3, 301n))
@@ -49,9 +49,9 @@ for (const kind of queueKinds) {
         order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
         response.end('ok')
       })
-      const rig = await createRig(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+      const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
       await rig.dispatcher.start()
-      await rig.dispatcher.handle(batchOfTests(5))
+      await rig.dispatcher.handle(webhookTestBatch(5))
       for (let commit = 6n; commit < 106n; commit++) await rig.dispatcher.handle(batchOf(1, commit))
       await rig.work()
       await waitFor(() => order.length === 105, { what: 'all of them' })
@@ -62,7 +62,7 @@ for (const kind of queueKinds) {
 
 t.test('after the queue is lost the real deliveries are brought back before the tests', async (t) => {
   const { rig, held, real } = await slowForTests(t, 'postgres')
-  await rig.dispatcher.handle(batchOfTests(200))
+  await rig.dispatcher.handle(webhookTestBatch(200))
   await rig.dispatcher.handle(batchOf(60, 201n))
   await rig.pool.query('truncate queue.job cascade')
   await rig.pool.query(`update webhooks.deliveries set sweep_at = now() - interval '1 second'`)
@@ -76,8 +76,8 @@ t.test('after the queue is lost the real deliveries are brought back before the 
 
 t.test('the few tests that are sent at once are of each user in turn', async (t) => {
   const { rig } = await slowForTests(t, 'postgres')
-  await rig.dispatcher.handle(batchOfTests(40, { userId: 'ada' }))
-  await rig.dispatcher.handle(batchOfTests(1, { userId: 'grace', firstCommit: 41n }))
+  await rig.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
+  await rig.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))
   const later = new Date(Date.now() + 60_000)
   const ids = (await rig.deliveries.overdueTests('1', later)).map(({ deliveryId }) => deliveryId)
   const { rows } = await rig.pool.query('select distinct user_id from webhooks.deliveries where id = any($1)', [ids])
@@ -85,7 +85,7 @@ t.test('the few tests that are sent at once are of each user in turn', async (t)
   t.same(rows.map(({ user_id }) => user_id).sort(), ['ada', 'grace'])
 })
 
-async function pendingTests({ pool }: Awaited<ReturnType<typeof createRig>>): Promise<number | undefined> {
+async function pendingTests({ pool }: Awaited<ReturnType<typeof createWorkerHarness>>): Promise<number | undefined> {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::int as count from webhooks.deliveries where is_test and status = 'pending'`,
   )

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createTurns } from './turns.ts'
+import { createConcurrencyLimit } from './turns.ts'
 
 t.test('so many at a time, in the order in which they asked, whatever becomes of them', async (t) => {
-  const inTurn = createTurns(2)
+  const inTurn = createConcurrencyLimit(2)
   const begun: number[] = []
   const ends: PromiseWithResolvers<void>[] = []
   const all = [0, 1, 2, 3].map((number) => {

@@ -1,9 +1,9 @@
 // Lets a bounded number of things happen at a time.
 
 /** @returns runs what it is given when it is its turn, in the order in which it was asked */
-export function createTurns(mostAtOnce: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
+export function createConcurrencyLimit(limit: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
   const waiting: (() => void)[] = []
-  let free = mostAtOnce
+  let free = limit
   return async (work) => {
     if (free > 0) free -= 1
     else await new Promise<void>((resolve) => waiting.push(resolve))

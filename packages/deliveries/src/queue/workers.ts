@@ -1,7 +1,7 @@
 // Takes jobs from the queues, a bounded number at a time per node, so that a slow endpoint delays only itself.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { Worker } from 'bullmq'
 import type { Sender } from '../send/sender.ts'
 import type { AttemptRef } from '../tables/deliveries.ts'
@@ -9,12 +9,12 @@ import { workerBackend } from './backend.ts'
 import { attemptsOf, type JobData } from './jobs.ts'
 import type { QueueStore } from './queueStore.ts'
 import { type Queues, queueName } from './queues.ts'
-import { createTurns } from './turns.ts'
+import { createConcurrencyLimit } from './turns.ts'
 
 /** How many attempts of a node a process makes at a time. */
-export const concurrencyPerNode = 100
+export const concurrencyPerEndpoint = 100
 /** Most jobs have more than one attempt; what a process holds, no other one can make. */
-const jobsPerNode = 50
+const jobsPerEndpoint = 50
 /** A job's lock outlives the longest request by this much, so that no second worker takes it meanwhile. */
 const lockMarginMs = 5_000
 const stalledCheckMs = 3_000
@@ -36,7 +36,7 @@ export type Workers = {
  */
 export async function startWorkers(options: {
   store: QueueStore
-  nodes: readonly WebhookNode[]
+  nodes: readonly WebhookEndpoint[]
   queues: Pick<Queues, 'enqueue'>
   send: Sender
   stopping?: AbortSignal
@@ -86,7 +86,7 @@ type MakeAttempt = (attempt: AttemptRef) => Promise<void>
 
 /** Makes attempts of a node, a bounded number at a time, and queues what follows. */
 function attemptMaker(
-  node: WebhookNode,
+  node: WebhookEndpoint,
   deps: {
     queues: Pick<Queues, 'enqueue'>
     send: Sender
@@ -97,9 +97,9 @@ function attemptMaker(
   },
 ): MakeAttempt {
   const { queues, send, log, closed, cutOff, underWay } = deps
-  const inTurn = createTurns(concurrencyPerNode)
+  const limitConcurrency = createConcurrencyLimit(concurrencyPerEndpoint)
   return (attempt) =>
-    inTurn(async () => {
+    limitConcurrency(async () => {
       // Its row stays pending, so the sweep brings it to another worker.
       if (closed.aborted) return
       const name = `node ${node.name}, delivery ${attempt.deliveryId}`
@@ -112,7 +112,7 @@ function attemptMaker(
     })
 }
 
-function openWorker(store: QueueStore, node: WebhookNode, make: MakeAttempt, log: Logger) {
+function openWorker(store: QueueStore, node: WebhookEndpoint, make: MakeAttempt, log: Logger) {
   const worker = new Worker(
     queueName(node.name),
     async ({ data }: { data: JobData }) => {
@@ -125,7 +125,7 @@ function openWorker(store: QueueStore, node: WebhookNode, make: MakeAttempt, log
       ...(store.kind === 'redis' ? { prefix: store.prefix } : {}),
       name: randomUUID(),
       autorun: false,
-      concurrency: jobsPerNode,
+      concurrency: jobsPerEndpoint,
       lockDuration: node.timeoutMs + lockMarginMs,
       stalledInterval: stalledCheckMs,
       // A job that was with a killed worker is no bad job, however often that happens.

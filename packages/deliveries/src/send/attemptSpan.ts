@@ -22,11 +22,11 @@ export async function inAttemptSpan<Result>(
   }
   return await inSpan(
     { name: `deliver to ${node}`, kind: SpanKind.CLIENT, attributes, parent: contextOf(traceparent) },
-    (span) => attempt((post) => tell(span, post)),
+    (span) => attempt((post) => recordResult(span, post)),
   )
 }
 
-function tell(span: Span, { httpStatus, error }: PostResult): void {
+function recordResult(span: Span, { httpStatus, error }: PostResult): void {
   if (httpStatus !== null) span.setAttribute('http.response.status_code', httpStatus)
   if (error !== null) markFailed(span, error)
 }

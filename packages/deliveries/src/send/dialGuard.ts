@@ -87,11 +87,11 @@ export function guardedConnector(options: {
  * A resolver that asks for each name once at a time. The system's lookups share a handful of threads: without this one
  * name whose servers are silent would take them all, and every other endpoint would wait.
  */
-export function askingOnce(resolve: Resolver): Resolver {
-  const asked = new Map<string, ReturnType<Resolver>>()
+export function deduplicateLookups(resolve: Resolver): Resolver {
+  const pending = new Map<string, ReturnType<Resolver>>()
   return (hostname) => {
-    const answer = asked.get(hostname) ?? resolve(hostname).finally(() => asked.delete(hostname))
-    asked.set(hostname, answer)
+    const answer = pending.get(hostname) ?? resolve(hostname).finally(() => pending.delete(hostname))
+    pending.set(hostname, answer)
     return answer
   }
 }

@@ -1,6 +1,6 @@
 // The connections to all endpoints.
 import { Agent, type Dispatcher } from 'undici'
-import { askingOnce, createAddressRule, guardedConnector, type Resolver, systemResolver } from './dialGuard.ts'
+import { deduplicateLookups, createAddressRule, guardedConnector, type Resolver, systemResolver } from './dialGuard.ts'
 
 /** An open connection that has been silent for longer is not trusted: something on its way may have forgotten it. */
 const longestIdleMs = 60_000
@@ -21,7 +21,7 @@ export function createEndpointAgent(
   resolver: Resolver = systemResolver,
 ): EndpointAgent {
   const isAllowed = createAddressRule(allowedPrivateRanges)
-  const resolve = askingOnce(resolver)
+  const resolve = deduplicateLookups(resolver)
   const agents = new Map<number, Agent>()
   const openAgent = (timeoutMs: number) => {
     const connect = guardedConnector({ isAllowed, resolve, timeoutMs })

@@ -54,7 +54,7 @@ const byPrefix: readonly (readonly [string, FailureClass])[] = [
 ]
 
 /** Answers of undici's that are about the other side's HTTP, and have no code of their own. */
-const invalidAnswers: readonly string[] = ['bad response', 'bad upgrade']
+const invalidResponses: readonly string[] = ['bad response', 'bad upgrade']
 
 /** The class of an answer that is no success. */
 export function statusFailure(httpStatus: number): FailureClass {
@@ -71,7 +71,7 @@ export function requestFailure(error: unknown): FailureClass {
   if (!(error instanceof Error)) return 'network'
   if (error.name === 'TimeoutError') return 'timeout'
   // undici gives some of its parser's errors no code.
-  if (error.name === 'HTTPParserError' || invalidAnswers.includes(error.message)) return 'invalid_response'
+  if (error.name === 'HTTPParserError' || invalidResponses.includes(error.message)) return 'invalid_response'
   const code = failureCode(error) ?? ''
   return byCode.get(code) ?? byPrefix.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'network'
 }

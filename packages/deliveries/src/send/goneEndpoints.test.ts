@@ -3,16 +3,16 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { enableNode } from '../operations/enabling.ts'
-import { type Clockwork, clockStart, createClockwork } from '../testing/clockwork.ts'
+import { enableEndpoint } from '../operations/enabling.ts'
+import { type FakeClockHarness, clockStart, createFakeClockHarness } from '../testing/clockwork.ts'
 
 const hourMs = 3_600_000
 
 /** What `ops webhooks enable` does. */
-const enable = ({ rig, settings }: Clockwork) => enableNode(rig.pool, '1', new Date(settings.time))
+const enable = ({ rig, settings }: FakeClockHarness) => enableEndpoint(rig.pool, '1', new Date(settings.time))
 
 t.test('410 disables the node and holds its deliveries until an operator enables it', async (t) => {
-  const rig = await createClockwork(t, [{ status: 410 }, { status: 500 }, { status: 200 }])
+  const rig = await createFakeClockHarness(t, [{ status: 410 }, { status: 500 }, { status: 200 }])
   const [gone, untried] = await rig.deliver(2)
   if (gone === undefined || untried === undefined) throw new Error('nothing to send')
   t.equal(await rig.send(gone), undefined, 'nothing is planned')
@@ -37,7 +37,7 @@ t.test('410 disables the node and holds its deliveries until an operator enables
 t.test(
   '410 for the last attempt holds the delivery too, which has its whole schedule again when its node is enabled',
   async (t) => {
-    const rig = await createClockwork(t, [{ status: 500 }, { status: 410 }, { status: 500 }], {
+    const rig = await createFakeClockHarness(t, [{ status: 500 }, { status: 410 }, { status: 500 }], {
       WEBHOOK_1_RETRY_SCHEDULE: '5s',
     })
     const { id, jobs } = await rig.pauses()
@@ -52,7 +52,7 @@ t.test(
 t.test('when many attempts learn at once that the endpoint is gone, the node is told of once', async (t) => {
   const responses: ServerResponse[] = []
   const held = await createEndpoint(t, (response) => responses.push(response))
-  const rig = await createClockwork(t, [], { WEBHOOK_1_URL: held.url })
+  const rig = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url })
   const attempts = await rig.deliver(20)
   const sent = Promise.all(attempts.map((attempt) => rig.send(attempt)))
   await waitFor(() => responses.length === 20, { what: 'all requests' })

@@ -1,14 +1,14 @@
 import t from 'tap'
-import { keptBody, maxKeptBytes, nodeSecrets, signaturesIn } from './keptBody.ts'
+import { redactedBody, maxStoredBytes, endpointSecrets, signaturesIn } from './keptBody.ts'
 
 const whole = (text: string) => ({ text, isCut: false })
-const unsigned = (url: string) => nodeSecrets({ url, secrets: [] })
+const unsigned = (url: string) => endpointSecrets({ url, secrets: [] })
 const key = 'dGhpcyBpcyBh/bm90aGVyIGtleSBvZiAzMiBieXRlcyE='
 
 t.test('a body that holds no secret is kept as it is', async (t) => {
   const secrets = unsigned('https://hooks.example.com/services/T00/B00/XXXXXXXX0XXXXXXX')
   for (const text of ['', 'ok', 'no_service', 'Cannot POST /services/', 'hooks.example.com']) {
-    t.equal(keptBody(whole(text), secrets), text)
+    t.equal(redactedBody(whole(text), secrets), text)
   }
 })
 
@@ -24,7 +24,7 @@ t.test('what may be a key in the URL is not kept, wherever it stands', async (t)
   for (const [url, keys] of Object.entries(urls)) {
     const { href, host, pathname, search } = new URL(url)
     const said = [...keys, href, href.replaceAll('/', '\\/'), encodeURIComponent(href), `${host} ${pathname}${search}`]
-    const kept = keptBody(whole(said.map((text) => `<${text}>`).join()), unsigned(url))
+    const kept = redactedBody(whole(said.map((text) => `<${text}>`).join()), unsigned(url))
     for (const text of [...keys, ...keys.map(encodeURIComponent), href])
       t.notOk(kept.includes(text), `${text} in ${kept}`)
     t.match(kept, '<[redacted]>')
@@ -34,20 +34,20 @@ t.test('what may be a key in the URL is not kept, wherever it stands', async (t)
 t.test('a URL that holds no more than a short word is still not kept as a whole', async (t) => {
   const secrets = unsigned('http://hooks.example.com:8080/s3cr')
   t.equal(
-    keptBody(whole('at http://hooks.example.com:8080/s3cr or hooks.example.com:8080/s3cr'), secrets),
+    redactedBody(whole('at http://hooks.example.com:8080/s3cr or hooks.example.com:8080/s3cr'), secrets),
     'at [redacted] or [redacted]',
   )
 })
 
 t.test('a page that shows the URL in HTML does not show it here', async (t) => {
   const secrets = unsigned('https://hooks.example.com/in?a=1&b=2')
-  t.equal(keptBody(whole('<p>https://hooks.example.com/in?a=1&amp;b=2</p>'), secrets), '<p>[redacted]</p>')
+  t.equal(redactedBody(whole('<p>https://hooks.example.com/in?a=1&amp;b=2</p>'), secrets), '<p>[redacted]</p>')
 })
 
 t.test('neither signing secrets nor signatures are kept, in any spelling', async (t) => {
   const secret = `whsec_${key}`
   const signature = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
-  const node = nodeSecrets({ url: 'https://hooks.example.com/', secrets: [secret] })
+  const node = endpointSecrets({ url: 'https://hooks.example.com/', secrets: [secret] })
   const secrets = [...signaturesIn(`${signature} v1,${key}`), ...node]
   const bare = signature.slice(3)
   const said = [
@@ -59,7 +59,7 @@ t.test('neither signing secrets nor signatures are kept, in any spelling', async
     bare.replaceAll('/', '\\/'),
     encodeURIComponent(bare),
   ]
-  const kept = keptBody(whole(said.join('\n')), secrets)
+  const kept = redactedBody(whole(said.join('\n')), secrets)
   t.notMatch(kept, /g0hM9|dGhpc/)
   t.equal(kept.match(/\[redacted\]/g)?.length, said.length)
   t.same(signaturesIn(undefined), [])
@@ -68,14 +68,14 @@ t.test('neither signing secrets nor signatures are kept, in any spelling', async
 t.test('a secret that the end of what was read cuts in two is not kept by half', async (t) => {
   const secrets = [...signaturesIn(`v1,${key}`), ...unsigned('https://hooks.example.com/services/XXXXXXXX0XXXXXXX')]
   for (const length of [key.length - 1, 20, 6]) {
-    t.equal(keptBody({ text: `said ${key.slice(0, length)}`, isCut: true }, secrets), 'said ')
+    t.equal(redactedBody({ text: `said ${key.slice(0, length)}`, isCut: true }, secrets), 'said ')
   }
-  t.equal(keptBody(whole('said XXXXXXXX'), secrets), 'said XXXXXXXX', 'an end that is the end is no such')
+  t.equal(redactedBody(whole('said XXXXXXXX'), secrets), 'said XXXXXXXX', 'an end that is the end is no such')
 })
 
 t.test('what is taken out does not bring in what the limit left out', async (t) => {
   const secrets = signaturesIn(`v1,${key}`)
-  const text = `${key.repeat(4)}${'x'.repeat(maxKeptBytes)}`.slice(0, maxKeptBytes - 10) + key.slice(0, 10)
-  const kept = keptBody({ text, isCut: true }, secrets)
+  const text = `${key.repeat(4)}${'x'.repeat(maxStoredBytes)}`.slice(0, maxStoredBytes - 10) + key.slice(0, 10)
+  const kept = redactedBody({ text, isCut: true }, secrets)
   t.match(kept, /^(\[redacted\]){4}x+$/)
 })

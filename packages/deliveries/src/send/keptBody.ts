@@ -1,5 +1,5 @@
 // What of an endpoint's answer is kept: its start, without what opens doors. An endpoint may echo its request.
-import { storable } from '../tables/storable.ts'
+import { toPostgresText } from '../tables/storable.ts'
 
 /** What was read of a response body, as text. */
 export type ReadBody = {
@@ -9,7 +9,7 @@ export type ReadBody = {
 }
 
 /** How much of a body is read, and how much of it is kept. */
-export const maxKeptBytes = 16 * 1024
+export const maxStoredBytes = 16 * 1024
 const replacement = '[redacted]'
 /** A shorter text is no secret, and would be found by chance. */
 const shortestSecret = 6
@@ -18,17 +18,17 @@ const shortestKey = 8
 const longestWord = 20
 
 /** @param secrets the longest first, as `nodeSecrets` gives them */
-export function keptBody({ text, isCut }: ReadBody, secrets: readonly string[]): string {
+export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string[]): string {
   const whole = isCut ? withoutBrokenSecret(text, secrets) : text
   const redacted = secrets.reduce((rest, secret) => rest.replaceAll(secret, replacement), whole)
-  return startOf(storable(redacted))
+  return startOf(toPostgresText(redacted))
 }
 
 /**
  * The texts that must not stand in a log because whoever knows them may post to the endpoint, or sign as we do: the
  * node's URL, those parts of it that may be keys, and its secrets. Each as it is and as it looks in JSON and in forms.
  */
-export function nodeSecrets(node: { readonly url: string; readonly secrets: readonly string[] }): readonly string[] {
+export function endpointSecrets(node: { readonly url: string; readonly secrets: readonly string[] }): readonly string[] {
   const url = new URL(node.url)
   const target = `${url.pathname}${url.search}`
   const names = [...url.hostname.split('.'), ...url.pathname.split('/')].filter(mayBeKey)
@@ -84,7 +84,7 @@ function withoutBrokenSecret(text: string, secrets: readonly string[]): string {
 
 function startOf(text: string): string {
   const bytes = Buffer.from(text)
-  return bytes.length <= maxKeptBytes ? text : textOf(bytes.subarray(0, maxKeptBytes), true)
+  return bytes.length <= maxStoredBytes ? text : textOf(bytes.subarray(0, maxStoredBytes), true)
 }
 
 /** @param isCut whether the last character may be there by half; it is left out then */

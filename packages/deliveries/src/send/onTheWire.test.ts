@@ -4,13 +4,13 @@ import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { tcpEndpoint } from '../testing/poster.ts'
-import { batchOf, createRig, type Rig, received } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness, type WorkerHarness, notificationReceived } from '../testing/rig.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 const { signal } = new AbortController()
 
-async function storedDelivery(rig: Rig) {
+async function storedDelivery(rig: WorkerHarness) {
   const [node] = rig.nodes
   const [attempt] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 1)
   if (node === undefined || attempt === undefined) throw new Error('nothing to send')
@@ -51,10 +51,10 @@ function parsed(request: Buffer | undefined) {
 t.test('what is signed is what is sent and what is stored, to the byte', async (t) => {
   const endpoint = await recordingEndpoint(t)
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENT_MODE: 'raw' }
-  const rig = await createRig(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
+  const rig = await createWorkerHarness(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })
   await rig.dispatcher.start()
   const odd = '{ "id":"evt_1", "name":"J\u00f6rg \u20ac \ud83d\ude00 \\u00e9 <&>", "amount":1.50,"amount":2e2 }'
-  await rig.dispatcher.handle({ events: [received(1n, odd)], position: { commit: 1n, prepare: 0n } })
+  await rig.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: { commit: 1n, prepare: 0n } })
   const { node, attempt } = await storedDelivery(rig)
   t.equal(await rig.send(node, attempt, signal), undefined)
   const { line, headers, body } = parsed(endpoint.requests[0])
@@ -80,7 +80,7 @@ t.test('every attempt has its own time and signature, and the same id and body',
   const endpoint = await recordingEndpoint(t, 500)
   let time = Date.now()
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_SECRET: secret }
-  const rig = await createRig(t, 'postgres', env, undefined, { now: () => new Date(time) })
+  const rig = await createWorkerHarness(t, 'postgres', env, undefined, { now: () => new Date(time) })
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
   const { node, attempt } = await storedDelivery(rig)
@@ -98,7 +98,7 @@ t.test('every attempt has its own time and signature, and the same id and body',
 
 t.test('a node without a secret is sent an id and a time, and no signature', async (t) => {
   const endpoint = await createEndpoint(t)
-  const rig = await createRig(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
   const { node, attempt } = await storedDelivery(rig)
@@ -116,7 +116,7 @@ t.test('an endpoint that repeats its request puts neither URL nor signature on r
   })
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: `${echo.url}/${token}?sig=abc123`, WEBHOOK_1_SECRET: secret }
   const log = createLog({ app: 'test', level: 'trace' }, { write: (line) => lines.push(line) })
-  const rig = await createRig(t, 'postgres', env, undefined, { log })
+  const rig = await createWorkerHarness(t, 'postgres', env, undefined, { log })
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
   const { node, attempt } = await storedDelivery(rig)

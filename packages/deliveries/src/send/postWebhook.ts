@@ -1,11 +1,11 @@
 // One HTTP request to an endpoint: bounded in time and size, and never redirected.
 import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/answers'
-import type { EndpointAnswer } from '@paylog/webhooks/endpointAnswer'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { EndpointResponse } from '@paylog/webhooks/endpointAnswer'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { type Dispatcher, request } from 'undici'
 import type { EndpointAgent } from './endpointAgent.ts'
 import { type FailureClass, failureCode, requestFailure, statusFailure } from './failureClass.ts'
-import { keptBody, maxKeptBytes, type ReadBody, textOf } from './keptBody.ts'
+import { redactedBody, maxStoredBytes, type ReadBody, textOf } from './keptBody.ts'
 
 export type PostResult = {
   readonly httpStatus: number | null
@@ -21,7 +21,7 @@ export type PostResult = {
 
 type PostOptions = {
   readonly agent: EndpointAgent
-  readonly node: Pick<WebhookNode, 'url' | 'format' | 'timeoutMs'>
+  readonly endpoint: Pick<WebhookEndpoint, 'url' | 'format' | 'timeoutMs'>
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly successStatus: SuccessStatus
@@ -36,18 +36,18 @@ type PostOptions = {
  * nothing is known about the attempt.
  */
 export async function postWebhook(options: PostOptions): Promise<PostResult> {
-  const { node, signal } = options
+  const { endpoint, signal } = options
   // One clock for all of it: name, connection, answer and body.
   const clock = new AbortController()
   const runOut = () => clock.abort(new DOMException('The endpoint did not answer in time', 'TimeoutError'))
-  const timer = setTimeout(runOut, node.timeoutMs)
+  const timer = setTimeout(runOut, endpoint.timeoutMs)
   const stop = () => clock.abort(signal.reason)
   signal.addEventListener('abort', stop)
   try {
     signal.throwIfAborted()
-    const response = await answered(options, clock.signal)
+    const response = await sendRequest(options, clock.signal)
     const read = await readStart(response.body)
-    return judged(options, { httpStatus: response.statusCode, headers: response.headers, body: read.text }, read)
+    return toPostResult(options, { httpStatus: response.statusCode, headers: response.headers, body: read.text }, read)
   } catch (error) {
     signal.throwIfAborted()
     const code = failureCode(error)
@@ -59,14 +59,14 @@ export async function postWebhook(options: PostOptions): Promise<PostResult> {
 }
 
 /** While it looks for a name or a connection undici does not hear that it is to stop, so the clock stops the waiting. */
-async function answered({ agent, node, headers, body }: PostOptions, clock: AbortSignal) {
+async function sendRequest({ agent, endpoint, headers, body }: PostOptions, clock: AbortSignal) {
   const stopped = Promise.withResolvers<never>()
   const stop = () => stopped.reject(clock.reason)
   clock.addEventListener('abort', stop)
   try {
-    const response = request(node.url, {
+    const response = request(endpoint.url, {
       method: 'POST',
-      dispatcher: agent.connections(node.timeoutMs),
+      dispatcher: agent.connections(endpoint.timeoutMs),
       headers: { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...headers },
       body,
       signal: clock,
@@ -79,19 +79,19 @@ async function answered({ agent, node, headers, body }: PostOptions, clock: Abor
   }
 }
 
-function judged(
-  { node, successStatus, secrets, now }: PostOptions,
-  answer: EndpointAnswer,
+function toPostResult(
+  { endpoint, successStatus, secrets, now }: PostOptions,
+  response: EndpointResponse,
   read: ReadBody,
 ): PostResult {
-  const { httpStatus } = answer
-  const isSuccess = isDelivered(node, answer, successStatus)
+  const { httpStatus } = response
+  const isSuccess = isDelivered(endpoint, response, successStatus)
   return {
     httpStatus,
     error: isSuccess ? null : statusFailure(httpStatus),
     code: null,
-    responseBody: keptBody(read, secrets),
-    retryAfterMs: isSuccess ? undefined : retryAfterMs(node.format, answer, now()),
+    responseBody: redactedBody(read, secrets),
+    retryAfterMs: isSuccess ? undefined : retryAfterMs(endpoint.format, response, now()),
   }
 }
 
@@ -108,12 +108,12 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<ReadBod
     for await (const chunk of body) {
       chunks.push(Buffer.from(chunk))
       bytes += chunk.length
-      isCut = bytes > maxKeptBytes
+      isCut = bytes > maxStoredBytes
       if (isCut) break
     }
   } catch {
     // What was read is all there is.
     isCut = true
   }
-  return { text: textOf(Buffer.concat(chunks).subarray(0, maxKeptBytes), isCut), isCut }
+  return { text: textOf(Buffer.concat(chunks).subarray(0, maxStoredBytes), isCut), isCut }
 }

@@ -1,7 +1,7 @@
 // Makes one attempt of one delivery and records how it ended.
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { SuccessStatus } from '@paylog/webhooks/answers'
-import type { WebhookNode } from '@paylog/webhooks/nodes/nodes'
+import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import { webhookHeaders } from '@paylog/webhooks/signing'
 import type { QueuedAttempt } from '../queue/jobs.ts'
 import type { AttemptRef, Deliveries } from '../tables/deliveries.ts'
@@ -10,11 +10,11 @@ import type { AttemptResult, FinishedAttempt } from '../tables/finishAttempt.ts'
 import { nextPauseMs } from '../tables/retry.ts'
 import { inAttemptSpan } from './attemptSpan.ts'
 import type { EndpointAgent } from './endpointAgent.ts'
-import { nodeSecrets, signaturesIn } from './keptBody.ts'
+import { endpointSecrets, signaturesIn } from './keptBody.ts'
 import { type PostResult, postWebhook } from './postWebhook.ts'
 
 /** Makes the attempt and returns the one that follows it, if the delivery goes on. */
-export type Sender = (node: WebhookNode, attempt: AttemptRef, signal: AbortSignal) => Promise<QueuedAttempt | undefined>
+export type Sender = (node: WebhookEndpoint, attempt: AttemptRef, signal: AbortSignal) => Promise<QueuedAttempt | undefined>
 
 type SenderDeps = {
   readonly deliveries: Pick<Deliveries, 'due' | 'finish'>
@@ -28,9 +28,9 @@ type SenderDeps = {
 export function createSender(deps: SenderDeps): Sender {
   const { deliveries, now, random, log } = deps
   const inFlight = new Set<string>()
-  const secretsOf = rememberedSecrets()
+  const secretsOf = createSecretsCache()
 
-  async function attempt(node: WebhookNode, ref: AttemptRef, signal: AbortSignal) {
+  async function attempt(node: WebhookEndpoint, ref: AttemptRef, signal: AbortSignal) {
     const due = await deliveries.due(ref)
     if (due === undefined) return undefined
     return await inAttemptSpan({ node: node.name, ref, due }, async (ended) => {
@@ -41,7 +41,7 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   async function make(
-    node: WebhookNode,
+    node: WebhookEndpoint,
     ref: AttemptRef,
     { due, signal }: { readonly due: DueDelivery; readonly signal: AbortSignal },
   ): Promise<MadeAttempt> {
@@ -50,15 +50,15 @@ export function createSender(deps: SenderDeps): Sender {
     const { body, is_test: isTest } = due
     const headers = webhookHeaders({ id: ref.deliveryId, at, body, secrets: node.secrets, isTest })
     const secrets = [...signaturesIn(headers['webhook-signature']), ...secretsOf(node)]
-    const post = await postWebhook({ ...deps, node, headers, body, secrets, signal })
+    const post = await postWebhook({ ...deps, endpoint: node, headers, body, secrets, signal })
     return { node, ref, at, ms: Math.round(performance.now() - before), post }
   }
 
   async function record(made: MadeAttempt, due: DueDelivery): Promise<QueuedAttempt | undefined> {
-    const { node, ref, at, ms, post } = made
+    const { endpoint, ref, at, ms, post } = made
     const { httpStatus, error, responseBody } = post
     const place = ref.attempt - due.series_start
-    const pauseMs = error === null ? undefined : nextPauseMs(node.retryScheduleMs, place, random(), post.retryAfterMs)
+    const pauseMs = error === null ? undefined : nextPauseMs(endpoint.retryScheduleMs, place, random(), post.retryAfterMs)
     const outcome = outcomeOf(post, pauseMs, now())
     const result = { ...ref, at, ms, httpStatus, error, responseBody, ...outcome, seriesStart: due.series_start }
     const finished = await deliveries.finish(result)
@@ -87,7 +87,7 @@ export function createSender(deps: SenderDeps): Sender {
 }
 
 type MadeAttempt = {
-  readonly node: WebhookNode
+  readonly endpoint: WebhookEndpoint
   readonly ref: AttemptRef
   readonly at: Date
   readonly ms: number
@@ -106,26 +106,26 @@ function outcomeOf({ error }: PostResult, pauseMs: number | undefined, finishedA
 /** The URL, and what the endpoint said, stay out of the log: they may hold a secret. */
 function logAttempt(
   log: Logger,
-  { node, ref, ms, post }: MadeAttempt,
+  { endpoint, ref, ms, post }: MadeAttempt,
   { due, status, nextAttemptAt, disabledNode }: { due: DueDelivery } & Outcome & FinishedAttempt,
 ): void {
   const { httpStatus, error, code } = post
   const { event, correlation_id: correlationId, causation_id: causationId } = due
-  const about = { ...ref, node: node.name, event, ms, httpStatus, correlationId, causationId }
+  const about = { ...ref, node: endpoint.name, event, ms, httpStatus, correlationId, causationId }
   if (error === null) log.debug(about, 'webhook delivered')
   else log.warn({ ...about, error, code, nextAttemptAt, status }, 'webhook attempt failed')
   // Once for the node, not for each of its deliveries.
   if (disabledNode) {
-    const action = `run "ops webhooks enable ${node.name}" to send what is held`
-    log.error({ node: node.name, action }, 'webhook node disabled: its endpoint says that it is gone for good (410)')
+    const action = `run "ops webhooks enable ${endpoint.name}" to send what is held`
+    log.error({ node: endpoint.name, action }, 'webhook node disabled: its endpoint says that it is gone for good (410)')
   }
 }
 
 /** What must not be kept of a node's answers, worked out once. */
-function rememberedSecrets(): (node: WebhookNode) => readonly string[] {
-  const known = new WeakMap<WebhookNode, readonly string[]>()
+function createSecretsCache(): (node: WebhookEndpoint) => readonly string[] {
+  const known = new WeakMap<WebhookEndpoint, readonly string[]>()
   return (node) => {
-    const secrets = known.get(node) ?? nodeSecrets(node)
+    const secrets = known.get(node) ?? endpointSecrets(node)
     known.set(node, secrets)
     return secrets
   }

@@ -3,14 +3,14 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
-import { batchOf, createRig } from '../testing/rig.ts'
-import { batchOfTests } from '../testing/webhookTests.ts'
+import { batchOf, createWorkerHarness } from '../testing/rig.ts'
+import { webhookTestBatch } from '../testing/webhookTests.ts'
 
 t.test(
   'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it',
   async (t) => {
     const endpoint = await createEndpoint(t, (response, index) => response.writeHead(index < 4 ? 500 : 200).end('ok'))
-    const rig = await createRig(t, 'postgres', {
+    const rig = await createWorkerHarness(t, 'postgres', {
       EXTERNAL_WEBHOOK_RETRY_DELAY: '10ms',
       WEBHOOK_1_ENABLED: 'true',
       WEBHOOK_1_URL: endpoint.url,
@@ -23,7 +23,7 @@ t.test(
     await rig.dispatcher.start()
     await rig.work()
     const arrived = (count: number) => waitFor(() => endpoint.received.length === count, { what: `${count} requests` })
-    await rig.dispatcher.handle(batchOfTests(1))
+    await rig.dispatcher.handle(webhookTestBatch(1))
     await arrived(8)
     const { rows } = await rig.pool.query<{ id: string }>('select id from webhooks.deliveries')
     t.equal(rows.length, 4, 'raw, canonical, chat and legacy')

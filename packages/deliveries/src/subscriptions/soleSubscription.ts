@@ -18,7 +18,7 @@ const lockRetryMs = 1_000
  * Runs until the signal aborts: waits for the lock, subscribes, and begins again when the lock is lost.
  * @throws UnreadableEventError when the log holds an event that cannot be read
  */
-export async function runSoleSubscription(
+export async function runExclusiveSubscription(
   options: LogReader &
     Pick<SubscriptionOptions, 'store' | 'name' | 'signal'> & {
       /** The name of the lock that its runner holds. */

@@ -1,56 +1,56 @@
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
-import { batchOf, createRig } from '../testing/rig.ts'
+import { batchOf, createWorkerHarness } from '../testing/rig.ts'
 import { graceMs } from './recordBatch.ts'
 
-const twoNodes = {
+const twoEndpoints = {
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: 'http://127.0.0.1:9',
   WEBHOOK_2_ENABLED: 'true',
   WEBHOOK_2_URL: 'http://127.0.0.1:9',
 }
 
-const rig = await createRig(t, 'postgres', twoNodes)
-t.beforeEach(() => rig.empty())
+const harness = await createWorkerHarness(t, 'postgres', twoEndpoints)
+t.beforeEach(() => harness.empty())
 
 const count = async () => {
-  const { rows } = await rig.pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
+  const { rows } = await harness.pool.query<{ count: number }>('select count(*)::int as count from webhooks.deliveries')
   return rows[0]?.count
 }
 
 t.test('a batch that is handled twice inserts nothing twice', async (t) => {
-  t.equal(await rig.dispatcher.start(), undefined)
+  t.equal(await harness.dispatcher.start(), undefined)
   const batch = batchOf(3)
-  await rig.dispatcher.handle(batch)
+  await harness.dispatcher.handle(batch)
   t.equal(await count(), 6)
-  await rig.dispatcher.handle(batch)
+  await harness.dispatcher.handle(batch)
   t.equal(await count(), 6)
-  t.strictSame(await rig.dispatcher.start(), { commit: 3n, prepare: 3n })
+  t.strictSame(await harness.dispatcher.start(), { commit: 3n, prepare: 3n })
 })
 
 t.test('an empty batch moves the checkpoint alone', async (t) => {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle({ events: [], position: { commit: 900n, prepare: 899n } })
-  t.strictSame(await rig.dispatcher.start(), { commit: 900n, prepare: 899n })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle({ events: [], position: { commit: 900n, prepare: 899n } })
+  t.strictSame(await harness.dispatcher.start(), { commit: 900n, prepare: 899n })
   t.equal(await count(), 0)
 })
 
 t.test('a runner that lost its place changes nothing, and finds its place again', async (t) => {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
   const to = { commit: 50n, prepare: 50n }
   const from = { commit: 1n, prepare: 1n }
-  await rig.deliveries.record({ name: 'webhooks', from, to, messages: [], at: new Date() })
-  await t.rejects(rig.dispatcher.handle(batchOf(1, 2n)), StaleCheckpointError)
+  await harness.deliveries.record({ name: 'webhooks', from, to, messages: [], at: new Date() })
+  await t.rejects(harness.dispatcher.handle(batchOf(1, 2n)), StaleCheckpointError)
   t.equal(await count(), 2)
-  t.strictSame(await rig.dispatcher.start(), to)
-  await rig.dispatcher.handle(batchOf(1, 51n))
+  t.strictSame(await harness.dispatcher.start(), to)
+  await harness.dispatcher.handle(batchOf(1, 51n))
   t.equal(await count(), 4)
 })
 
 t.test('text that Postgres refuses does not stop the subscription', async (t) => {
-  await rig.dispatcher.start()
+  await harness.dispatcher.start()
   const { events, position } = batchOf(1)
   const [event] = events
   if (event?.type !== 'PaymentSucceeded') throw new Error('unexpected')
@@ -58,8 +58,8 @@ t.test('text that Postgres refuses does not stop the subscription', async (t) =>
   const payer = { ...event.data.payer, id: bad }
   const metadata = { ...event.metadata, correlationId: bad, causationId: bad }
   const data = { ...event.data, payer, payment_id: bad }
-  await rig.dispatcher.handle({ events: [{ ...event, data, metadata }], position })
-  const { rows } = await rig.pool.query(
+  await harness.dispatcher.handle({ events: [{ ...event, data, metadata }], position })
+  const { rows } = await harness.pool.query(
     'select distinct user_id, payment_id, correlation_id, causation_id from webhooks.deliveries',
   )
   const good = 'a\ufffdb\ufffd'
@@ -67,33 +67,33 @@ t.test('text that Postgres refuses does not stop the subscription', async (t) =>
 })
 
 t.test('an attempt is recorded once, whoever comes late', async (t) => {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
-  const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
+  const [found] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
   if (found === undefined) throw new Error('no delivery')
   const at = new Date()
   const common = { ...found, at, disablesNode: false }
   const failure = { ...common, ms: 5, httpStatus: 500, error: 'unexpected_status', responseBody: 'a\0b' }
   const success = { ...common, ms: 9, httpStatus: 200, error: null, responseBody: 'ok' }
-  t.ok(await rig.deliveries.due(found))
-  t.ok(await rig.deliveries.finish({ ...failure, status: 'pending', nextAttemptAt: at }))
-  t.notOk(await rig.deliveries.finish({ ...success, status: 'succeeded', nextAttemptAt: null }))
-  t.equal(await rig.deliveries.due(found), undefined)
-  t.match(await rig.row(found.deliveryId), { status: 'pending', attempts: 1, last_http_status: 500 })
+  t.ok(await harness.deliveries.due(found))
+  t.ok(await harness.deliveries.finish({ ...failure, status: 'pending', nextAttemptAt: at }))
+  t.notOk(await harness.deliveries.finish({ ...success, status: 'succeeded', nextAttemptAt: null }))
+  t.equal(await harness.deliveries.due(found), undefined)
+  t.match(await harness.row(found.deliveryId), { status: 'pending', attempts: 1, last_http_status: 500 })
   const second = { ...found, attempt: 2 }
-  t.ok(await rig.deliveries.due(second))
-  t.ok(await rig.deliveries.finish({ ...success, ...second, status: 'succeeded', nextAttemptAt: null }))
-  t.equal(await rig.deliveries.due({ ...found, attempt: 3 }), undefined)
-  matchList(t, await rig.attempts(found.deliveryId), [
+  t.ok(await harness.deliveries.due(second))
+  t.ok(await harness.deliveries.finish({ ...success, ...second, status: 'succeeded', nextAttemptAt: null }))
+  t.equal(await harness.deliveries.due({ ...found, attempt: 3 }), undefined)
+  matchList(t, await harness.attempts(found.deliveryId), [
     { attempt: 1, http_status: 500, response_body: 'a\ufffdb' },
     { attempt: 2, http_status: 200, error: null },
   ])
 })
 
 t.test('a row is overdue only some time after its next attempt, so a sweep keeps the pauses', async (t) => {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(1))
-  const [found] = await rig.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(1))
+  const [found] = await harness.deliveries.overdue('1', new Date(Date.now() + 60_000), 10)
   if (found === undefined) throw new Error('no delivery')
   let at = new Date()
   for (const [index, pauseMs] of [5_000, 10_000, 20_000].entries()) {
@@ -107,52 +107,52 @@ t.test('a row is overdue only some time after its next attempt, so a sweep keeps
       status: 'pending',
       disablesNode: false,
     } as const
-    t.ok(await rig.deliveries.finish({ ...found, ...failure, attempt, at, nextAttemptAt }))
+    t.ok(await harness.deliveries.finish({ ...found, ...failure, attempt, at, nextAttemptAt }))
     const overdueFrom = new Date(nextAttemptAt.getTime() + graceMs)
     const before = new Date(overdueFrom.getTime() - 1)
-    t.strictSame(await rig.deliveries.overdue('1', before, 10), [], `${pauseMs} ms are not over`)
-    matchList(t, await rig.deliveries.overdue('1', overdueFrom, 10), [{ attempt: attempt + 1 }])
+    t.strictSame(await harness.deliveries.overdue('1', before, 10), [], `${pauseMs} ms are not over`)
+    matchList(t, await harness.deliveries.overdue('1', overdueFrom, 10), [{ attempt: attempt + 1 }])
     at = overdueFrom
   }
 })
 
 t.test('two sweeps at once hand out different rows, and do not wait for each other', async (t) => {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(3))
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(3))
   const later = new Date(Date.now() + 5_000)
-  const other = await rig.pool.connect()
+  const other = await harness.pool.connect()
   try {
     await other.query('begin')
     const { rows } = await other.query<{ id: string }>(
       `select id from webhooks.deliveries where node = '1' order by sweep_at, id limit 2 for update`,
     )
-    const handed = await rig.deliveries.overdue('1', later, 10)
+    const handed = await harness.deliveries.overdue('1', later, 10)
     t.equal(handed.length, 1)
     t.notOk(rows.some(({ id }) => id === handed[0]?.deliveryId))
   } finally {
     await other.query('rollback')
     other.release()
   }
-  t.equal((await rig.deliveries.overdue('1', later, 10)).length, 2)
+  t.equal((await harness.deliveries.overdue('1', later, 10)).length, 2)
 })
 
 t.test('overdue rows are handed out oldest first, per node, and then left alone for a while', async (t) => {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(3))
-  t.strictSame(await rig.deliveries.overdue('1', new Date(), 10), [], 'a job may still come')
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(3))
+  t.strictSame(await harness.deliveries.overdue('1', new Date(), 10), [], 'a job may still come')
   const later = new Date(Date.now() + 5_000)
-  t.equal((await rig.deliveries.overdue('1', later, 2)).length, 2)
-  matchList(t, await rig.deliveries.overdue('1', later, 2), [{ attempt: 1 }])
-  t.strictSame(await rig.deliveries.overdue('1', later, 2), [])
-  t.equal((await rig.deliveries.overdue('2', later, 10)).length, 3)
-  t.equal((await rig.deliveries.overdue('1', new Date(later.getTime() + 16_000), 10)).length, 3)
+  t.equal((await harness.deliveries.overdue('1', later, 2)).length, 2)
+  matchList(t, await harness.deliveries.overdue('1', later, 2), [{ attempt: 1 }])
+  t.strictSame(await harness.deliveries.overdue('1', later, 2), [])
+  t.equal((await harness.deliveries.overdue('2', later, 10)).length, 3)
+  t.equal((await harness.deliveries.overdue('1', new Date(later.getTime() + 16_000), 10)).length, 3)
 })
 
 /** Ids of new deliveries to both nodes, those of the first one before the others. */
 async function newDeliveries(count: number): Promise<string[]> {
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle(batchOf(count))
-  const { rows } = await rig.pool.query<{ id: string }>('select id from webhooks.deliveries order by node, id')
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(batchOf(count))
+  const { rows } = await harness.pool.query<{ id: string }>('select id from webhooks.deliveries order by node, id')
   return rows.map(({ id }) => id)
 }
 
@@ -175,14 +175,14 @@ t.test('attempts that end together are recorded together, each as it ended', asy
       ? { ...delivered, ms: index, responseBody: `answer ${index}` }
       : { ...delivered, httpStatus: null, error: 'dns', responseBody: null, status: 'pending' as const, nextAttemptAt }
   const finished = await Promise.all(
-    ids.map((deliveryId, index) => rig.deliveries.finish({ deliveryId, attempt: 1, ...endOf(index) })),
+    ids.map((deliveryId, index) => harness.deliveries.finish({ deliveryId, attempt: 1, ...endOf(index) })),
   )
   t.equal(finished.filter((end) => end !== undefined).length, 200)
   for (const index of [0, 1, 98, 199]) {
     const id = ids[index] ?? ''
     const { ms, httpStatus, error, responseBody, status } = endOf(index)
-    t.match(await rig.row(id), { status, attempts: 1, last_http_status: httpStatus, last_error: error })
-    const { rows } = await rig.pool.query('select ms, response_body from webhooks.attempts where delivery_id = $1', [
+    t.match(await harness.row(id), { status, attempts: 1, last_http_status: httpStatus, last_error: error })
+    const { rows } = await harness.pool.query('select ms, response_body from webhooks.attempts where delivery_id = $1', [
       id,
     ])
     t.strictSame(rows, [{ ms, response_body: responseBody }])
@@ -196,13 +196,13 @@ t.test(
     const failed = { ...delivered, httpStatus: 500, error: 'unexpected_status', status: 'pending' as const }
     const nextAttemptAt = new Date()
     const ends = await Promise.all([
-      rig.deliveries.finish({ deliveryId, attempt: 1, ...failed, nextAttemptAt }),
-      rig.deliveries.finish({ deliveryId, attempt: 1, ...delivered }),
-      rig.deliveries.finish({ deliveryId, attempt: 2, ...delivered }),
+      harness.deliveries.finish({ deliveryId, attempt: 1, ...failed, nextAttemptAt }),
+      harness.deliveries.finish({ deliveryId, attempt: 1, ...delivered }),
+      harness.deliveries.finish({ deliveryId, attempt: 2, ...delivered }),
     ])
     t.strictSame(ends, [{ disabledNode: false }, undefined, { disabledNode: false }])
-    matchList(t, await rig.attempts(deliveryId), [{ http_status: 500 }, { http_status: 200 }])
-    t.match(await rig.row(deliveryId), { status: 'succeeded', attempts: 2 })
+    matchList(t, await harness.attempts(deliveryId), [{ http_status: 500 }, { http_status: 200 }])
+    t.match(await harness.row(deliveryId), { status: 'succeeded', attempts: 2 })
   },
 )
 
@@ -211,25 +211,25 @@ t.test('a row that the database refuses does not fail those beside it', async (t
   const tooLate = new Date(8.64e15)
   const results = await Promise.allSettled(
     ids.map((deliveryId, index) =>
-      rig.deliveries.finish({ deliveryId, attempt: 1, ...delivered, ...(index === 3 ? { at: tooLate } : {}) }),
+      harness.deliveries.finish({ deliveryId, attempt: 1, ...delivered, ...(index === 3 ? { at: tooLate } : {}) }),
     ),
   )
   t.strictSame(
     results.map(({ status }) => status),
     ids.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
   )
-  t.match(await rig.row(ids[3] ?? ''), { status: 'pending', attempts: 0 })
-  t.strictSame(await rig.attempts(ids[3] ?? ''), [])
-  t.match(await rig.row(ids[4] ?? ''), { status: 'succeeded' })
+  t.match(await harness.row(ids[3] ?? ''), { status: 'pending', attempts: 0 })
+  t.strictSame(await harness.attempts(ids[3] ?? ''), [])
+  t.match(await harness.row(ids[4] ?? ''), { status: 'succeeded' })
 })
 
 t.test('everybody who asks at the same moment gets what is theirs', async (t) => {
   const [first = '', second = '', third = ''] = await newDeliveries(2)
-  await rig.deliveries.finish({ deliveryId: second, attempt: 1, ...delivered })
-  await rig.pool.query('update webhooks.deliveries set body = id where id = any ($1)', [[first, second, third]])
+  await harness.deliveries.finish({ deliveryId: second, attempt: 1, ...delivered })
+  await harness.pool.query('update webhooks.deliveries set body = id where id = any ($1)', [[first, second, third]])
   const bodies = await Promise.all(
     [first, second, third, 'no-id'].map((deliveryId) =>
-      rig.deliveries.due({ deliveryId, attempt: 1 }).then(
+      harness.deliveries.due({ deliveryId, attempt: 1 }).then(
         (due) => due?.body,
         () => 'refused',
       ),
@@ -241,11 +241,11 @@ t.test('everybody who asks at the same moment gets what is theirs', async (t) =>
 t.test('of endpoints that are gone at the same moment each node is told of once', async (t) => {
   const ids = await newDeliveries(3)
   const gone = { ...delivered, httpStatus: 410, error: 'gone', status: 'pending' as const, disablesNode: true }
-  const ends = await Promise.all(ids.map((deliveryId) => rig.deliveries.finish({ deliveryId, attempt: 1, ...gone })))
+  const ends = await Promise.all(ids.map((deliveryId) => harness.deliveries.finish({ deliveryId, attempt: 1, ...gone })))
   t.strictSame(
     ends.map((end) => end?.disabledNode),
     [true, false, false, true, false, false],
   )
-  const { rows } = await rig.pool.query('select name from webhooks.nodes where disabled_at is not null order by 1')
+  const { rows } = await harness.pool.query('select name from webhooks.nodes where disabled_at is not null order by 1')
   t.strictSame(rows, [{ name: '1' }, { name: '2' }])
 })

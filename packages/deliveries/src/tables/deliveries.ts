@@ -4,8 +4,8 @@ import type { QueuedAttempt } from '../queue/jobs.ts'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
 import { dueDeliveries } from './dueDelivery.ts'
 import { type AttemptResult, finishAttempts } from './finishAttempt.ts'
-import { gathered } from './gathered.ts'
-import { type MappedBatch, recordBatch } from './recordBatch.ts'
+import { batched } from './gathered.ts'
+import { type MappedBatch, recordDeliveries } from './recordBatch.ts'
 
 /** One try of one delivery; the number fences it against every other try. */
 export type AttemptRef = { readonly deliveryId: string; readonly attempt: number }
@@ -13,27 +13,27 @@ export type AttemptRef = { readonly deliveryId: string; readonly attempt: number
 export type Deliveries = ReturnType<typeof createDeliveries>
 
 /** A row that the sweep has just handed out is left alone this long. */
-const resweepMs = 15_000
+const requeueAfterMs = 15_000
 
 /** How many tests of one endpoint are sent at once. Real deliveries have the other places of every worker to themselves. */
-const testsAtOnce = 10
-const testsLookedAt = 10_000
+const maxConcurrentTests = 10
+const maxTestsScanned = 10_000
 
 /** What the workers of all nodes ask for and record at the same time goes together. */
-const together = { mostTogether: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
+const batching = { mostTogether: 100, patienceMs: 250, keyOf: ({ deliveryId }: AttemptRef) => deliveryId }
 
 export function createDeliveries(pool: Pool) {
   return {
     /** The position up to which the log is mapped, if it ever was. */
     checkpoint: (name: string) => readCheckpoint(pool, name),
 
-    record: (batch: MappedBatch) => recordBatch(pool, batch),
+    record: (batch: MappedBatch) => recordDeliveries(pool, batch),
 
     /** What an attempt has to send, if anything: see `dueDeliveries`. */
-    due: gathered({ ...together, run: (attempts: readonly AttemptRef[]) => dueDeliveries(pool, attempts) }),
+    due: batched({ ...batching, run: (attempts: readonly AttemptRef[]) => dueDeliveries(pool, attempts) }),
 
     /** Records how an attempt ended, if nothing was recorded yet: see `finishAttempts`. */
-    finish: gathered({ ...together, run: (results: readonly AttemptResult[]) => finishAttempts(pool, results) }),
+    finish: batched({ ...batching, run: (results: readonly AttemptResult[]) => finishAttempts(pool, results) }),
 
     /**
      * Hands out pending rows that should have been tried by now, oldest first; each at most once in a while. Those of a
@@ -43,7 +43,7 @@ export function createDeliveries(pool: Pool) {
       const { rows } = await pool.query<{ id: string; attempt: number }>({
         name: 'overdue-deliveries',
         text: overdueSql,
-        values: [node, at, limit, new Date(at.getTime() + resweepMs)],
+        values: [node, at, limit, new Date(at.getTime() + requeueAfterMs)],
       })
       return rows.map(({ id, attempt }) => ({ deliveryId: id, attempt }))
     },
@@ -57,7 +57,7 @@ export function createDeliveries(pool: Pool) {
       const { rows } = await pool.query<{ id: string; attempt: number }>({
         name: 'overdue-tests',
         text: overdueTestsSql,
-        values: [node, at, testsAtOnce, new Date(at.getTime() + resweepMs), queuedBy],
+        values: [node, at, maxConcurrentTests, new Date(at.getTime() + requeueAfterMs), queuedBy],
       })
       return rows.map(({ id, attempt }) => ({ deliveryId: id, attempt, delayMs: 0, isTest: true }))
     },
@@ -87,7 +87,7 @@ where id in (
         select id, created_at, user_id from webhooks.deliveries
         where node = $1 and is_test and status = 'pending' and next_attempt_at <= $2
         order by created_at, id
-        limit ${testsLookedAt}
+        limit ${maxTestsScanned}
       ) as due
     ) as queued
     order by turn, created_at, id

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { AttemptRef } from './deliveries.ts'
 import { graceMs } from './recordBatch.ts'
-import { storable } from './storable.ts'
+import { toPostgresText } from './storable.ts'
 
 export type AttemptResult = AttemptRef & {
   readonly at: Date
@@ -55,7 +55,7 @@ function resultRow(result: AttemptResult, place: number) {
     ms,
     http_status: httpStatus,
     error,
-    response_body: responseBody === null ? null : storable(responseBody),
+    response_body: responseBody === null ? null : toPostgresText(responseBody),
     disables: disablesNode,
     series_start: result.seriesStart,
   }

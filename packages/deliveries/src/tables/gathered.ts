@@ -1,12 +1,12 @@
 // Calls that come while the database is busy with earlier ones go there together, in one statement.
 
-type Call<Item, Result> = {
+type PendingCall<Item, Result> = {
   readonly item: Item
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 }
 
-type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
+type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
 /**
  * Makes one call out of many. A call that finds the database idle goes at once; the others wait until the statement under
@@ -14,18 +14,18 @@ type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
  *
  * When a statement fails because of what one of them holds, the others succeed without it.
  */
-export function gathered<Item, Result>(options: {
+export function batched<Item, Result>(options: {
   /** One statement for all. @returns a result for each, in their order */
-  readonly run: Run<Item, Result>
+  readonly run: RunBatch<Item, Result>
   /** Two items of one key never share a statement, and go in their order. */
   readonly keyOf: (item: Item) => string
-  readonly mostTogether: number
+  readonly maxBatch: number
   /** A statement that takes longer waits for a lock, or for a connection that is dead: the next one goes beside it. */
   readonly patienceMs: number
 }): (item: Item) => Promise<Result> {
-  const { run, keyOf, mostTogether, patienceMs } = options
+  const { run, keyOf, maxBatch, patienceMs } = options
   const keysUnderWay = new Set<string>()
-  let waiting: Call<Item, Result>[] = []
+  let waiting: PendingCall<Item, Result>[] = []
   let isPlanned = false
   let isBusy = false
 
@@ -56,12 +56,12 @@ export function gathered<Item, Result>(options: {
     settle(calls, run).then(done, done)
   }
 
-  function take(): readonly Call<Item, Result>[] {
-    const taken: Call<Item, Result>[] = []
-    const left: Call<Item, Result>[] = []
+  function take(): readonly PendingCall<Item, Result>[] {
+    const taken: PendingCall<Item, Result>[] = []
+    const left: PendingCall<Item, Result>[] = []
     for (const call of waiting) {
       const key = keyOf(call.item)
-      if (taken.length === mostTogether || keysUnderWay.has(key)) left.push(call)
+      if (taken.length === maxBatch || keysUnderWay.has(key)) left.push(call)
       else {
         keysUnderWay.add(key)
         taken.push(call)
@@ -79,7 +79,7 @@ export function gathered<Item, Result>(options: {
   }
 }
 
-async function settle<Item, Result>(calls: readonly Call<Item, Result>[], run: Run<Item, Result>): Promise<void> {
+async function settle<Item, Result>(calls: readonly PendingCall<Item, Result>[], run: RunBatch<Item, Result>): Promise<void> {
   try {
     const results = await run(calls.map(({ item }) => item))
     for (const [index, result] of results.entries()) calls[index]?.resolve(result)

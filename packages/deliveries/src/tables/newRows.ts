@@ -1,6 +1,6 @@
 // Rows of the deliveries table, as messages make them.
 import type { Outbound } from '@paylog/webhooks/outbound'
-import { storable } from './storable.ts'
+import { toPostgresText } from './storable.ts'
 
 /**
  * Inserts what is not there, in the order of the messages: two that insert the same rows wait for each other once, and
@@ -35,11 +35,11 @@ function newRow(message: Outbound) {
   const { event, source_revision, correlation_id, causation_id, payment_id, user_id } = message
   return {
     ...message,
-    event: storable(event),
+    event: toPostgresText(event),
     source_revision: source_revision.toString(),
-    correlation_id: storable(correlation_id),
-    causation_id: storable(causation_id),
-    payment_id: payment_id === null ? null : storable(payment_id),
-    user_id: user_id === null ? null : storable(user_id),
+    correlation_id: toPostgresText(correlation_id),
+    causation_id: toPostgresText(causation_id),
+    payment_id: payment_id === null ? null : toPostgresText(payment_id),
+    user_id: user_id === null ? null : toPostgresText(user_id),
   }
 }

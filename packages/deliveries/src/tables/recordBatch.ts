@@ -19,11 +19,11 @@ export const graceMs = 2_000
  * @returns the messages that were not there before, in their order
  * @throws StaleCheckpointError, with nothing changed, when the checkpoint is not at `from`
  */
-export async function recordBatch(pool: Pool, batch: MappedBatch): Promise<Outbound[]> {
+export async function recordDeliveries(pool: Pool, batch: MappedBatch): Promise<Outbound[]> {
   const { messages, at } = batch
   const { rows } = await pool.query<{ moved: number; inserted: string[] }>({
     name: 'record-deliveries',
-    text: recordSql,
+    text: recordDeliveriesSql,
     values: [...moveParameters(batch), new Date(at.getTime() + graceMs), newRows(messages)],
   })
   const [result] = rows
@@ -32,7 +32,7 @@ export async function recordBatch(pool: Pool, batch: MappedBatch): Promise<Outbo
   return messages.filter(({ id }) => inserted.has(id))
 }
 
-const recordSql = `
+const recordDeliveriesSql = `
 with moved as (${moveCheckpointSql}
 ), inserted as (
   ${insertNewSql({ rows: '$8', at: '$6', sweepAt: '$7' }, ['moved'])}

@@ -3,13 +3,13 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
-import { type Clockwork, clockStart, createClockwork } from '../testing/clockwork.ts'
+import { type FakeClockHarness, clockStart, createFakeClockHarness } from '../testing/clockwork.ts'
 import type { AttemptRef } from './deliveries.ts'
 
 const hourMs = 3_600_000
 
 t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no more', async (t) => {
-  const { settings, rig, endpoint, pauses } = await createClockwork(t, [])
+  const { settings, rig, endpoint, pauses } = await createFakeClockHarness(t, [])
   settings.answerAll = { status: 503 }
   const { id, jobs, rows } = await pauses()
   t.same(jobs, [5_000, 10_000, 20_000])
@@ -28,17 +28,17 @@ t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no 
 })
 
 t.test('a node may have a schedule of its own, or none', async (t) => {
-  const own = await createClockwork(t, [], { WEBHOOK_1_RETRY_SCHEDULE: '1s,1m,12h,24h' })
+  const own = await createFakeClockHarness(t, [], { WEBHOOK_1_RETRY_SCHEDULE: '1s,1m,12h,24h' })
   own.settings.answerAll = { status: 500 }
   t.same((await own.pauses()).jobs, [1_000, 60_000, 12 * hourMs, 24 * hourMs])
-  const none = await createClockwork(t, [{ status: 500 }], { EXTERNAL_WEBHOOK_MAX_RETRIES: '0' })
+  const none = await createFakeClockHarness(t, [{ status: 500 }], { EXTERNAL_WEBHOOK_MAX_RETRIES: '0' })
   const { id, jobs } = await none.pauses()
   t.same(jobs, [])
   t.match(await none.rig.row(id), { status: 'failed', attempts: 1 })
 })
 
 t.test('Retry-After makes a pause longer, never shorter, at most an hour, and adds no attempt', async (t) => {
-  const { settings, endpoint, pauses } = await createClockwork(t, [])
+  const { settings, endpoint, pauses } = await createFakeClockHarness(t, [])
   const asked: readonly (readonly [string, readonly number[]])[] = [
     ['30', [30_000, 30_000, 30_000]],
     ['7', [7_000, 10_000, 20_000]],
@@ -64,15 +64,15 @@ t.test('Retry-After makes a pause longer, never shorter, at most an hour, and ad
 })
 
 /** What `ops webhooks redeliver` does to a delivery. */
-async function sendAnew({ rig, settings }: Clockwork, id: string): Promise<void> {
+async function sendAgain({ rig, settings }: FakeClockHarness, id: string): Promise<void> {
   await redeliver(rig.pool, [id], new Date(settings.time))
 }
 
 t.test('a delivery that is sent anew has the whole schedule again, and counts its attempts on', async (t) => {
-  const rig = await createClockwork(t, [])
+  const rig = await createFakeClockHarness(t, [])
   rig.settings.answerAll = { status: 503 }
   const { id } = await rig.pauses()
-  await sendAnew(rig, id)
+  await sendAgain(rig, id)
   let [next] = await rig.rig.deliveries.overdue('1', new Date(rig.settings.time), 1)
   t.match(next, { deliveryId: id, attempt: 5 })
   const pauses: number[] = []
@@ -89,7 +89,7 @@ t.test('a delivery that is sent anew has the whole schedule again, and counts it
 t.test('an attempt that is under way when its delivery is sent anew is the first of the new schedule', async (t) => {
   const responses: ServerResponse[] = []
   const held = await createEndpoint(t, (response) => responses.push(response))
-  const rig = await createClockwork(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
+  const rig = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
   const [first] = await rig.deliver()
   if (first === undefined) throw new Error('nothing to send')
   const answered = async (attempt: AttemptRef, meanwhile: () => Promise<void> = async () => undefined) => {
@@ -103,7 +103,7 @@ t.test('an attempt that is under way when its delivery is sent anew is the first
   t.match(second, { attempt: 2, delayMs: 5_000 })
   if (second === undefined) throw new Error('no second attempt')
   // By the old schedule this was the last one.
-  const third = await answered(second, () => sendAnew(rig, first.deliveryId))
+  const third = await answered(second, () => sendAgain(rig, first.deliveryId))
   t.match(third, { attempt: 3, delayMs: 5_000 })
   if (third === undefined) throw new Error('no third attempt')
   t.equal(await answered(third), undefined)

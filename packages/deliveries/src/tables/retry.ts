@@ -1,20 +1,20 @@
 // When a failed attempt is tried again.
 
 /** Jitter only shortens a pause: endpoints that fail together are not called again together. */
-const shortestShare = 0.8
+const minJitterShare = 0.8
 
 /**
  * The pause before the attempt that follows `attempt` (from 1); `undefined` when the schedule is used up.
  * @param random from 0 to 1
- * @param askedMs for how long the endpoint asked to be left alone: makes a pause longer, never shorter, and adds none
+ * @param retryAfterMs for how long the endpoint asked to be left alone: makes a pause longer, never shorter, and adds none
  */
 export function nextPauseMs(
   scheduleMs: readonly number[],
   attempt: number,
   random: number,
-  askedMs = 0,
+  retryAfterMs = 0,
 ): number | undefined {
   const pauseMs = scheduleMs[attempt - 1]
   if (pauseMs === undefined) return undefined
-  return Math.max(Math.round(pauseMs * (shortestShare + (1 - shortestShare) * random)), askedMs)
+  return Math.max(Math.round(pauseMs * (minJitterShare + (1 - minJitterShare) * random)), retryAfterMs)
 }

@@ -4,17 +4,17 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import type { Test } from 'tap'
 import type { AttemptRef } from '../tables/deliveries.ts'
 import { graceMs } from '../tables/recordBatch.ts'
-import { batchOf, createRig } from './rig.ts'
+import { batchOf, createWorkerHarness } from './rig.ts'
 
-export type Answer = { readonly status: number; readonly retryAfter?: string }
+export type EndpointResponse = { readonly status: number; readonly retryAfter?: string }
 
-export type Clockwork = Awaited<ReturnType<typeof createClockwork>>
+export type FakeClockHarness = Awaited<ReturnType<typeof createFakeClockHarness>>
 
 export const clockStart = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** @param answers what the endpoint says to each request; `answerAll` is for those after them */
-export async function createClockwork(t: Test, answers: readonly Answer[], env: Readonly<Record<string, string>> = {}) {
-  const settings: { time: number; share: number; answerAll: Answer } = {
+export async function createFakeClockHarness(t: Test, answers: readonly EndpointResponse[], env: Readonly<Record<string, string>> = {}) {
+  const settings: { time: number; share: number; answerAll: EndpointResponse } = {
     time: clockStart,
     share: 1,
     answerAll: { status: 200 },
@@ -25,7 +25,7 @@ export async function createClockwork(t: Test, answers: readonly Answer[], env: 
     response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
   })
   const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, ...env }
-  const rig = await createRig(t, 'postgres', node, undefined, {
+  const rig = await createWorkerHarness(t, 'postgres', node, undefined, {
     now: () => new Date(settings.time),
     random: () => settings.share,
     log: createLog({ app: 'test', level: 'info' }, { write: (line) => lines.push(line) }),

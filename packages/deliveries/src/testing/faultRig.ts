@@ -11,12 +11,12 @@ import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { migrateWebhooks } from '../migrate.ts'
-import { received } from './rig.ts'
+import { notificationReceived } from './rig.ts'
 
 const script = new URL('../../../../apps/worker/src/main.ts', import.meta.url)
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
 const appendedAtOnce = 20
-const steadily = { count: 10, pauseMs: 50 }
+const appendRate = { count: 10, pauseMs: 50 }
 
 type Check = { readonly ok: boolean; readonly [detail: string]: unknown }
 export type Readiness = { readonly status: number; readonly checks: Readonly<Record<string, Check>> }
@@ -26,13 +26,13 @@ export type RunningWorker = TestProcess & {
   metrics(): Promise<string>
 }
 
-export type FaultRig = Awaited<ReturnType<typeof createFaultRig>>
+export type WorkerProcessHarness = Awaited<ReturnType<typeof createWorkerProcessHarness>>
 
 /**
  * @param env of the workers: their nodes, and `REDIS_URL`
  * @param options `log` of a test that takes it away; `databaseUrl` of the workers, when it is not to be that of the log
  */
-export async function createFaultRig(
+export async function createWorkerProcessHarness(
   t: Test,
   env: Readonly<Record<string, string>>,
   options: {
@@ -54,7 +54,7 @@ export async function createFaultRig(
     const number = BigInt(journal.length)
     const id = `evt_${number}`
     journal.push(id)
-    const { type, data } = received(number, JSON.stringify({ id }))
+    const { type, data } = notificationReceived(number, JSON.stringify({ id }))
     if (type !== 'ProviderEventReceived') throw new Error('not a notification')
     await store.handle({
       stream: providerEventStream('sandbox', id),
@@ -109,10 +109,10 @@ export async function createFaultRig(
 }
 
 /** Appends a few notifications all the time, until it is told to stop or the test is over. */
-export function keepAppending(t: Test, rig: Pick<FaultRig, 'append'>): { stop(): Promise<void> } {
+export function keepAppending(t: Test, harness: Pick<WorkerProcessHarness, 'append'>): { stop(): Promise<void> } {
   let isOver = false
   const appending = (async () => {
-    for (; !isOver; await sleep(steadily.pauseMs)) await rig.append(steadily.count)
+    for (; !isOver; await sleep(appendRate.pauseMs)) await harness.append(appendRate.count)
   })()
   // Whoever stops it is told; until then a failure is not unhandled.
   appending.catch(() => undefined)
@@ -125,30 +125,30 @@ export function keepAppending(t: Test, rig: Pick<FaultRig, 'append'>): { stop():
 }
 
 /** A node that is told of notifications as they are. */
-export function rawNode(number: number, url: string, more: Readonly<Record<string, string>> = {}) {
+export function rawEndpointVariables(number: number, url: string, more: Readonly<Record<string, string>> = {}) {
   const named = { ENABLED: 'true', URL: url, EVENT_MODE: 'raw', RETRY_SCHEDULE: '200ms,200ms,200ms,200ms', ...more }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [`WEBHOOK_${number}_${name}`, value]))
 }
 
 /** The notifications that an endpoint was told of, in the order of their first arrival. */
-export function told({ received }: Endpoint): string[] {
+export function receivedIds({ received }: Endpoint): string[] {
   return [...new Set(received.map(({ body }) => String(JSON.parse(body).data.id)))]
 }
 
 /** Waits until an endpoint was told of everything in the journal, and checks that it was told of nothing else. */
-export async function everythingArrives(t: Test, rig: FaultRig, endpoint: Endpoint, timeoutMs = 20_000): Promise<void> {
-  await waitFor(() => told(endpoint).length >= rig.journal.length, { what: 'every webhook', timeoutMs })
-  t.strictSame(told(endpoint).sort(), [...rig.journal].sort(), 'all that there is, and nothing else')
+export async function assertAllDelivered(t: Test, harness: WorkerProcessHarness, endpoint: Endpoint, timeoutMs = 20_000): Promise<void> {
+  await waitFor(() => receivedIds(endpoint).length >= harness.journal.length, { what: 'every webhook', timeoutMs })
+  t.strictSame(receivedIds(endpoint).sort(), [...harness.journal].sort(), 'all that there is, and nothing else')
   const ids = new Map(endpoint.received.map(({ id, body }) => [body, id]))
   t.ok(
     endpoint.received.every(({ id, body }) => ids.get(body) === id),
     'what was told twice has the same webhook-id',
   )
-  await waitFor(async () => (await rig.count('pending')) === 0, { what: 'every record', timeoutMs })
+  await waitFor(async () => (await harness.count('pending')) === 0, { what: 'every record', timeoutMs })
 }
 
 /** Waits until the health page of a worker answers with this status. */
-export function becomes(worker: RunningWorker, status: number): Promise<Readiness> {
+export function waitForReadiness(worker: RunningWorker, status: number): Promise<Readiness> {
   return waitFor(
     async () => {
       const ready = await worker.ready()

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { createFaultRig, everythingArrives, keepAppending, rawNode, told } from './faultRig.ts'
+import { createWorkerProcessHarness, assertAllDelivered, keepAppending, rawEndpointVariables, receivedIds } from './faultRig.ts'
 
 /** Counted from when it is ready; long enough for it to have sent something. */
 const longestLifeMs = 1_500
@@ -15,7 +15,7 @@ const retries = 20
  * Appends all the time and kills the worker again and again, at points that depend on the seed.
  * @param options `env` is for the queue; `seed` is told, so that a failure can be played again
  */
-export async function survivesKills(
+export async function assertSurvivesKills(
   t: Test,
   options: { readonly env: Readonly<Record<string, string>>; readonly kills: number; readonly seed: number },
 ): Promise<void> {
@@ -27,28 +27,28 @@ export async function survivesKills(
     if (index % 7 === 0) response.socket?.destroy()
     else response.writeHead(index % 5 === 0 ? 500 : 200).end()
   })
-  const deaf = await createEndpoint(t)
-  const rig = await createFaultRig(t, {
-    ...rawNode(1, steady.url),
-    ...rawNode(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
-    ...rawNode(3, deaf.url, { EVENTS: 'subscription.*' }),
+  const unsubscribed = await createEndpoint(t)
+  const harness = await createWorkerProcessHarness(t, {
+    ...rawEndpointVariables(1, steady.url),
+    ...rawEndpointVariables(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
+    ...rawEndpointVariables(3, unsubscribed.url, { EVENTS: 'subscription.*' }),
     ...env,
   })
-  const appending = keepAppending(t, rig)
+  const appending = keepAppending(t, harness)
   for (let kill = 0; kill < kills; kill++) {
-    const worker = await rig.start()
+    const worker = await harness.start()
     const before = steady.received.length
     await waitFor(() => steady.received.length > before, { what: 'a sign of life' })
     await sleep(random() * longestLifeMs)
     await worker.kill('SIGKILL')
   }
   await appending.stop()
-  const last = await rig.start()
-  for (const endpoint of [steady, shaky]) await everythingArrives(t, rig, endpoint, 60_000)
-  t.equal(await rig.count('failed'), 0, 'nothing ended as failed')
-  t.strictSame(told(deaf), [], 'and nothing reached a node that does not want it')
+  const last = await harness.start()
+  for (const endpoint of [steady, shaky]) await assertAllDelivered(t, harness, endpoint, 60_000)
+  t.equal(await harness.count('failed'), 0, 'nothing ended as failed')
+  t.strictSame(receivedIds(unsubscribed), [], 'and nothing reached a node that does not want it')
   const requests = `${steady.received.length} and ${shaky.received.length} requests`
-  t.comment(`${kills} kills, ${requests} for ${rig.journal.length} notifications`)
+  t.comment(`${kills} kills, ${requests} for ${harness.journal.length} notifications`)
   await last.stop()
   t.strictSame(await last.exited, { code: 0, signal: null })
 }

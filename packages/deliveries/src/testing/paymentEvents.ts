@@ -1,7 +1,7 @@
 // Events of payments and notifications as the log would hand them out.
 import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import type { Notice } from '@paylog/domain/payments/notices'
+import type { NonStatusEvent } from '@paylog/domain/payments/notices'
 import type { ProviderNotificationEvent } from '@paylog/domain/provider-events/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { plainOrder } from '@paylog/testing/plainOrder'
@@ -19,7 +19,7 @@ const facts = {
   project_id: null,
 }
 const evidence = { ...facts, provider_time: occurred_at, provider_event_id: 'evt_1', provider_payment_id: null }
-const notice = {
+const notificationFacts = {
   provider_id: 'tills',
   provider_event_id: 'evt_1',
   provider_type: 'payment_intent.succeeded',
@@ -29,13 +29,13 @@ const notice = {
 const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
 
 type DataOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>['data']
-type FollowedType = FollowedEvent['type']
-type Samples = { readonly [Type in Exclude<FollowedType, Notice['type']>]: DataOf<Type> } & {
-  readonly [Type in Notice['type']]?: DataOf<Type>
+type ReconciledType = FollowedEvent['type']
+type Samples = { readonly [Type in Exclude<ReconciledType, NonStatusEvent['type']>]: DataOf<Type> } & {
+  readonly [Type in NonStatusEvent['type']]?: DataOf<Type>
 }
 
 /** One of every type of event but for some that are only noted, about one payment or notification of the provider `tills`. */
-export const samples: Samples = {
+export const eventSamples: Samples = {
   PaymentInitiated: {
     ...plainOrder,
     ...facts,
@@ -59,14 +59,14 @@ export const samples: Samples = {
   ProviderEventIgnored: { ...evidence, reported_status: 'pending', reason: 'stale' },
   PaymentRefundRecorded: { ...evidence, refund_id: 'refund-1', refunded_cents: 2200 },
   PaymentDisputeRecorded: { ...evidence, dispute_id: 'dispute-1', dispute_status: 'open', disputed_cents: 2200 },
-  ProviderEventReceived: { ...notice, received_at: occurred_at, body: '{}' },
-  ProviderEventApplied: { ...notice, ...subject, payment_id: facts.payment_id, payer: facts.payer, project_id: null },
+  ProviderEventReceived: { ...notificationFacts, received_at: occurred_at, body: '{}' },
+  ProviderEventApplied: { ...notificationFacts, ...subject, payment_id: facts.payment_id, payer: facts.payer, project_id: null },
   ProviderEventAppliedToMethod: {
-    ...notice,
+    ...notificationFacts,
     object_id: 'method-1',
     payment_method_id: '018f0000-0000-7000-8000-000000000003',
   },
-  ProviderEventUnmatched: { ...notice, ...subject, customer_id: null, customer_email: null },
+  ProviderEventUnmatched: { ...notificationFacts, ...subject, customer_id: null, customer_email: null },
 }
 
 let position = 0n
@@ -78,7 +78,7 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
 ): Recorded {
   position++
   const at = options.at?.toISOString() ?? occurred_at
-  const sample = samples[type]
+  const sample = eventSamples[type]
   if (sample === undefined) throw new Error(`There is no sample of ${type}`)
   const ourTime = 'received_at' in sample ? 'received_at' : 'occurred_at'
   // The type's own data was just put beside it; the compiler cannot connect the two.

@@ -25,7 +25,7 @@ export function createPoster(t: Test, allowed: readonly string[] = ['127.0.0.0/8
     const { timeoutMs = 2_000, format = 'json', ...more } = choices
     return postWebhook({
       agent,
-      node: { url, format, timeoutMs },
+      endpoint: { url, format, timeoutMs },
       headers: { 'webhook-id': 'id-1' },
       body: '{"a":1}',
       successStatus: '200',

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
-import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints } from '@paylog/webhooks/nodes/nodes'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { createDispatcher } from '../dispatch/dispatcher.ts'
 import { installationId } from '../queue/installation.ts'
 import { openQueueStore } from '../queue/queueStore.ts'
 import { createQueues } from '../queue/queues.ts'
-import { createSweep, type Sweep } from '../queue/sweep.ts'
+import { createRequeuer, type Requeuer } from '../queue/sweep.ts'
 import { startWorkers } from '../queue/workers.ts'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { createSender } from '../send/sender.ts'
@@ -31,23 +31,23 @@ export function onQueue(kind: QueueKind) {
   return kind === 'redis' && !redisTestUrl ? { skip: 'REDIS_TEST_URL is not set: Redis is NOT tested' } : {}
 }
 
-export type Rig = Awaited<ReturnType<typeof createRig>>
+export type WorkerHarness = Awaited<ReturnType<typeof createWorkerHarness>>
 
 /** What a test decides itself: the time, the jitter, and where log lines go. */
-type RigParts = { readonly now?: () => Date; readonly random?: () => number; readonly log?: Logger }
+type WorkerHarnessOptions = { readonly now?: () => Date; readonly random?: () => number; readonly log?: Logger }
 
 /**
  * @param env the WEBHOOK_ variables of the nodes
  * @param redis another server than the one of the run
  */
-export async function createRig(
+export async function createWorkerHarness(
   t: Test,
   kind: QueueKind,
   env: Readonly<Record<string, string>>,
   redis = redisTestUrl,
-  { now = () => new Date(), random = Math.random, log = createLog({ app: 'test', level: 'silent' }) }: RigParts = {},
+  { now = () => new Date(), random = Math.random, log = createLog({ app: 'test', level: 'silent' }) }: WorkerHarnessOptions = {},
 ) {
-  const { nodes, problems } = decodeNodes(env)
+  const { endpoints, problems } = decodeEndpoints(env)
   if (problems.length > 0) throw new Error(problems.join())
   const { databaseUrl, pool } = await workerDatabase(t, { max: 4, log })
   const redisUrl = kind === 'redis' ? redis : undefined
@@ -58,7 +58,7 @@ export async function createRig(
   }
   const { store, close } = await openStore(0)
   const deliveries = createDeliveries(pool)
-  const queues = createQueues({ store, nodes, log })
+  const queues = createQueues({ store, endpoints: nodes, log })
   await queues.ready()
   const agent = createEndpointAgent(['127.0.0.0/8'])
   t.teardown(async () => {
@@ -67,7 +67,7 @@ export async function createRig(
     await agent.destroy()
   })
   const send = createSender({ deliveries, agent, successStatus: '200', now, random, log })
-  const sweep = createSweep({ deliveries, queues, nodes, now, log })
+  const sweep = createRequeuer({ deliveries, queues, endpoints: nodes, now, log })
 
   return {
     pool,
@@ -80,19 +80,19 @@ export async function createRig(
     dispatcher: createDispatcher({
       deliveries,
       queues,
-      nodes,
+      endpoints: nodes,
       projects: { projectId: 'default', projectIds: [] },
       now,
       log,
     }),
     sweep,
     /** Sweeps until it is told to stop or the test is over. */
-    startSweep: () => startSweep(t, sweep),
+    startSweep: () => startRequeuer(t, sweep),
     /** For a file whose tests use one rig, one after the other. */
     empty: () => emptyTables(pool),
     /** Starts another set of workers, as another process would. */
     async work(): Promise<void> {
-      const own = await openStore(nodes.length)
+      const own = await openStore(endpoints.length)
       const givingUp = new AbortController()
       const parts = { store: own.store, nodes, queues, send, givingUp: givingUp.signal, log }
       const workers = await startWorkers(parts)
@@ -109,7 +109,7 @@ export async function createRig(
   }
 }
 
-function startSweep(t: Test, sweep: Sweep): { stop(): Promise<void> } {
+function startRequeuer(t: Test, sweep: Requeuer): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const sweeping = sweep.run(stopping.signal)
   const stop = async () => {
@@ -152,7 +152,7 @@ async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
 }
 
 /** A recorded success of a payment of its own. */
-function succeeded(commit: bigint): Recorded {
+function paymentSucceeded(commit: bigint): Recorded {
   const payment_id = randomUUID()
   return {
     type: 'PaymentSucceeded',
@@ -179,13 +179,13 @@ function succeeded(commit: bigint): Recorded {
 
 /** A batch of recorded successes, at positions that follow each other. */
 export function batchOf(count: number, firstCommit = 1n) {
-  const events = Array.from({ length: count }, (_, index) => succeeded(firstCommit + BigInt(index)))
+  const events = Array.from({ length: count }, (_, index) => paymentSucceeded(firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n
   return { events, position: { commit: last, prepare: last } }
 }
 
 /** A provider's notification, as raw nodes are told of it. */
-export function received(commit: bigint, body: string): Recorded {
+export function notificationReceived(commit: bigint, body: string): Recorded {
   const provider_event_id = `evt_${commit}`
   return {
     type: 'ProviderEventReceived',

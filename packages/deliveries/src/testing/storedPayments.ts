@@ -3,22 +3,22 @@ import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
-import { samples } from './paymentEvents.ts'
+import { eventSamples } from './paymentEvents.ts'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 const request_fingerprint = 'fingerprint'
 
 /** What a payment has of its own, beside its id and its provider. */
-export type Order = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
+export type PaymentOptions = Partial<Pick<InitiatePayment, 'payment_method_id' | 'provider_method'>>
 
-export function createStoredPayments(store: EventStore, now: () => Date) {
-  const opening = (payment_id: string, provider_id: string, order: Order) => ({
-    ...samples.PaymentInitiated,
+export function paymentFixture(store: EventStore, now: () => Date) {
+  const initiateCommand = (payment_id: string, provider_id: string, order: PaymentOptions) => ({
+    ...eventSamples.PaymentInitiated,
     ...order,
     payment_id,
     provider_id,
@@ -33,7 +33,7 @@ export function createStoredPayments(store: EventStore, now: () => Date) {
       metadata: { ...metadata, actor },
     })
   const payment = async (id: string): Promise<Payment> =>
-    existing((await store.load(paymentStream(id), paymentFold)).state)
+    existingPayment((await store.load(paymentStream(id), paymentFold)).state)
 
   return {
     payment,
@@ -41,23 +41,23 @@ export function createStoredPayments(store: EventStore, now: () => Date) {
     eventsOf: async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type),
 
     /** As a request leaves it that dies before it calls the provider. */
-    async initiate(provider: Pick<Provider, 'id'>, order: Order = {}): Promise<string> {
+    async initiate(provider: Pick<Provider, 'id'>, order: PaymentOptions = {}): Promise<string> {
       const id = randomUUID()
-      await decide(id, (state) => initiatePayment(opening(id, provider.id, order), state))
+      await decide(id, (state) => initiatePayment(initiateCommand(id, provider.id, order), state))
       return id
     },
 
     /** As a request leaves it that lives to its end. */
-    async open(provider: Provider, order: Order = {}): Promise<string> {
+    async open(provider: Provider, order: PaymentOptions = {}): Promise<string> {
       const payment_id = randomUUID()
-      const command = async () => opening(payment_id, provider.id, order)
+      const command = async () => initiateCommand(payment_id, provider.id, order)
       const workflow = { store, providers: new Map([[provider.id, provider]]), now }
       await openPayment(workflow, { payment_id, request_fingerprint, command, metadata })
       return payment_id
     },
 
     /** As a notification of its provider leaves it. */
-    async notify(id: string, said: Pick<Evidence, 'status'> & Partial<Evidence>): Promise<void> {
+    async notify(id: string, report: Pick<Evidence, 'status'> & Partial<Evidence>): Promise<void> {
       const time = now().toISOString()
       const evidence: RecordEvidence = {
         occurred_at: time,
@@ -68,7 +68,7 @@ export function createStoredPayments(store: EventStore, now: () => Date) {
         amount_cents: 2200,
         currency: 'USD',
         source: 'askable_notification',
-        ...said,
+        ...report,
       }
       await decide(id, (state) => recordEvidence(evidence, state), 'provider')
     },

@@ -5,7 +5,7 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createLedger } from '@paylog/testing/fakeProvider'
 import type { Test } from 'tap'
 
-export type Tills = Provider & {
+export type FakeProvider = Provider & {
   /** Every call that was made, in order: its name and its key or its intent. */
   readonly calls: readonly string[]
   /** The successful charges; a payment that is charged twice fails the test. */
@@ -32,7 +32,7 @@ let made = 0
  * Each has an id of its own, so that the workers of one test leave the payments of another alone.
  * @param overrides to take abilities away; notifications are those of the sandbox
  */
-export function createTills(t: Test, overrides: Partial<Provider> = {}): Tills {
+export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): FakeProvider {
   const intents = new Map<string, { id: string; payment_id: string; status: PaymentStatus | 'approved' }>()
   const ledger = createLedger(t)
   const calls: string[] = []
@@ -40,9 +40,9 @@ export function createTills(t: Test, overrides: Partial<Provider> = {}): Tills {
 
   async function call<Result>(name: string, act: () => Result): Promise<Result> {
     calls.push(name)
-    await tills.before()
+    await fake.before()
     const result = act()
-    await tills.after()
+    await fake.after()
     return result
   }
 
@@ -60,7 +60,7 @@ export function createTills(t: Test, overrides: Partial<Provider> = {}): Tills {
     awaits_capture: status === 'approved',
   })
 
-  const tills: Tills = {
+  const fake: FakeProvider = {
     ...createSandbox({ webhookSecrets: ['secret'] }),
     id: `tills-${made++}`,
     calls,
@@ -91,13 +91,13 @@ export function createTills(t: Test, overrides: Partial<Provider> = {}): Tills {
     captureIntent: ({ provider_intent_id: id, payment_id, idempotency_key }) =>
       call(`capture ${idempotency_key}`, () => {
         if (find(id)?.status === 'approved') {
-          tills.set(id, tills.captured)
-          if (tills.captured === 'succeeded')
+          fake.set(id, fake.captured)
+          if (fake.captured === 'succeeded')
             ledger.add({ charge_id: `charge-${id}`, intent_id: id, payment_id, amount_cents: 2200, currency: 'USD' })
         }
         return snapshot(id, find(id)?.status ?? 'failed')
       }),
     ...overrides,
   }
-  return tills
+  return fake
 }

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 
 /** A batch of tests, at positions that follow each other. Each is a notification that nodes of every mode are sent. */
-export function batchOfTests(count: number, { userId = 'user-1', firstCommit = 1n } = {}) {
-  const events = Array.from({ length: count }, (_, index) => requested(userId, firstCommit + BigInt(index)))
+export function webhookTestBatch(count: number, { userId = 'user-1', firstCommit = 1n } = {}) {
+  const events = Array.from({ length: count }, (_, index) => webhookTestRequested(userId, firstCommit + BigInt(index)))
   const last = firstCommit + BigInt(count) - 1n
   return { events, position: { commit: last, prepare: last } }
 }
 
-function requested(userId: string, commit: bigint): Recorded {
+function webhookTestRequested(userId: string, commit: bigint): Recorded {
   const webhook_test_id = randomUUID()
   const object = { id: `test_${webhook_test_id}`, amount: 1000, currency: 'usd', status: 'succeeded' }
   return {

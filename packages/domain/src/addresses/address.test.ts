@@ -6,18 +6,18 @@ import {
   addressFold,
   type ChangeAddress,
   changeAddress,
-  clearDefault,
-  kept,
+  clearDefaultAddress,
+  existingAddress,
   removeAddress,
 } from './address.ts'
-import { type AddressContent, type AddressEvent, nothingSaid } from './events.ts'
+import { type AddressContent, type AddressEvent, emptyAddressContent } from './events.ts'
 import { addressResource } from './resource.ts'
 
 const address_id = '018f0000-0000-7000-8000-000000000001'
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
 
 const content: AddressContent = {
-  ...nothingSaid,
+  ...emptyAddressContent,
   address_type: 'billing',
   name: 'Ada Example',
   line1: '1 Sample Street',
@@ -64,7 +64,7 @@ function missing(t: Test, decide: () => unknown): unknown {
 const isRequired = (...fields: string[]) => ({ fields: fields.map((field) => ({ field, message: 'is required' })) })
 
 t.test('an address that is added is kept as it was said, and answered like that', async (t) => {
-  const address = kept(given(t).when(addAddress.bind(null, adding)).then([added]))
+  const address = existingAddress(given(t).when(addAddress.bind(null, adding)).then([added]))
   t.same(addressResource(address), {
     id: address_id,
     user_id: 'user-1',
@@ -80,7 +80,7 @@ t.test('one that is added with a choice is the default', async (t) => {
   const state = given(t)
     .when(addAddress.bind(null, { ...adding, default_choice: 3 }))
     .then([{ type: 'AddressAdded', data: { default_choice: 3 } }])
-  t.match(kept(state), { is_default: true, default_choice: 3 })
+  t.match(existingAddress(state), { is_default: true, default_choice: 3 })
 })
 
 t.test('what is there, or was there, is not added again', async (t) => {
@@ -115,7 +115,7 @@ t.test('a change records what differs and nothing else', async (t) => {
     addressFold.evolve(addressFold.initialState, added),
   )
   t.same(event?.data, { ...facts, changes: { alias: 'Home', postal_code: null } })
-  t.match(kept(state), { alias: 'Home', postal_code: null, city: 'Berlin', created_at: at(0), updated_at: at(1) })
+  t.match(existingAddress(state), { alias: 'Home', postal_code: null, city: 'Berlin', created_at: at(0), updated_at: at(1) })
 })
 
 t.test('a change of nothing records nothing', async (t) => {
@@ -157,7 +157,7 @@ t.test('a choice makes it the default, and only the latest one counts', async (t
   const state = given(t, added)
     .when(change({ alias: 'Home' }, { default_choice: billing(3) }))
     .then([{ type: 'AddressChanged' }, { type: 'AddressMadeDefault', data: { default_choice: 3 } }])
-  t.match(kept(state), { is_default: true, default_choice: 3 })
+  t.match(existingAddress(state), { is_default: true, default_choice: 3 })
   given(t, addedAsDefault)
     .when(change({}, { default_choice: billing(5) }))
     .then([{ type: 'AddressMadeDefault', data: { default_choice: 5 } }])
@@ -179,23 +179,23 @@ t.test('its owner may say that it is not the default, and its number stays', asy
   const state = given(t, addedAsDefault)
     .when(change({}, { default_choice: null }))
     .then([{ type: 'AddressDefaultCleared', data: facts }])
-  t.match(kept(state), { is_default: false, default_choice: 3 })
+  t.match(existingAddress(state), { is_default: false, default_choice: 3 })
 })
 
 t.test('of another type it is no default, unless a choice of that type says so', async (t) => {
   const moved = given(t, addedAsDefault)
     .when(change({ address_type: 'shipping' }))
     .then([{ type: 'AddressChanged', data: { changes: { address_type: 'shipping' } } }])
-  t.match(kept(moved), { address_type: 'shipping', is_default: false })
-  t.equal(kept(moved).default_choice, null, 'the number means nothing in the other list')
+  t.match(existingAddress(moved), { address_type: 'shipping', is_default: false })
+  t.equal(existingAddress(moved).default_choice, null, 'the number means nothing in the other list')
   const chosen = given(t, addedAsDefault)
     .when(change({ address_type: 'shipping' }, { default_choice: shipping(3) }))
     .then([{ type: 'AddressChanged' }, { type: 'AddressMadeDefault', data: { default_choice: 3 } }])
-  t.match(kept(chosen), { address_type: 'shipping', is_default: true, default_choice: 3 })
+  t.match(existingAddress(chosen), { address_type: 'shipping', is_default: true, default_choice: 3 })
   const denied = given(t, addedAsDefault)
     .when(change({ address_type: 'shipping' }, { default_choice: null }))
     .then([{ type: 'AddressChanged' }])
-  t.match(kept(denied), { is_default: false })
+  t.match(existingAddress(denied), { is_default: false })
 })
 
 t.test('a choice from the list of another type is refused: the type was changed at the same time', async (t) => {
@@ -208,7 +208,7 @@ t.test('a choice from the list of another type is refused: the type was changed 
 })
 
 t.test('a later choice of the same list clears it, an earlier one and the other list do not', async (t) => {
-  const overtaken = (overtaken_by: AddressChoice) => clearDefault.bind(null, { occurred_at: at(1), overtaken_by })
+  const overtaken = (overtaken_by: AddressChoice) => clearDefaultAddress.bind(null, { occurred_at: at(1), overtaken_by })
   given(t, addedAsDefault)
     .when(overtaken(billing(4)))
     .then([cleared])

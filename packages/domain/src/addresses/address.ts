@@ -1,8 +1,8 @@
 // An address as its events tell it, and what may happen to it next.
-import { isNews } from '../defaults/events.ts'
+import { isNewChoice } from '../defaults/events.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
-import { type AddressAdded, type AddressContent, type AddressEvent, type AddressType, contentOf } from './events.ts'
+import { type AddressAdded, type AddressContent, type AddressEvent, type AddressType, addressContentOf } from './events.ts'
 
 export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'default_choice'> & {
   readonly status: 'kept' | 'removed'
@@ -33,7 +33,7 @@ function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): 
   switch (event.type) {
     case 'AddressChanged': {
       const { changes } = event.data
-      return { ...(changes.address_type === undefined ? address : unchosen(address)), ...changes, updated_at }
+      return { ...(changes.address_type === undefined ? address : withoutDefaultChoice(address)), ...changes, updated_at }
     }
     case 'AddressMadeDefault':
       return { ...address, updated_at, is_default: true, default_choice: event.data.default_choice }
@@ -45,7 +45,7 @@ function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): 
 }
 
 /** Each type has its own list of choices, whose numbers say nothing in the other one. */
-function unchosen(address: Address): Address {
+function withoutDefaultChoice(address: Address): Address {
   return { ...address, is_default: false, default_choice: null }
 }
 
@@ -78,7 +78,7 @@ export type ChangeAddress = {
  *   `concurrent_modification` for a choice from the list of another type than it then has
  */
 export function changeAddress(command: ChangeAddress, state: AddressState): AddressEvent[] {
-  const address = kept(state)
+  const address = existingAddress(state)
   const { occurred_at, default_choice } = command
   const facts = { address_id: address.address_id, occurred_at }
   const changes = differing(address, command.changes)
@@ -86,17 +86,17 @@ export function changeAddress(command: ChangeAddress, state: AddressState): Addr
   requireComplete(result)
   const events: AddressEvent[] = []
   if (Object.keys(changes).length > 0) events.push({ type: 'AddressChanged', data: { ...facts, changes } })
-  const then = changes.address_type === undefined ? address : unchosen(address)
+  const then = changes.address_type === undefined ? address : withoutDefaultChoice(address)
   if (default_choice && default_choice.address_type !== result.address_type)
     throw new DomainError('concurrent_modification', 'Its address_type was changed at the same time; try again')
-  if (default_choice && isNews(default_choice.choice, then))
+  if (default_choice && isNewChoice(default_choice.choice, then))
     events.push({ type: 'AddressMadeDefault', data: { ...facts, default_choice: default_choice.choice } })
   if (default_choice === null && then.is_default) events.push({ type: 'AddressDefaultCleared', data: facts })
   return events
 }
 
 function differing(address: Address, changes: Partial<AddressContent>): Partial<AddressContent> {
-  const before = new Map<string, unknown>(Object.entries(contentOf(address)))
+  const before = new Map<string, unknown>(Object.entries(addressContentOf(address)))
   const isOther = ([field, value]: [string, unknown]) => value !== undefined && value !== before.get(field)
   return Object.fromEntries(Object.entries(changes).filter(isOther))
 }
@@ -106,22 +106,22 @@ function differing(address: Address, changes: Partial<AddressContent>): Partial<
  * @param command.overtaken_by the later choice of the same list; an address that carries a still later one, or has gone
  *   to the other list, is not meant
  */
-export function clearDefault(
-  { occurred_at, overtaken_by }: { readonly occurred_at: string; readonly overtaken_by: AddressChoice },
+export function clearDefaultAddress(
+  { occurred_at, superseded_by }: { readonly occurred_at: string; readonly superseded_by: AddressChoice },
   state: AddressState,
 ): AddressEvent[] {
   if (state.status !== 'kept' || !state.is_default || state.default_choice === null) return []
-  if (state.address_type !== overtaken_by.address_type || state.default_choice >= overtaken_by.choice) return []
+  if (state.address_type !== superseded_by.address_type || state.default_choice >= superseded_by.choice) return []
   return [{ type: 'AddressDefaultCleared', data: { address_id: state.address_id, occurred_at } }]
 }
 
 /** Removes an address. @throws DomainError `not_found` when it is not there, or not there any more */
 export function removeAddress({ occurred_at }: { readonly occurred_at: string }, state: AddressState): AddressEvent[] {
-  return [{ type: 'AddressRemoved', data: { address_id: kept(state).address_id, occurred_at } }]
+  return [{ type: 'AddressRemoved', data: { address_id: existingAddress(state).address_id, occurred_at } }]
 }
 
 /** @throws DomainError `not_found` */
-export function kept(state: AddressState): Address {
+export function existingAddress(state: AddressState): Address {
   if (state.status === 'kept') return state
   throw new DomainError('not_found', 'No address with this id')
 }

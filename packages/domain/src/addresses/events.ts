@@ -34,7 +34,7 @@ export const AddressContent = Type.Object({
 export type AddressContent = Static<typeof AddressContent>
 
 /** The content of an address of which its owner says nothing but the type. */
-export const nothingSaid: Omit<AddressContent, 'address_type'> = {
+export const emptyAddressContent: Omit<AddressContent, 'address_type'> = {
   organization_id: null,
   name: null,
   line1: null,
@@ -55,7 +55,7 @@ export const nothingSaid: Omit<AddressContent, 'address_type'> = {
 }
 
 /** The owner's part of something that holds more. */
-export function contentOf(from: AddressContent): AddressContent {
+export function addressContentOf(from: AddressContent): AddressContent {
   const { address_type, organization_id, name, line1, line2, city, state, postal_code, country } = from
   const { is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name } = from
   const place = { address_type, organization_id, name, line1, line2, city, state, postal_code, country }

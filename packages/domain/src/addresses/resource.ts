@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../fields.ts'
 import type { Address } from './address.ts'
-import { AddressContent, contentOf } from './events.ts'
+import { AddressContent, addressContentOf } from './events.ts'
 
 const Text = Nullable(Type.String())
 
@@ -23,7 +23,7 @@ export function addressResource(address: Address): AddressResource {
     id: address.address_id,
     user_id: address.user_id,
     guest_email: address.guest_email,
-    ...contentOf(address),
+    ...addressContentOf(address),
     is_default: address.is_default,
     created_at: address.created_at,
     updated_at: address.updated_at,

@@ -42,7 +42,7 @@ export function chooseDefault(
 }
 
 /** Whether an item has to be told of a choice. One that carries a later choice keeps it: this one comes late. */
-export function isNews(
+export function isNewChoice(
   choice: DefaultChoice,
   item: { readonly is_default: boolean; readonly default_choice: DefaultChoice | null },
 ): boolean {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { chooseDefault, type DefaultChoiceEvent, defaultChoiceFold } from './events.ts'
-import { formersFold } from './formerDefaults.ts'
+import { previousDefaultsFold } from './formerDefaults.ts'
 
 const occurred_at = '2026-01-01T00:00:00.000Z'
 
@@ -14,8 +14,8 @@ function choices(...chosen: string[]): DefaultChoiceEvent[] {
   return events
 }
 
-const formers = (item: string, ...chosen: string[]) => {
-  const fold = formersFold(item)
+const previousDefaults = (item: string, ...chosen: string[]) => {
+  const fold = previousDefaultsFold(item)
   const { latest, former_ids } = choices(...chosen).reduce(fold.evolve, fold.initialState)
   return { latest: latest && `${latest.chosen_id}${latest.choice}`, former_ids }
 }
@@ -28,22 +28,22 @@ t.test('choices are numbered from 0 in their order, and what is chosen already k
 })
 
 t.test('before an item stand the eight that were chosen last before it, the latest first', async (t) => {
-  t.same(formers('a'), { latest: null, former_ids: [] })
-  t.same(formers('a', 'a'), { latest: 'a0', former_ids: [] })
-  t.same(formers('b', 'a', 'b'), { latest: 'b1', former_ids: ['a'] })
-  const many = formers('j', ...'abcdefghij')
+  t.same(previousDefaults('a'), { latest: null, former_ids: [] })
+  t.same(previousDefaults('a', 'a'), { latest: 'a0', former_ids: [] })
+  t.same(previousDefaults('b', 'a', 'b'), { latest: 'b1', former_ids: ['a'] })
+  const many = previousDefaults('j', ...'abcdefghij')
   t.same(many, { latest: 'j9', former_ids: [...'ihgfedcb'] })
 })
 
 t.test('what was chosen after an item changes nothing before it', async (t) => {
-  t.same(formers('b', 'a', 'b', 'c', 'd', 'e'), { latest: 'e4', former_ids: ['a'] })
-  t.same(formers('x', 'a', 'b'), { latest: 'b1', former_ids: [] })
+  t.same(previousDefaults('b', 'a', 'b', 'c', 'd', 'e'), { latest: 'e4', former_ids: ['a'] })
+  t.same(previousDefaults('x', 'a', 'b'), { latest: 'b1', former_ids: [] })
 })
 
 t.test('an item chosen again has the formers of its latest choice, and is never its own', async (t) => {
-  t.same(formers('a', 'a', 'b', 'a'), { latest: 'a2', former_ids: ['b'] })
-  t.same(formers('a', 'a', 'b', 'c', 'a'), { latest: 'a3', former_ids: ['c', 'b'] })
-  t.same(formers('b', 'a', 'b', 'a', 'b', 'a', 'b'), { latest: 'b5', former_ids: ['a'] })
-  t.same(formers('c', 'a', 'b', 'a', 'b', 'c'), { latest: 'c4', former_ids: ['b', 'a'] })
-  t.same(formers('a', 'd', 'a', 'c', 'a'), { latest: 'a3', former_ids: ['c', 'd'] })
+  t.same(previousDefaults('a', 'a', 'b', 'a'), { latest: 'a2', former_ids: ['b'] })
+  t.same(previousDefaults('a', 'a', 'b', 'c', 'a'), { latest: 'a3', former_ids: ['c', 'b'] })
+  t.same(previousDefaults('b', 'a', 'b', 'a', 'b', 'a', 'b'), { latest: 'b5', former_ids: ['a'] })
+  t.same(previousDefaults('c', 'a', 'b', 'a', 'b', 'c'), { latest: 'c4', former_ids: ['b', 'a'] })
+  t.same(previousDefaults('a', 'd', 'a', 'c', 'a'), { latest: 'a3', former_ids: ['c', 'd'] })
 })

@@ -1,7 +1,7 @@
 import { given } from '@paylog/testing/givenWhenThen'
 import t from 'tap'
 import { type GuestTokenEvent, guestTokenFold, type SeenGuestToken } from './events.ts'
-import { rememberedEmail, seeGuestToken } from './guestToken.ts'
+import { rememberedEmail, recordGuestTokenUse } from './guestToken.ts'
 
 const startMs = Date.parse('2026-01-01T00:00:00.000Z')
 const minuteMs = 60_000
@@ -11,8 +11,8 @@ const seen = (guest_email: string, ms: number): GuestTokenEvent => ({
   type: 'GuestTokenSeen',
   data: { guest_email, occurred_at: at(ms) },
 })
-const sees = (guest_email: string, ms: number) => (known: SeenGuestToken | null) =>
-  seeGuestToken(known, { guest_email, occurred_at: at(ms) })
+const uses = (guest_email: string, ms: number) => (known: SeenGuestToken | null) =>
+  recordGuestTokenUse(known, { guest_email, occurred_at: at(ms) })
 /** Whom the token stands for, so long after the start. */
 function remembered(history: readonly GuestTokenEvent[], ms: number, maxAgeMs = dayMs) {
   return rememberedEmail(
@@ -24,25 +24,25 @@ function remembered(history: readonly GuestTokenEvent[], ms: number, maxAgeMs = 
 
 t.test('a token is recorded when it is seen, and within a minute only once', async (t) => {
   given(t, guestTokenFold, [])
-    .when(sees('ann@example.com', 0))
+    .when(uses('ann@example.com', 0))
     .then([seen('ann@example.com', 0)])
   const history = [seen('ann@example.com', 0)]
   for (const ms of [-minuteMs + 1, 0, minuteMs - 1])
-    given(t, guestTokenFold, history).when(sees('Ann@Example.com', ms)).then([])
+    given(t, guestTokenFold, history).when(uses('Ann@Example.com', ms)).then([])
   for (const ms of [-minuteMs, minuteMs])
     given(t, guestTokenFold, history)
-      .when(sees('ann@example.com', ms))
+      .when(uses('ann@example.com', ms))
       .then([seen('ann@example.com', ms)])
 })
 
 t.test('another e-mail is recorded at once, and a token with two is no more than seen from then on', async (t) => {
   const history = [seen('ann@example.com', 0)]
   given(t, guestTokenFold, history)
-    .when(sees('ben@example.com', 1))
+    .when(uses('ben@example.com', 1))
     .then([seen('ben@example.com', 1)])
   const both = [...history, seen('ben@example.com', 1)]
   for (const email of ['ann@example.com', 'ben@example.com', 'eve@example.com'])
-    given(t, guestTokenFold, both).when(sees(email, 2)).then([])
+    given(t, guestTokenFold, both).when(uses(email, 2)).then([])
 })
 
 t.test('a token that was seen stands for its e-mail until it is too long ago', async (t) => {

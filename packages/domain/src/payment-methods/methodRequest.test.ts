@@ -1,8 +1,8 @@
 import { given } from '@paylog/testing/givenWhenThen'
 import t from 'tap'
-import { keptAnswer } from '../idempotentRequest.ts'
+import { recordedResponse } from '../idempotentRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
-import { inFlightMs, methodRequestRules } from './methodRequest.ts'
+import { methodRequestInFlightMs, methodRequestRules } from './methodRequest.ts'
 
 const { fold: methodRequestFold, begin: beginMethodRequest, end: answerMethodRequest } = methodRequestRules
 
@@ -16,7 +16,7 @@ const begin = (ms = 0, request_fingerprint = 'a') => ({
   provider_id: 'stripe',
   request_fingerprint,
 })
-const command = (...args: Parameters<typeof begin>) => ({ begun: begin(...args), inFlightMs })
+const command = (...args: Parameters<typeof begin>) => ({ begun: begin(...args), inFlightMs: methodRequestInFlightMs })
 const begun = (ms = 0): MethodRequestEvent => ({ type: 'PaymentMethodRequested', data: begin(ms) })
 const saved = { kind: 'saved', payment_method_id, revision: 0, created: true } as const
 const declined = { kind: 'declined', message: 'No' } as const
@@ -35,12 +35,12 @@ t.test('the first request with a key begins', async (t) => {
 
 t.test('a second one is in flight as long as the first may be at it, and begins anew after that', async (t) => {
   given(t, methodRequestFold, [begun()])
-    .when((state) => beginMethodRequest(command(inFlightMs - 1), state))
+    .when((state) => beginMethodRequest(command(methodRequestInFlightMs - 1), state))
     .thenThrows('idempotency_key_in_flight')
   const again = given(t, methodRequestFold, [begun()])
-    .when((state) => beginMethodRequest(command(inFlightMs), state))
+    .when((state) => beginMethodRequest(command(methodRequestInFlightMs), state))
     .then([{ type: 'PaymentMethodRequested' }])
-  t.throws(() => keptAnswer(command(inFlightMs + 1), again), { code: 'idempotency_key_in_flight' }, 'one at a time')
+  t.throws(() => recordedResponse(command(methodRequestInFlightMs + 1), again), { code: 'idempotency_key_in_flight' }, 'one at a time')
 })
 
 t.test('one that failed may begin anew at once', async (t) => {
@@ -54,7 +54,7 @@ t.test('what was answered is the answer for good', async (t) => {
     const state = given(t, methodRequestFold, [begun(), ended(answer)])
       .when((state) => beginMethodRequest(command(2), state))
       .then([])
-    t.same(keptAnswer(command(3), state), answer)
+    t.same(recordedResponse(command(3), state), answer)
     for (const late of [saved, declined, failed])
       given(t, methodRequestFold, [begun(), ended(answer)])
         .when((state) => answerMethodRequest(end(late), state))
@@ -64,13 +64,13 @@ t.test('what was answered is the answer for good', async (t) => {
     methodRequestFold.evolve,
     methodRequestFold.initialState,
   )
-  t.same(keptAnswer(command(6), late), saved, 'whatever is recorded after it')
+  t.same(recordedResponse(command(6), late), saved, 'whatever is recorded after it')
 })
 
 t.test('another request under the same key is refused, whatever became of the first', async (t) => {
   for (const history of [[begun()], [begun(), ended(failed)], [begun(), ended(saved)], [begun(), ended(declined)]])
     given(t, methodRequestFold, history)
-      .when((state) => beginMethodRequest(command(inFlightMs, 'b'), state))
+      .when((state) => beginMethodRequest(command(methodRequestInFlightMs, 'b'), state))
       .thenThrows('idempotency_key_reused')
 })
 

@@ -2,15 +2,15 @@
 import { requestRules } from '../idempotentRequest.ts'
 import type { MethodRequestEvent } from './events.ts'
 
-type Answered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']
+type RequestAnswered = Extract<MethodRequestEvent, { type: 'PaymentMethodRequestAnswered' }>['data']
 
 /** An answer that a repeated request gets as well. */
-export type KeptAnswer = Exclude<Answered['answer'], { kind: 'failed' }>
+export type RecordedResponse = Exclude<RequestAnswered['answer'], { kind: 'failed' }>
 
 /** Longer than a request with all its calls takes. */
-export const inFlightMs = 20_000
+export const methodRequestInFlightMs = 20_000
 
-export const methodRequestRules = requestRules<KeptAnswer, MethodRequestEvent>({
+export const methodRequestRules = requestRules<RecordedResponse, MethodRequestEvent>({
   begun: (data) => ({ type: 'PaymentMethodRequested', data }),
   ended: (data) => ({ type: 'PaymentMethodRequestAnswered', data }),
 })

@@ -1,5 +1,5 @@
 // A payment method as its events tell it, and what may happen to it next.
-import { isNews } from '../defaults/events.ts'
+import { isNewChoice } from '../defaults/events.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
 import type { MethodDetails, PaymentMethodAdded, PaymentMethodEvent } from './events.ts'
@@ -67,20 +67,20 @@ export type ChangePaymentMethod = {
 
 /** What its owner changes. What is so already is not recorded again. @throws DomainError `not_found` */
 export function changePaymentMethod(command: ChangePaymentMethod, state: PaymentMethodState): PaymentMethodEvent[] {
-  const method = saved(state)
+  const method = existingMethod(state)
   const { occurred_at, alias, default_choice } = command
   const facts = { payment_method_id: method.payment_method_id, occurred_at }
   const events: PaymentMethodEvent[] = []
   if (alias !== undefined && alias !== method.alias)
     events.push({ type: 'PaymentMethodAliasChanged', data: { ...facts, alias } })
-  if (typeof default_choice === 'number' && isNews(default_choice, method))
+  if (typeof default_choice === 'number' && isNewChoice(default_choice, method))
     events.push({ type: 'PaymentMethodMadeDefault', data: { ...facts, default_choice } })
-  if (default_choice === null) events.push(...clearDefault({ occurred_at }, method))
+  if (default_choice === null) events.push(...clearDefaultMethod({ occurred_at }, method))
   return events
 }
 
 /** It is not the default any more, because its owner said so or chose another one. */
-export function clearDefault(
+export function clearDefaultMethod(
   { occurred_at }: { readonly occurred_at: string },
   state: PaymentMethodState,
 ): PaymentMethodEvent[] {
@@ -95,16 +95,16 @@ export function refreshPaymentMethod(
   state: PaymentMethodState,
 ): PaymentMethodEvent[] {
   if (state.status !== 'saved') return []
-  const known = detailsOf(state)
+  const current = detailsOf(state)
   const refreshed: MethodDetails = {
-    payment_type: details.payment_type ?? known.payment_type,
-    wallet_type: details.wallet_type ?? known.wallet_type,
-    card_brand: details.card_brand ?? known.card_brand,
-    last_four: details.last_four ?? known.last_four,
-    expiry_month: details.expiry_month ?? known.expiry_month,
-    expiry_year: details.expiry_year ?? known.expiry_year,
+    payment_type: details.payment_type ?? current.payment_type,
+    wallet_type: details.wallet_type ?? current.wallet_type,
+    card_brand: details.card_brand ?? current.card_brand,
+    last_four: details.last_four ?? current.last_four,
+    expiry_month: details.expiry_month ?? current.expiry_month,
+    expiry_year: details.expiry_year ?? current.expiry_year,
   }
-  if (JSON.stringify(refreshed) === JSON.stringify(known)) return []
+  if (JSON.stringify(refreshed) === JSON.stringify(current)) return []
   const { payment_method_id } = state
   return [{ type: 'PaymentMethodRefreshed', data: { payment_method_id, occurred_at, ...refreshed } }]
 }
@@ -119,7 +119,7 @@ export function removePaymentMethod(
 }
 
 /** @throws DomainError `not_found` */
-export function saved(state: PaymentMethodState): PaymentMethod {
+export function existingMethod(state: PaymentMethodState): PaymentMethod {
   if (state.status === 'saved') return state
   throw new DomainError('not_found', 'No payment method with this id')
 }

@@ -23,13 +23,13 @@ const facts = {
 }
 
 /** How a create call can end without an intent. Only after `provider_unavailable` the same request may try again. */
-export const IntentRefusal = Type.Union([
+export const IntentRejection = Type.Union([
   Type.Literal('payment_declined'),
   Type.Literal('provider_rejected'),
   Type.Literal('currency_not_supported'),
   Type.Literal('provider_unavailable'),
 ])
-export type IntentRefusal = Static<typeof IntentRefusal>
+export type IntentRejection = Static<typeof IntentRejection>
 
 /** Where the knowledge of a status comes from; `provider_time` orders evidence that arrives out of order. */
 const evidence = {
@@ -85,7 +85,7 @@ export const paymentEvents = {
     failure_code: Type.String(),
     failure_message: Type.String(),
     /** Set when the create call itself was refused; what its caller was told. Null for the provider's later statements. */
-    refusal: Nullable(IntentRefusal),
+    refusal: Nullable(IntentRejection),
   }),
   PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: Nullable(Type.String()) }),
   PaymentAmountMismatch: Type.Object({

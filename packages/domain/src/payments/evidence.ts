@@ -1,20 +1,20 @@
 // The status machine: what a provider's statement about a payment's status means for it.
 import type { PaymentEvent } from './events.ts'
-import { isOnRecord } from './notices.ts'
-import { existing, type Payment, type PaymentState } from './payment.ts'
+import { isDuplicate } from './notices.ts'
+import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import {
-  type HeardStatement,
-  type Ignored,
-  ignored,
+  type ReceivedReport,
+  type IgnoredReport,
+  ignoredReport,
   isForeignIntent,
-  isSeen,
-  type StatementSource,
-  statedFacts,
+  isAppliedBefore,
+  type ReportSource,
+  reportFacts,
 } from './statement.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 /** What a provider said about the status of one payment. */
-export type Evidence = StatementSource & {
+export type Evidence = ReportSource & {
   readonly status: PaymentStatus
   readonly amount_cents: number | null
   readonly currency: string | null
@@ -23,7 +23,7 @@ export type Evidence = StatementSource & {
   readonly reason?: string
 }
 
-export type RecordEvidence = HeardStatement &
+export type RecordEvidence = ReceivedReport &
   Evidence & {
     /**
      * How the statement came: by itself, which is the default; by itself from a provider that can be asked when it
@@ -41,29 +41,29 @@ export type RecordEvidence = HeardStatement &
  * and so is money that was taken wrongly, whoever tells of it.
  */
 export function recordEvidence(command: RecordEvidence, state: PaymentState): PaymentEvent[] {
-  const payment = existing(state)
-  if (isSeen(command, payment)) return []
+  const payment = existingPayment(state)
+  if (isAppliedBefore(command, payment)) return []
   const event = decide(command, payment)
   if (event === null) return []
   const isRecordedOnce = command.source === 'snapshot' || event.type !== 'ProviderEventIgnored'
-  return isRecordedOnce && isOnRecord(event, payment) ? [] : [event]
+  return isRecordedOnce && isDuplicate(event, payment) ? [] : [event]
 }
 
 function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   const reported_status = command.status
-  const ignoredAs = (reason: Ignored['data']['reason']) => ignored(command, payment, { reported_status, reason })
-  if (isForeignIntent(command, payment)) return ignoredAs('foreign_intent')
+  const ignoredBecause = (reason: IgnoredReport['data']['reason']) => ignoredReport(command, payment, { reported_status, reason })
+  if (isForeignIntent(command, payment)) return ignoredBecause('foreign_intent')
   if (isConflict(command, payment))
-    return { type: 'PaymentConflictDetected', data: { ...statedFacts(command, payment), reported_status } }
+    return { type: 'PaymentConflictDetected', data: { ...reportFacts(command, payment), reported_status } }
   if (command.status === 'succeeded' && !amountMatches(command, payment)) return mismatch(command, payment)
-  if (command.status === payment.status) return repeated(command, payment)
-  if (isAbsorbing(payment.status)) return ignoredAs('final')
+  if (command.status === payment.status) return sameStatus(command, payment)
+  if (isAbsorbing(payment.status)) return ignoredBecause('final')
   if (isAbsorbing(command.status) || command.source === 'snapshot') return statusEvent(command, payment)
-  const age = ageOf(command, payment)
-  if (age === 'older') return ignoredAs('stale')
-  if (age === 'undecided') return ignoredAs('tie')
+  const age = compareAge(command, payment)
+  if (age === 'older') return ignoredBecause('stale')
+  if (age === 'undecided') return ignoredBecause('tie')
   // A payment does not go back from processing; what the provider last said is remembered all the same.
-  if (payment.status === 'processing' && command.status === 'pending') return ignoredAs('regression')
+  if (payment.status === 'processing' && command.status === 'pending') return ignoredBecause('regression')
   return statusEvent(command, payment)
 }
 
@@ -71,12 +71,12 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
  * The same status once more. The second proof of a final status is no news, and neither is a failure that is on record;
  * the failure of another charge is, and so is what the provider says later of its own accord.
  */
-function repeated(command: RecordEvidence, payment: Payment): PaymentEvent | null {
-  if (isAbsorbing(payment.status) || isKnownFailure(command, payment)) return null
+function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | null {
+  if (isAbsorbing(payment.status) || isRecordedFailure(command, payment)) return null
   const isOtherFailure = command.status === 'failed' && command.provider_payment_id !== null
   if (command.source === 'snapshot') return isOtherFailure ? statusEvent(command, payment) : null
-  const age = ageOf(command, payment)
-  if (age === 'older') return ignored(command, payment, { reported_status: command.status, reason: 'stale' })
+  const age = compareAge(command, payment)
+  if (age === 'older') return ignoredReport(command, payment, { reported_status: command.status, reason: 'stale' })
   return age === 'newer' || isOtherFailure ? statusEvent(command, payment) : null
 }
 
@@ -91,7 +91,7 @@ function isConflict({ status, provider_payment_id }: Evidence, payment: Payment)
 }
 
 /** Whether the statement tells of an attempt that is on record as failed. */
-function isKnownFailure({ status, provider_payment_id }: Evidence, { failed_charges }: Payment): boolean {
+function isRecordedFailure({ status, provider_payment_id }: Evidence, { failed_charges }: Payment): boolean {
   return status === 'failed' && provider_payment_id !== null && failed_charges.includes(provider_payment_id)
 }
 
@@ -99,16 +99,16 @@ function isKnownFailure({ status, provider_payment_id }: Evidence, { failed_char
  * Which of the two the provider said later. Their times do not decide when they are the same, nor when the failure of an
  * attempt is told again after the payer has begun another one. The later arrival counts where nobody can be asked.
  */
-function ageOf(command: RecordEvidence, payment: Payment): 'older' | 'undecided' | 'newer' {
+function compareAge(command: RecordEvidence, payment: Payment): 'older' | 'undecided' | 'newer' {
   if (payment.evidence_time === null) return 'newer'
-  const ahead = aheadOf(command.provider_time, payment.evidence_time)
+  const ahead = timeDifference(command.provider_time, payment.evidence_time)
   if (ahead < 0) return 'older'
-  const isDecided = ahead > 0 && !isKnownFailure(command, payment)
+  const isDecided = ahead > 0 && !isRecordedFailure(command, payment)
   return isDecided || command.source !== 'askable_notification' ? 'newer' : 'undecided'
 }
 
 /** How far a time is ahead of another. Of one that is told in whole seconds it is not known when in its second it was. */
-function aheadOf(time: string, other: string): number {
+function timeDifference(time: string, other: string): number {
   const times = [Date.parse(time), Date.parse(other)] as const
   const isCoarse = times.some((each) => each % 1000 === 0)
   const [a, b] = isCoarse ? [Math.floor(times[0] / 1000), Math.floor(times[1] / 1000)] : times
@@ -127,7 +127,7 @@ function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
   return {
     type: 'PaymentAmountMismatch',
     data: {
-      ...statedFacts(command, payment),
+      ...reportFacts(command, payment),
       reported_amount_cents: command.amount_cents,
       reported_currency: command.currency?.toUpperCase() ?? null,
     },
@@ -136,7 +136,7 @@ function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
 
 /** The event by which a payment takes on the status that the provider reports. */
 function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
-  const data = statedFacts(command, payment)
+  const data = reportFacts(command, payment)
   switch (command.status) {
     case 'pending':
       return { type: 'PaymentActionRequired', data }

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
-import { existing, type Payment } from './payment.ts'
+import { existingPayment, type Payment } from './payment.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
-import { after, fold, says, shows, tell } from './testing/testStory.ts'
+import { eventsAfter, fold, notifies, snapshots, applyTo } from './testing/testStory.ts'
 
 const open = ['pending', 'processing', 'failed'] as const
-type Telling = ReturnType<typeof says>
+type Decision = ReturnType<typeof notifies>
 
-const created = () => existing(fold(after()))
+const created = () => existingPayment(fold(eventsAfter()))
 const orders = <T>(items: readonly T[]): T[][] =>
   items.length < 2
     ? [[...items]]
@@ -31,9 +31,9 @@ function histories(length: number): PaymentStatus[][] {
  * Plays statements, and sees to it that no final status is left, that the payment is completed once, and that what was
  * told a moment ago is no news.
  */
-function play(t: Test, start: Payment, tellings: readonly Telling[]): Payment {
+function play(t: Test, start: Payment, tellings: readonly Decision[]): Payment {
   return tellings.reduce((before, decide) => {
-    const now = tell(before, decide)
+    const now = applyTo(before, decide)
     if (decide(before).length > 1) t.fail('more than one event of one statement')
     if (decide(now).length > 0) t.fail('the same statement had an effect twice')
     if (isAbsorbing(before.status) && now.status !== before.status) t.fail(`${before.status} was left`)
@@ -52,7 +52,7 @@ const isSame = (payment: Payment, other: Payment) =>
 
 /** The notifications of a history by a provider that can be asked; those of one second have one provider time. */
 const notificationsOf = (history: readonly PaymentStatus[], secondsApart: number) =>
-  history.map((status, index) => says(status, 10 + index * secondsApart, { source: 'askable_notification' }))
+  history.map((status, index) => notifies(status, 10 + index * secondsApart, { source: 'askable_notification' }))
 
 for (const secondsApart of [10, 0])
   t.test(
@@ -64,10 +64,10 @@ for (const secondsApart of [10, 0])
         for (const order of ordersPlayed(notificationsOf(history, secondsApart))) {
           const told = play(t, created(), order)
           if (!isSame(play(t, told, order), told)) t.fail(`${history.join()} changes when all of it is sent again`)
-          const settled = play(t, told, [shows(truth, 100)])
+          const settled = play(t, told, [snapshots(truth, 100)])
           played++
           if (settled.status !== truth) t.fail(`${history.join()} ends as ${settled.status}`)
-          if (shows(truth, 200)(settled).length > 0) t.fail(`${history.join()} is not settled`)
+          if (snapshots(truth, 200)(settled).length > 0) t.fail(`${history.join()} is not settled`)
         }
       }
       t.equal(played, isThorough ? 52_145 : 7_595, 'the orders of every history')
@@ -77,7 +77,7 @@ for (const secondsApart of [10, 0])
 t.test('what was said before a snapshot and comes after it changes nothing', async (t) => {
   for (const history of [1, 2, 3, 4].flatMap(histories))
     for (const order of orders(notificationsOf(history, 10))) {
-      const settled = tell(created(), shows(history.at(-1) ?? 'pending', 100))
+      const settled = applyTo(created(), snapshots(history.at(-1) ?? 'pending', 100))
       // A snapshot that says what a new payment is anyway leaves no trace.
       if (settled.evidence_time === null) continue
       if (!isSame(play(t, settled, order), settled)) t.fail(`${history.join()} after the snapshot`)
@@ -93,17 +93,17 @@ t.test('of success and cancellation the first to come stays, and the other one i
     const told = play(
       t,
       created(),
-      order.map((status) => says(status, 10 * (1 + statuses.indexOf(status)))),
+      order.map((status) => notifies(status, 10 * (1 + statuses.indexOf(status)))),
     )
     t.equal(told.status, first, order.join())
-    for (const shown of statuses) t.equal(tell(told, shows(shown, 100)).status, first)
-    t.same(shows(other, 100)(told), [], `${other} is on record`)
+    for (const shown of statuses) t.equal(applyTo(told, snapshots(shown, 100)).status, first)
+    t.same(snapshots(other, 100)(told), [], `${other} is on record`)
   }
 })
 
 const endsOf = (history: readonly PaymentStatus[]) =>
   new Set(
-    orders(history.map((status, index) => says(status, 10 * (index + 1)))).map(
+    orders(history.map((status, index) => notifies(status, 10 * (index + 1)))).map(
       (order) => play(t, created(), order).status,
     ),
   )

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import type { PaymentEvent } from './events.ts'
-import { eventsUntil, HistoryEntry, type PaymentEventOnRecord, paymentHistory } from './history.ts'
-import { existing } from './payment.ts'
-import { steps } from './testing/randomStory.ts'
-import { after, at, fold, initiated } from './testing/testStory.ts'
+import { eventsUntil, HistoryEntry, type RecordedPaymentEvent, paymentHistory } from './history.ts'
+import { existingPayment } from './payment.ts'
+import { paymentSteps } from './testing/randomStory.ts'
+import { eventsAfter, at, fold, initiated } from './testing/testStory.ts'
 
 /** As the log would have recorded them, between events of others. */
-const recorded = (events: readonly PaymentEvent[]): PaymentEventOnRecord[] =>
+const recorded = (events: readonly PaymentEvent[]): RecordedPaymentEvent[] =>
   events.map((event, index) => ({
     ...event,
     revision: BigInt(index),
@@ -19,7 +19,7 @@ const moved = (event: PaymentEvent, occurred_at: string) =>
   ({ ...event, data: { ...event.data, occurred_at } }) as PaymentEvent
 
 t.test('an entry tells where, what, when, who, why, and what the payment was after it, in this order', async (t) => {
-  const events = recorded(after('processing', 'succeeded'))
+  const events = recorded(eventsAfter('processing', 'succeeded'))
   const history = paymentHistory(events)
   t.same(
     history.map(({ type, revision, status_after }) => [type, revision, status_after]),
@@ -48,11 +48,11 @@ t.test('an entry tells where, what, when, who, why, and what the payment was aft
 
 t.test('a payment has a beginning', async (t) => {
   t.same(paymentHistory([]), [])
-  t.throws(() => paymentHistory(recorded(after('succeeded').slice(1))), { code: 'not_found' })
+  t.throws(() => paymentHistory(recorded(eventsAfter('succeeded').slice(1))), { code: 'not_found' })
 })
 
 t.test('what occurred at a time had happened by then, whatever the offset it is written in', async (t) => {
-  const [first, second, third] = after('succeeded')
+  const [first, second, third] = eventsAfter('succeeded')
   if (!first || !second || !third) throw new Error('a story of three events')
   const events = [first, moved(second, '2026-01-01T01:00:01+01:00'), moved(third, '2025-12-31T23:30:02.000-00:30')]
   const until = (time: string) => eventsUntil(events, Date.parse(time)).length
@@ -65,7 +65,7 @@ t.test('what occurred at a time had happened by then, whatever the offset it is 
 })
 
 t.test('an event that occurred before the one in front of it had not happened before that one', async (t) => {
-  const [first, second, third] = after('succeeded')
+  const [first, second, third] = eventsAfter('succeeded')
   if (!first || !second || !third) throw new Error('a story of three events')
   const events = [first, moved(second, at(20)), moved(third, at(10))]
   const until = (seconds: number) => eventsUntil(events, Date.parse(at(seconds))).map(({ type }) => type)
@@ -77,7 +77,7 @@ t.test('an event that occurred before the one in front of it had not happened be
 t.test('at every time of every random story, the past is a prefix that is as long as can be', async (t) => {
   const isEntry = Compile(HistoryEntry)
   fc.assert(
-    fc.property(fc.array(steps, { maxLength: 20 }), (story) => {
+    fc.property(fc.array(paymentSteps, { maxLength: 20 }), (story) => {
       const events = [...initiated]
       for (const { decide } of story) events.push(...decide(fold(events)))
       const times = events.map(({ data }) => Date.parse(data.occurred_at))
@@ -90,7 +90,7 @@ t.test('at every time of every random story, the past is a prefix that is as lon
       const history = paymentHistory(recorded(events))
       if (!history.every((entry) => isEntry.Check(entry))) throw new Error('an entry does not fit its schema')
       for (const [index, entry] of history.entries()) {
-        if (entry.status_after !== existing(fold(events.slice(0, index + 1))).status) throw new Error('another status')
+        if (entry.status_after !== existingPayment(fold(events.slice(0, index + 1))).status) throw new Error('another status')
       }
     }),
     { numRuns: 2_000 },

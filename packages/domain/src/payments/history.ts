@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { ClientObject, Instant } from '../fields.ts'
 import type { EventMetadata } from '../messages.ts'
 import type { PaymentEvent } from './events.ts'
-import { existing, type PaymentState, paymentFold } from './payment.ts'
+import { existingPayment, type PaymentState, paymentFold } from './payment.ts'
 import { PaymentStatus } from './status.ts'
 
 /** One event of a payment as administrators and auditors see it. */
@@ -24,7 +24,7 @@ export const HistoryEntry = Type.Object({
 export type HistoryEntry = Static<typeof HistoryEntry>
 
 /** An event of a payment with what the log knows about it. */
-export type PaymentEventOnRecord = PaymentEvent & {
+export type RecordedPaymentEvent = PaymentEvent & {
   readonly revision: bigint
   readonly position: { readonly commit: bigint }
   readonly metadata: EventMetadata
@@ -35,7 +35,7 @@ export type PaymentEventOnRecord = PaymentEvent & {
  * @param events of one payment, in the order of its stream, from the first one on
  * @throws DomainError `not_found` should the first event not be the payment's beginning
  */
-export function paymentHistory(events: readonly PaymentEventOnRecord[]): HistoryEntry[] {
+export function paymentHistory(events: readonly RecordedPaymentEvent[]): HistoryEntry[] {
   let state: PaymentState = paymentFold.initialState
   return events.map((event) => {
     state = paymentFold.evolve(state, event)
@@ -47,7 +47,7 @@ export function paymentHistory(events: readonly PaymentEventOnRecord[]): History
       actor: event.metadata.actor,
       correlation_id: event.metadata.correlationId,
       causation_id: event.metadata.causationId,
-      status_after: existing(state).status,
+      status_after: existingPayment(state).status,
       data: event.data,
     }
   })

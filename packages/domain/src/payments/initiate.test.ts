@@ -4,29 +4,29 @@ import {
   initiatePayment,
   recordCallThrottled,
   recordIntentCreated,
-  recordIntentRefused,
+  recordIntentRejected,
   recordOutcomeUnknown,
   startAttempt,
 } from './initiate.ts'
 import { noPayment, type PaymentState, paymentFold } from './payment.ts'
 import {
-  after,
+  eventsAfter,
   at,
   created,
   declined,
   fold,
   initiated,
-  opening,
-  refusedBy,
-  says,
+  paymentFixture,
+  rejectedBy,
+  notifies,
   unavailable,
 } from './testing/testStory.ts'
 
 const unknown = (attempt = 1) => {
   return (state: PaymentState) => recordOutcomeUnknown({ occurred_at: at(6), attempt, reason: 'timeout' }, state)
 }
-const refuse = (why: typeof unavailable | typeof declined, attempt = 1) => {
-  return (state: PaymentState) => recordIntentRefused({ occurred_at: at(7), attempt, ...why }, state)
+const reject = (why: typeof unavailable | typeof declined, attempt = 1) => {
+  return (state: PaymentState) => recordIntentRejected({ occurred_at: at(7), attempt, ...why }, state)
 }
 const create = (state: PaymentState) =>
   recordIntentCreated({ occurred_at: at(8), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state)
@@ -34,7 +34,7 @@ const afterUnknown = [...initiated, ...unknown()(fold(initiated))]
 
 t.test('a payment starts pending with its parts completed and its currency in upper case', async (t) => {
   const state = given(t, paymentFold, [])
-    .when((state) => initiatePayment(opening, state))
+    .when((state) => initiatePayment(paymentFixture, state))
     .then([
       { type: 'PaymentInitiated', data: { subtotal_cents: 2599, tax_cents: 0, discount_cents: 0, currency: 'EUR' } },
     ])
@@ -43,14 +43,14 @@ t.test('a payment starts pending with its parts completed and its currency in up
 
 t.test('the same payment is not opened twice', async (t) => {
   given(t, paymentFold, initiated)
-    .when((state) => initiatePayment(opening, state))
+    .when((state) => initiatePayment(paymentFixture, state))
     .then([])
 })
 
 t.test('amounts that do not add up, unknown currencies and a total of nothing are refused', async (t) => {
   const refused = (change: object, code: string) =>
     given(t, paymentFold, [])
-      .when((state) => initiatePayment({ ...opening, ...change }, state))
+      .when((state) => initiatePayment({ ...paymentFixture, ...change }, state))
       .thenThrows(code)
   refused({ subtotal_cents: 2000, tax_cents: 100 }, 'amount_inconsistent')
   refused({ total_cents: 100, discount_cents: 1_000_000_000_000 }, 'amount_inconsistent')
@@ -64,21 +64,21 @@ t.test('amounts that do not add up, unknown currencies and a total of nothing ar
 t.test('what the provider calls the method, and its customer, is on record for every call', async (t) => {
   const provider_method = { provider_method_id: 'pm_1', provider_customer_id: 'cus_1' }
   const payment_method_id = '018f0000-0000-7000-8000-000000000002'
-  const [opened] = initiatePayment({ ...opening, payment_method_id, provider_method }, noPayment)
+  const [opened] = initiatePayment({ ...paymentFixture, payment_method_id, provider_method }, noPayment)
   t.match(opened, { data: { payment_method_id, provider_method } })
   const state = opened ? paymentFold.evolve(noPayment, opened) : noPayment
   t.match(state, { payment_method_id, provider_method })
-  const [failed] = recordIntentRefused({ occurred_at: at(7), attempt: 1, ...unavailable }, state)
+  const [failed] = recordIntentRejected({ occurred_at: at(7), attempt: 1, ...unavailable }, state)
   const retried = failed ? paymentFold.evolve(state, failed) : state
   const [started] = startAttempt({ occurred_at: at(8) }, retried)
   t.match(started ? paymentFold.evolve(retried, started) : undefined, { attempt: 2, provider_method })
 })
 
 t.test('a project named in the metadata belongs to the payment', async (t) => {
-  const [event] = initiatePayment({ ...opening, metadata: { project_id: 'blue' } }, noPayment)
+  const [event] = initiatePayment({ ...paymentFixture, metadata: { project_id: 'blue' } }, noPayment)
   t.match(event, { data: { project_id: 'blue' } })
   for (const project_id of [7, '']) {
-    const [without] = initiatePayment({ ...opening, metadata: { project_id } }, noPayment)
+    const [without] = initiatePayment({ ...paymentFixture, metadata: { project_id } }, noPayment)
     t.match(without, { data: { project_id: null } })
   }
 })
@@ -108,17 +108,17 @@ t.test('a throttled create call leaves the payment pending, and says nothing of 
     .when(throttle)
     .then([{ type: 'ProviderCallThrottled', data: { attempt: 1, reason: 'rate_limit' } }])
   t.match(throttled, { status: 'pending', intent_outcome: { kind: 'throttled' }, attempt: 1, was_unknown: false })
-  t.same([throttle(throttled), refuse(unavailable)(throttled)], [[], []])
+  t.same([throttle(throttled), reject(unavailable)(throttled)], [[], []])
   t.match(create(throttled), [{ type: 'ProviderIntentCreated' }])
-  t.match(refuse(declined)(throttled), [{ type: 'PaymentAttemptFailed' }])
+  t.match(reject(declined)(throttled), [{ type: 'PaymentAttemptFailed' }])
   t.match(unknown()(throttled), [{ type: 'ProviderOutcomeUnknown' }])
-  for (const history of [[...initiated, ...created], afterUnknown, refusedBy(declined), refusedBy(unavailable)])
+  for (const history of [[...initiated, ...created], afterUnknown, rejectedBy(declined), rejectedBy(unavailable)])
     given(t, paymentFold, history).when(throttle).then([])
 })
 
 t.test('a refused create call fails the payment', async (t) => {
   const state = given(t, paymentFold, initiated)
-    .when((state) => recordIntentRefused({ occurred_at: at(2), attempt: 1, ...declined }, state))
+    .when((state) => recordIntentRejected({ occurred_at: at(2), attempt: 1, ...declined }, state))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
   t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'refused' } })
 })
@@ -126,17 +126,17 @@ t.test('a refused create call fails the payment', async (t) => {
 t.test('a refusal counts only while no intent is known and nothing is final', async (t) => {
   for (const why of [unavailable, declined])
     given(t, paymentFold, [...initiated, ...created])
-      .when(refuse(why))
+      .when(reject(why))
       .then([])
-  const early = says('succeeded', 3, { provider_intent_id: 'pi_1' })(fold(initiated))
+  const early = notifies('succeeded', 3, { provider_intent_id: 'pi_1' })(fold(initiated))
   given(t, paymentFold, [...initiated, ...early])
-    .when(refuse(declined))
+    .when(reject(declined))
     .then([])
 })
 
 t.test('a further attempt is started once, and only after a call that surely did nothing', async (t) => {
   const start = (state: PaymentState) => startAttempt({ occurred_at: at(5) }, state)
-  const started = given(t, paymentFold, refusedBy(unavailable))
+  const started = given(t, paymentFold, rejectedBy(unavailable))
     .when(start)
     .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
   t.match(started, { status: 'pending', attempt: 2, attempt_started_at: at(5), intent_outcome: { kind: 'open' } })
@@ -144,22 +144,22 @@ t.test('a further attempt is started once, and only after a call that surely did
   for (const history of [
     initiated,
     [...initiated, ...created],
-    refusedBy(declined),
-    after('failed'),
-    after('succeeded'),
+    rejectedBy(declined),
+    eventsAfter('failed'),
+    eventsAfter('succeeded'),
   ])
     given(t, paymentFold, history).when(start).then([])
   t.match(unknown(2)(started).reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
 })
 
 t.test('a resumed call that does not reach the provider says nothing about the one before it', async (t) => {
-  given(t, paymentFold, afterUnknown).when(refuse(unavailable)).then([])
+  given(t, paymentFold, afterUnknown).when(reject(unavailable)).then([])
   given(t, paymentFold, afterUnknown).when(unknown()).then([])
 })
 
 t.test('a resumed call that the provider answers ends the uncertainty', async (t) => {
   const refused = given(t, paymentFold, afterUnknown)
-    .when(refuse(declined))
+    .when(reject(declined))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
   t.match(refused, { status: 'failed', intent_outcome: { kind: 'refused' }, was_unknown: true })
   const created = given(t, paymentFold, afterUnknown)
@@ -169,17 +169,17 @@ t.test('a resumed call that the provider answers ends the uncertainty', async (t
 })
 
 t.test('a refusal is recorded once, and what the provider itself refused stays refused', async (t) => {
-  given(t, paymentFold, refusedBy(unavailable)).when(refuse(unavailable)).then([])
-  for (const again of [refuse(declined), refuse(unavailable), unknown()])
-    given(t, paymentFold, refusedBy(declined)).when(again).then([])
-  const answered = given(t, paymentFold, refusedBy(unavailable))
-    .when(refuse(declined))
+  given(t, paymentFold, rejectedBy(unavailable)).when(reject(unavailable)).then([])
+  for (const again of [reject(declined), reject(unavailable), unknown()])
+    given(t, paymentFold, rejectedBy(declined)).when(again).then([])
+  const answered = given(t, paymentFold, rejectedBy(unavailable))
+    .when(reject(declined))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
   t.match(answered, { status: 'failed', intent_outcome: { refusal: 'payment_declined' } })
 })
 
 t.test('an unknown outcome opens a payment that failed because another call was never made', async (t) => {
-  const state = given(t, paymentFold, refusedBy(unavailable))
+  const state = given(t, paymentFold, rejectedBy(unavailable))
     .when(unknown())
     .then([
       { type: 'PaymentAttemptStarted', data: { attempt: 1 } },
@@ -189,7 +189,7 @@ t.test('an unknown outcome opens a payment that failed because another call was 
 })
 
 t.test('what the provider said of the payer is not undone by the end of a call', async (t) => {
-  const early = [...refusedBy(unavailable), ...says('failed', 10, { vouched: true })(fold(refusedBy(unavailable)))]
+  const early = [...rejectedBy(unavailable), ...notifies('failed', 10, { vouched: true })(fold(rejectedBy(unavailable)))]
   t.match(
     given(t, paymentFold, early)
       .when(create)
@@ -206,7 +206,7 @@ t.test('what the provider said of the payer is not undone by the end of a call',
 
 t.test('an intent that another process took for refused opens the payment again', async (t) => {
   for (const why of [unavailable, declined]) {
-    const state = given(t, paymentFold, refusedBy(why))
+    const state = given(t, paymentFold, rejectedBy(why))
       .when(create)
       .then([{ type: 'PaymentAttemptStarted', data: { attempt: 1 } }, { type: 'ProviderIntentCreated' }])
     t.match(state, { status: 'pending', provider_intent_id: 'pi_9', intent_outcome: { kind: 'created' } })
@@ -216,7 +216,7 @@ t.test('an intent that another process took for refused opens the payment again'
 
 t.test('an intent that becomes known late does not undo what the provider has said about it', async (t) => {
   for (const status of ['failed', 'succeeded', 'canceled'] as const) {
-    const early = [...initiated, ...says(status, 10, { vouched: true })(fold(initiated))]
+    const early = [...initiated, ...notifies(status, 10, { vouched: true })(fold(initiated))]
     const state = given(t, paymentFold, early)
       .when(create)
       .then([{ type: 'ProviderIntentCreated' }])
@@ -225,8 +225,8 @@ t.test('an intent that becomes known late does not undo what the provider has sa
 })
 
 t.test('the provider is not measured by our clock', async (t) => {
-  const started = startAttempt({ occurred_at: at(5) }, fold(refusedBy(unavailable)))
-  const second = [...refusedBy(unavailable), ...started]
+  const started = startAttempt({ occurred_at: at(5) }, fold(rejectedBy(unavailable)))
+  const second = [...rejectedBy(unavailable), ...started]
   const withIntent = [
     ...second,
     ...recordIntentCreated(
@@ -235,6 +235,6 @@ t.test('the provider is not measured by our clock', async (t) => {
     ),
   ]
   given(t, paymentFold, withIntent)
-    .when(says('failed', 1))
+    .when(notifies('failed', 1))
     .then([{ type: 'PaymentAttemptFailed' }])
 })

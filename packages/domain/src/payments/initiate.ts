@@ -1,8 +1,8 @@
 // Opening a payment, and recording how the calls that create its intent at the provider ended.
 import { DomainError } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
-import type { IntentRefusal, PaymentEvent, PaymentInitiated } from './events.ts'
-import { existing, factsOf, type Payment, type PaymentState } from './payment.ts'
+import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.ts'
+import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 import { isAbsorbing } from './status.ts'
 
 export type InitiatePayment = Omit<
@@ -17,9 +17,9 @@ export type InitiatePayment = Omit<
  */
 export function priceOf(parts: AmountParts & { readonly currency: string }): Amounts & { readonly currency: string } {
   const currency = parts.currency.toUpperCase()
-  if (!isCurrency(currency)) throw refusedField('currency', 'is not an ISO 4217 currency code')
+  if (!isCurrency(currency)) throw invalidField('currency', 'is not an ISO 4217 currency code')
   const amounts = resolveAmounts(parts)
-  if (amounts.total_cents < 1) throw refusedField('total_cents', 'must be at least 1')
+  if (amounts.total_cents < 1) throw invalidField('total_cents', 'must be at least 1')
   return { ...amounts, currency }
 }
 
@@ -41,13 +41,13 @@ export function initiatePayment(command: InitiatePayment, state: PaymentState): 
   ]
 }
 
-function refusedField(field: string, message: string): DomainError {
+function invalidField(field: string, message: string): DomainError {
   return new DomainError('invalid_request', `${field} ${message}`, { fields: [{ field, message }] })
 }
 
 /** A further create call, which is allowed when the last one surely did nothing. Whoever records it makes the call. */
 export function startAttempt(command: { readonly occurred_at: string }, state: PaymentState): PaymentEvent[] {
-  const payment = existing(state)
+  const payment = existingPayment(state)
   const { intent_outcome: outcome } = payment
   if (payment.status !== 'failed' || outcome.kind !== 'refused' || outcome.refusal !== 'provider_unavailable') return []
   const attempt = payment.attempt + 1
@@ -64,7 +64,7 @@ export function recordIntentCreated(
   command: CallResult & { readonly provider_intent_id: string; readonly client_secret: string | null },
   state: PaymentState,
 ): PaymentEvent[] {
-  const payment = existing(state)
+  const payment = existingPayment(state)
   if (payment.intent_outcome.kind === 'created') return []
   const { occurred_at, provider_intent_id, client_secret, attempt } = command
   return [
@@ -84,8 +84,8 @@ export function recordOutcomeUnknown(
   command: CallResult & { readonly reason: string },
   state: PaymentState,
 ): PaymentEvent[] {
-  const payment = existing(state)
-  if (isAnswered(payment) || payment.intent_outcome.kind === 'unknown') return []
+  const payment = existingPayment(state)
+  if (isFinalOutcome(payment) || payment.intent_outcome.kind === 'unknown') return []
   const { occurred_at, attempt, reason } = command
   return [
     ...reopened(command, payment),
@@ -98,7 +98,7 @@ export function recordCallThrottled(
   { occurred_at, attempt, reason }: CallResult & { readonly reason: string },
   state: PaymentState,
 ): PaymentEvent[] {
-  const payment = existing(state)
+  const payment = existingPayment(state)
   if (payment.intent_outcome.kind !== 'open') return []
   return [{ type: 'ProviderCallThrottled', data: { ...factsOf(payment, occurred_at), attempt, reason } }]
 }
@@ -107,12 +107,12 @@ export function recordCallThrottled(
  * The provider refused the call, or was surely never reached. That one call did nothing says nothing about another one
  * of the same attempt whose outcome is unknown, and adds nothing to one that was refused.
  */
-export function recordIntentRefused(
-  command: CallResult & { readonly refusal: IntentRefusal; readonly code: string; readonly message: string },
+export function recordIntentRejected(
+  command: CallResult & { readonly refusal: IntentRejection; readonly code: string; readonly message: string },
   state: PaymentState,
 ): PaymentEvent[] {
-  const payment = existing(state)
-  if (isAnswered(payment) || isAbsorbing(payment.status)) return []
+  const payment = existingPayment(state)
+  if (isFinalOutcome(payment) || isAbsorbing(payment.status)) return []
   if (command.refusal === 'provider_unavailable' && payment.intent_outcome.kind !== 'open') return []
   return [
     {
@@ -131,7 +131,7 @@ export function recordIntentRefused(
 }
 
 /** Whether the provider itself has said how the create call ended; with the same key it says the same for ever. */
-function isAnswered({ intent_outcome: outcome }: Payment): boolean {
+function isFinalOutcome({ intent_outcome: outcome }: Payment): boolean {
   return outcome.kind === 'created' || (outcome.kind === 'refused' && outcome.refusal !== 'provider_unavailable')
 }
 

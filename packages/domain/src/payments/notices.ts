@@ -3,7 +3,7 @@ import { type Chain, isInChain } from '../chain.ts'
 import type { DomainEvent } from '../messages.ts'
 import type { PaymentEvent } from './events.ts'
 
-const noticeTypes = [
+const nonStatusEventTypes = [
   'PaymentAmountMismatch',
   'PaymentConflictDetected',
   'ProviderEventIgnored',
@@ -12,23 +12,23 @@ const noticeTypes = [
 ] as const
 
 /** An event that brings neither a status nor the end of a call. */
-export type Notice = Extract<PaymentEvent, { type: (typeof noticeTypes)[number] }>
+export type NonStatusEvent = Extract<PaymentEvent, { type: (typeof nonStatusEventTypes)[number] }>
 
 /** What a notice tells, apart from when and how it became known. */
-export function noticeOf(event: Notice): string {
-  return JSON.stringify([event.type, ...contentOf(event)])
+export function contentKey(event: NonStatusEvent): string {
+  return JSON.stringify([event.type, ...contentFields(event)])
 }
 
 /** Whether an event is a notice and tells what an earlier one told. */
-export function isOnRecord(event: PaymentEvent, { noticed }: { readonly noticed: Chain<string> }): boolean {
-  return isNotice(event) && isInChain(noticeOf(event), noticed)
+export function isDuplicate(event: PaymentEvent, { noticed }: { readonly noticed: Chain<string> }): boolean {
+  return isNonStatusEvent(event) && isInChain(contentKey(event), noticed)
 }
 
-export function isNotice(event: DomainEvent): event is Notice {
-  return noticeTypes.some((type) => type === event.type)
+export function isNonStatusEvent(event: DomainEvent): event is NonStatusEvent {
+  return nonStatusEventTypes.some((type) => type === event.type)
 }
 
-function contentOf({ type, data }: Notice): readonly (string | number | null)[] {
+function contentFields({ type, data }: NonStatusEvent): readonly (string | number | null)[] {
   switch (type) {
     case 'PaymentAmountMismatch':
       return [data.provider_payment_id, data.reported_amount_cents, data.reported_currency]

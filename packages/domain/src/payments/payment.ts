@@ -2,16 +2,16 @@
 import type { Chain } from '../chain.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
-import type { IntentRefusal, PaymentEvent, PaymentInitiated } from './events.ts'
-import { isNotice, type Notice, noticeOf } from './notices.ts'
+import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.ts'
+import { isNonStatusEvent, type NonStatusEvent, contentKey } from './notices.ts'
 import { isAbsorbing, type PaymentStatus } from './status.ts'
 
 export type NoPayment = { readonly status: 'none' }
 
 /** Of what it began with, all but what is told otherwise below and what only the event is to keep. */
-type Beginning = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
+type InitialFields = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
 
-export type Payment = Beginning & {
+export type Payment = InitialFields & {
   readonly status: PaymentStatus
   readonly provider_intent_id: string | null
   readonly provider_payment_id: string | null
@@ -43,7 +43,7 @@ export type Payment = Beginning & {
 /** How the call that creates the intent at the provider ended, as far as is known. */
 export type IntentOutcome =
   | { readonly kind: 'open' | 'throttled' | 'unknown' | 'created' }
-  | { readonly kind: 'refused'; readonly refusal: IntentRefusal; readonly message: string }
+  | { readonly kind: 'refused'; readonly refusal: IntentRejection; readonly message: string }
 
 export type PaymentState = NoPayment | Payment
 
@@ -103,13 +103,13 @@ function laterOf(known: string | null, other: string): string {
 }
 
 /** Evidence that is kept on record beside the status. */
-function withNotice(payment: Payment, event: Notice): Payment {
-  const noted = {
+function withNonStatusEvent(payment: Payment, event: NonStatusEvent): Payment {
+  const recorded = {
     ...payment,
     seen_provider_events: seen(payment, event.data.provider_event_id),
-    noticed: { last: noticeOf(event), before: payment.noticed },
+    noticed: { last: contentKey(event), before: payment.noticed },
   }
-  return event.type === 'ProviderEventIgnored' ? withIgnored(noted, event) : noted
+  return event.type === 'ProviderEventIgnored' ? withIgnored(recorded, event) : recorded
 }
 
 const seen = ({ seen_provider_events: before }: Payment, eventId: string | null): Chain<string> =>
@@ -141,7 +141,7 @@ function withApproval(payment: Payment, { provider_event_id, provider_payment_id
 
 /** The status that each event of evidence leads to; the decider only records what the status machine allows. */
 function evolveExisting(payment: Payment, event: Exclude<PaymentEvent, PaymentInitiated>): Payment {
-  if (isNotice(event)) return withNotice(payment, event)
+  if (isNonStatusEvent(event)) return withNonStatusEvent(payment, event)
   switch (event.type) {
     case 'ProviderIntentCreated':
       return {
@@ -193,7 +193,7 @@ export const paymentFold: Fold<PaymentState, PaymentEvent> = {
 }
 
 /** A payment that must be there. @throws DomainError `not_found` */
-export function existing(state: PaymentState): Payment {
+export function existingPayment(state: PaymentState): Payment {
   if (state.status === 'none') throw new DomainError('not_found', 'No payment with this id')
   return state
 }

@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { type PaymentEvent, paymentEvents } from './events.ts'
-import { isNotice, noticeOf } from './notices.ts'
-import { existing, type Payment } from './payment.ts'
+import { isNonStatusEvent, contentKey } from './notices.ts'
+import { existingPayment, type Payment } from './payment.ts'
 import { isAbsorbing } from './status.ts'
-import { type Step, steps } from './testing/randomStory.ts'
+import { type PaymentStep, paymentSteps } from './testing/randomStory.ts'
 import { fold, initiated } from './testing/testStory.ts'
 
 const validators = new Map(Object.entries(paymentEvents).map(([type, schema]) => [type, Compile(schema)]))
 
 /** What is wrong with a step from one state to the next by these events. */
-function problemOf(before: Payment, { reports, decide }: Step, events: readonly PaymentEvent[], now: Payment) {
+function problemOf(before: Payment, { reports, decide }: PaymentStep, events: readonly PaymentEvent[], now: Payment) {
   if (isAbsorbing(before.status) && now.status !== before.status) return `${before.status} was left`
   if (before.completed_at !== null && now.completed_at !== before.completed_at) return 'completed twice'
   if (isAbsorbing(now.status) !== (now.completed_at !== null)) return 'final without a time'
@@ -33,22 +33,22 @@ function problemOfStream(events: readonly PaymentEvent[]) {
   if (count('PaymentSucceeded', 'PaymentCanceled') > 1) return 'two ends'
   if (count('ProviderIntentCreated') > 1) return 'two intents'
   const money = events
-    .filter(isNotice)
+    .filter(isNonStatusEvent)
     .filter(({ type }) => type !== 'ProviderEventIgnored')
-    .map(noticeOf)
+    .map(contentKey)
   if (new Set(money).size < money.length) return 'money is on record twice'
   return undefined
 }
 
 t.test('whatever happens to a payment in whatever order, the invariants hold', async (t) => {
   fc.assert(
-    fc.property(fc.array(steps, { maxLength: 20 }), (story) => {
+    fc.property(fc.array(paymentSteps, { maxLength: 20 }), (story) => {
       const events = [...initiated]
       for (const step of story) {
-        const before = existing(fold(events))
+        const before = existingPayment(fold(events))
         const more = step.decide(before)
         events.push(...more)
-        const problem = problemOf(before, step, more, existing(fold(events)))
+        const problem = problemOf(before, step, more, existingPayment(fold(events)))
         if (problem) throw new Error(problem)
       }
       const problem = problemOfStream(events)

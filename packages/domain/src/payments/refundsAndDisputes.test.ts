@@ -1,9 +1,9 @@
 import { given } from '@paylog/testing/givenWhenThen'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { existing, type Payment, type PaymentState, paymentFold } from './payment.ts'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
 import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './refundsAndDisputes.ts'
-import { after, at, created, declined, fold, initiated, refusedBy, says, shows } from './testing/testStory.ts'
+import { eventsAfter, at, created, declined, fold, initiated, rejectedBy, notifies, snapshots } from './testing/testStory.ts'
 
 const source = {
   occurred_at: at(91),
@@ -29,7 +29,7 @@ const disputes = (more: Partial<RecordDispute> = {}) => {
 const besides = ({ seen_provider_events: _seen, noticed: _noticed, ...rest }: Payment) => rest
 
 t.test('refunds and disputes are recorded in every status and change none of it', async (t) => {
-  for (const history of [initiated, after(), ...(['failed', 'succeeded', 'canceled'] as const).map((at) => after(at))])
+  for (const history of [initiated, eventsAfter(), ...(['failed', 'succeeded', 'canceled'] as const).map((at) => eventsAfter(at))])
     for (const [decide, event] of [
       [
         refunds(),
@@ -44,13 +44,13 @@ t.test('refunds and disputes are recorded in every status and change none of it'
       ],
     ] as const) {
       const state = given(t, paymentFold, history).when(decide).then([event])
-      t.same(besides(existing(state)), besides(existing(fold(history))))
+      t.same(besides(existingPayment(state)), besides(existingPayment(fold(history))))
     }
 })
 
 t.test('a repeated notification of a refund or a dispute adds nothing', async (t) => {
   for (const decide of [refunds(), refunds({ refund_id: null }), disputes(), disputes({ dispute_id: null })]) {
-    const history = after('succeeded')
+    const history = eventsAfter('succeeded')
     given(t, paymentFold, [...history, ...decide(fold(history))])
       .when(decide)
       .then([])
@@ -58,7 +58,7 @@ t.test('a repeated notification of a refund or a dispute adds nothing', async (t
 })
 
 t.test('a refund of which two notifications tell is one refund; another one is another', async (t) => {
-  const history = [...after('succeeded'), ...refunds()(fold(after('succeeded')))]
+  const history = [...eventsAfter('succeeded'), ...refunds()(fold(eventsAfter('succeeded')))]
   const told = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(told({}), [])
   t.same(told({ refunded_cents: null, provider_payment_id: null }), [])
@@ -71,7 +71,7 @@ t.test('a refund of which two notifications tell is one refund; another one is a
 })
 
 t.test('a dispute is recorded again when it moves on', async (t) => {
-  const history = [...after('succeeded'), ...disputes()(fold(after('succeeded')))]
+  const history = [...eventsAfter('succeeded'), ...disputes()(fold(eventsAfter('succeeded')))]
   const told = (more: Partial<RecordDispute>) => disputes({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(told({}), [])
   matchList(t, told({ dispute_status: 'lost' }), [{ type: 'PaymentDisputeRecorded', data: { dispute_status: 'lost' } }])
@@ -81,7 +81,7 @@ t.test('a dispute is recorded again when it moves on', async (t) => {
 
 t.test('a refund or a dispute of another intent is recorded as ignored', async (t) => {
   const foreign = { provider_intent_id: 'pi_other' }
-  for (const history of [[...initiated, ...created], after('succeeded'), refusedBy(declined)]) {
+  for (const history of [[...initiated, ...created], eventsAfter('succeeded'), rejectedBy(declined)]) {
     given(t, paymentFold, history)
       .when(refunds(foreign))
       .then([{ type: 'ProviderEventIgnored', data: { reason: 'foreign_intent', reported_status: 'refunded' } }])
@@ -94,21 +94,21 @@ t.test('a refund or a dispute of another intent is recorded as ignored', async (
 t.test(
   'a refund by the charge alone is believed, and so is one of our own intent that became known late',
   async (t) => {
-    given(t, paymentFold, after('succeeded'))
+    given(t, paymentFold, eventsAfter('succeeded'))
       .when(refunds({ provider_intent_id: null }))
       .then([{ type: 'PaymentRefundRecorded' }])
-    given(t, paymentFold, refusedBy(declined))
+    given(t, paymentFold, rejectedBy(declined))
       .when(refunds({ vouched: true }))
       .then([{ type: 'PaymentRefundRecorded' }])
   },
 )
 
 t.test('neither of them is evidence: they make nothing stale and name no charge', async (t) => {
-  const history = after('processing')
+  const history = eventsAfter('processing')
   const state = fold([...history, ...refunds()(fold(history)), ...disputes()(fold(history))])
-  matchList(t, says('failed', 20)(state), [{ type: 'PaymentAttemptFailed' }])
+  matchList(t, notifies('failed', 20)(state), [{ type: 'PaymentAttemptFailed' }])
   t.match(state, { provider_payment_id: null, evidence_time: at(10) })
-  matchList(t, shows('succeeded', 20, { provider_payment_id: 'ch_2' })(state), [{ type: 'PaymentSucceeded' }])
+  matchList(t, snapshots('succeeded', 20, { provider_payment_id: 'ch_2' })(state), [{ type: 'PaymentSucceeded' }])
 })
 
 t.test('nothing goes back from a payment that is not there', async (t) => {

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { Compile } from 'typebox/compile'
-import { existing } from './payment.ts'
+import { existingPayment } from './payment.ts'
 import { PaymentResource, paymentResource } from './resource.ts'
-import { after, at, fold } from './testing/testStory.ts'
+import { eventsAfter, at, fold } from './testing/testStory.ts'
 
 t.test('a payment is shown with every field of the interface, and nothing else of its state', async (t) => {
-  const resource = paymentResource(existing(fold(after('succeeded'))), null)
+  const resource = paymentResource(existingPayment(fold(eventsAfter('succeeded'))), null)
   t.ok(Compile(PaymentResource).Check(resource))
   t.same(Object.keys(resource).toSorted(), Object.keys(PaymentResource.properties).toSorted())
   t.match(resource, {
@@ -33,7 +33,7 @@ t.test('the saved method that it is made with is shown beside it', async (t) => 
     expiry_year: '2030',
     alias: 'Mine',
   }
-  const resource = paymentResource(existing(fold(after('succeeded'))), method)
+  const resource = paymentResource(existingPayment(fold(eventsAfter('succeeded'))), method)
   t.ok(Compile(PaymentResource).Check(resource))
   t.same(resource.payment_method, method)
 })

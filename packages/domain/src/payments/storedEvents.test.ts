@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Chain } from '../chain.ts'
 import type { PaymentEvent } from './events.ts'
-import { existing, type PaymentState, paymentFold } from './payment.ts'
+import { existingPayment, type PaymentState, paymentFold } from './payment.ts'
 
 /** What every event of this payment repeats. */
 const facts = {
@@ -13,7 +13,7 @@ const facts = {
   project_id: null,
 }
 const at = (second: string) => `2026-01-01T00:00:${second}.000Z`
-const said = (second: string, provider_event_id: string | null, provider_payment_id: string | null = null) => ({
+const report = (second: string, provider_event_id: string | null, provider_payment_id: string | null = null) => ({
   ...facts,
   occurred_at: at(second),
   provider_time: at(second),
@@ -22,7 +22,7 @@ const said = (second: string, provider_event_id: string | null, provider_payment
 })
 
 /** What the first version of this service has written of one payment, to the letter. An event is never edited, nor is this. */
-const written: readonly PaymentEvent[] = [
+const storedEvents: readonly PaymentEvent[] = [
   {
     type: 'PaymentInitiated',
     data: {
@@ -49,7 +49,7 @@ const written: readonly PaymentEvent[] = [
   {
     type: 'PaymentAttemptFailed',
     data: {
-      ...said('01', null),
+      ...report('01', null),
       failure_code: 'connection_refused',
       failure_message: 'The provider is down',
       refusal: 'provider_unavailable',
@@ -61,35 +61,35 @@ const written: readonly PaymentEvent[] = [
     type: 'ProviderIntentCreated',
     data: { ...facts, occurred_at: at('04'), provider_intent_id: 'pi_1', client_secret: 'secret', attempt: 2 },
   },
-  { type: 'PaymentActionRequired', data: said('05', 'evt_5') },
-  { type: 'PaymentProcessingStarted', data: said('06', 'evt_6') },
-  { type: 'ProviderEventIgnored', data: { ...said('07', 'evt_7'), reported_status: 'pending', reason: 'regression' } },
-  { type: 'ProviderEventIgnored', data: { ...said('06', 'evt_8'), reported_status: 'failed', reason: 'stale' } },
+  { type: 'PaymentActionRequired', data: report('05', 'evt_5') },
+  { type: 'PaymentProcessingStarted', data: report('06', 'evt_6') },
+  { type: 'ProviderEventIgnored', data: { ...report('07', 'evt_7'), reported_status: 'pending', reason: 'regression' } },
+  { type: 'ProviderEventIgnored', data: { ...report('06', 'evt_8'), reported_status: 'failed', reason: 'stale' } },
   {
     type: 'PaymentAttemptFailed',
-    data: { ...said('09', 'evt_9', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
+    data: { ...report('09', 'evt_9', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
   },
   {
     type: 'PaymentAttemptFailed',
-    data: { ...said('10', 'evt_10', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
+    data: { ...report('10', 'evt_10', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
   },
   {
     type: 'ProviderEventIgnored',
-    data: { ...said('11', 'evt_11'), reported_status: 'failed', reason: 'foreign_intent' },
+    data: { ...report('11', 'evt_11'), reported_status: 'failed', reason: 'foreign_intent' },
   },
   {
     type: 'PaymentAmountMismatch',
-    data: { ...said('12', 'evt_12', 'ch_2'), reported_amount_cents: 1, reported_currency: null },
+    data: { ...report('12', 'evt_12', 'ch_2'), reported_amount_cents: 1, reported_currency: null },
   },
-  { type: 'PaymentCanceled', data: { ...said('13', 'evt_13'), reason: 'abandoned' } },
-  { type: 'PaymentConflictDetected', data: { ...said('14', 'evt_14', 'ch_3'), reported_status: 'succeeded' } },
-  { type: 'ProviderEventIgnored', data: { ...said('15', 'evt_15'), reported_status: 'processing', reason: 'final' } },
+  { type: 'PaymentCanceled', data: { ...report('13', 'evt_13'), reason: 'abandoned' } },
+  { type: 'PaymentConflictDetected', data: { ...report('14', 'evt_14', 'ch_3'), reported_status: 'succeeded' } },
+  { type: 'ProviderEventIgnored', data: { ...report('15', 'evt_15'), reported_status: 'processing', reason: 'final' } },
 ]
 
 const lengthOf = (chain: Chain<string>): number => (chain === null ? 0 : 1 + lengthOf(chain.before))
 
 t.test('a payment of the first version is folded as it was then', async (t) => {
-  const payment = existing(written.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
+  const payment = existingPayment(storedEvents.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
   t.match(payment, {
     status: 'canceled',
     provider_intent_id: 'pi_1',
@@ -111,16 +111,16 @@ t.test('a payment of the first version is folded as it was then', async (t) => {
 })
 
 t.test('a success that is on record twice was one, at the time of the first', async (t) => {
-  const succeeded = ['13', '14'].map((second) => ({ type: 'PaymentSucceeded' as const, data: said(second, null) }))
-  const payment = existing(
-    [...written.slice(0, 2), ...succeeded].reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState),
+  const succeeded = ['13', '14'].map((second) => ({ type: 'PaymentSucceeded' as const, data: report(second, null) }))
+  const payment = existingPayment(
+    [...storedEvents.slice(0, 2), ...succeeded].reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState),
   )
   t.match(payment, { status: 'succeeded', completed_at: at('13'), updated_at: at('14') })
 })
 
 t.test('statuses over time are what they were', async (t) => {
-  const statuses = written.map((_, index) => {
-    const history = written.slice(0, index + 1)
+  const statuses = storedEvents.map((_, index) => {
+    const history = storedEvents.slice(0, index + 1)
     return history.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState).status
   })
   t.same(statuses, [
@@ -134,5 +134,5 @@ t.test('statuses over time are what they were', async (t) => {
 })
 
 t.test('an event of a payment that was never opened is absorbed', async (t) => {
-  for (const event of written.slice(1)) t.same(paymentFold.evolve({ status: 'none' }, event), { status: 'none' })
+  for (const event of storedEvents.slice(1)) t.same(paymentFold.evolve({ status: 'none' }, event), { status: 'none' })
 })

@@ -19,15 +19,15 @@ export type SyncGoal = Hashes & Pick<Started, 'price'>
  * proves nothing. What is neither contested nor perhaps half done is settled. Content and price are told apart, because
  * a sync may put one and keep the other.
  */
-export type AtProvider = {
+export type ProviderSyncState = {
   /** What the sync that succeeded last has left there; `null` before the first one. */
   readonly synced: ProductSynced['data'] | null
   /** Syncs that succeeded. */
   readonly successes: number
   /** The number of the sync that was started last. */
   readonly last_sync: number
-  readonly content: Part
-  readonly price: Part
+  readonly content: SyncedPart
+  readonly price: SyncedPart
   readonly open: readonly OpenSync[]
   readonly price_key: PriceKey
   /** Of the price that was put last, whether it came to be there or not, unless the provider refused it. */
@@ -35,7 +35,7 @@ export type AtProvider = {
 }
 
 /** The content or the price. */
-type Part = {
+type SyncedPart = {
   /** What was there for sure at last: `null` for no price, `undefined` before anything was. */
   readonly hash: string | null | undefined
   /** It may be something else by now. */
@@ -52,13 +52,13 @@ type Contested = { readonly content: boolean; readonly price: boolean }
  */
 type PriceKey = { readonly number: number; readonly price_hash: string | null | undefined }
 
-const unknownPart: Part = { hash: undefined, is_unsettled: false }
-export const nothingKnown: AtProvider = {
+const unknownSyncedPart: SyncedPart = { hash: undefined, is_unsettled: false }
+export const neverSynced: ProviderSyncState = {
   synced: null,
   successes: 0,
   last_sync: 0,
-  content: unknownPart,
-  price: unknownPart,
+  content: unknownSyncedPart,
+  price: unknownSyncedPart,
   open: [],
   price_key: { number: 0, price_hash: undefined },
   asked_price_hash: undefined,
@@ -68,10 +68,10 @@ export const nothingKnown: AtProvider = {
  * For so long after its start the calls of a sync may reach the provider: those of a process that died, and those that were
  * given up without an answer. A living one that takes longer finds at its end that it was not waited for.
  */
-export const lateMs = 300_000
+export const lateCallMs = 300_000
 
 /** How a product at a provider goes on. Accepts every event in every state. */
-export function syncEvolved(at: AtProvider = nothingKnown, event: SyncEvent): AtProvider {
+export function evolveSync(at: ProviderSyncState = neverSynced, event: SyncEvent): ProviderSyncState {
   switch (event.type) {
     case 'ProductSyncStarted':
       return started(at, event.data)
@@ -83,9 +83,9 @@ export function syncEvolved(at: AtProvider = nothingKnown, event: SyncEvent): At
 }
 
 function started(
-  at: AtProvider,
+  at: ProviderSyncState,
   { sync, content_hash, price_hash, price, occurred_at: started_at }: Started,
-): AtProvider {
+): ProviderSyncState {
   const goal = { content_hash, price_hash, price }
   const others = stillOpen(at, started_at)
   const contested = others.map((other) => conflict(other, goal)).reduce(either, { content: false, price: false })
@@ -105,7 +105,7 @@ function started(
   }
 }
 
-function succeeded(at: AtProvider, data: ProductSynced['data']): AtProvider {
+function succeeded(at: ProviderSyncState, data: ProductSynced['data']): ProviderSyncState {
   const mine = openSync(at, data)
   const known = { ...at, synced: data, successes: at.successes + 1, last_sync: Math.max(at.last_sync, data.sync) }
   if (data.mapped_locally)
@@ -122,18 +122,18 @@ function succeeded(at: AtProvider, data: ProductSynced['data']): AtProvider {
   }
 }
 
-function priceAfter({ price }: AtProvider, mine: OpenSync, { provider_price_id }: ProductSynced['data']): Part {
+function priceAfter({ price }: ProviderSyncState, mine: OpenSync, { provider_price_id }: ProductSynced['data']): SyncedPart {
   if (mine.price === 'put') return mine.contested.price ? unsettled(price) : settled(mine.price_hash)
   // Where the merchant has deleted the product, its price is gone as well.
   const isGone = provider_price_id === null && typeof price.hash === 'string'
-  return isGone ? unsettled(unknownPart) : price
+  return isGone ? unsettled(unknownSyncedPart) : price
 }
 
-const refusals: ReadonlySet<string> = new Set(['provider_rejected', 'currency_not_supported'])
+const rejectionCodes: ReadonlySet<string> = new Set(['provider_rejected', 'currency_not_supported'])
 
-function failed(at: AtProvider, data: Failed): AtProvider {
+function failed(at: ProviderSyncState, data: Failed): ProviderSyncState {
   const mine = openSync(at, data)
-  const isRefused = mine?.price === 'put' && refusals.has(data.code)
+  const isRejected = mine?.price === 'put' && rejectionCodes.has(data.code)
   return {
     ...at,
     last_sync: Math.max(at.last_sync, data.sync),
@@ -141,18 +141,18 @@ function failed(at: AtProvider, data: Failed): AtProvider {
     price: mine?.price === 'keep' ? at.price : unsettled(at.price),
     // Its last call may be carried out later, when another sync has ended.
     open: data.code === 'provider_outcome_unknown' ? at.open : without(at, mine),
-    asked_price_hash: isRefused ? undefined : at.asked_price_hash,
+    asked_price_hash: isRejected ? undefined : at.asked_price_hash,
   }
 }
 
-const settled = (hash: string | null): Part => ({ hash, is_unsettled: false })
-const unsettled = ({ hash }: Part): Part => ({ hash, is_unsettled: true })
+const settled = (hash: string | null): SyncedPart => ({ hash, is_unsettled: false })
+const unsettled = ({ hash }: SyncedPart): SyncedPart => ({ hash, is_unsettled: true })
 
-const openSync = ({ open }: AtProvider, { sync }: { readonly sync: number }) => open.find((one) => one.sync === sync)
-const without = ({ open }: AtProvider, mine: OpenSync | undefined) => open.filter((one) => one !== mine)
+const openSync = ({ open }: ProviderSyncState, { sync }: { readonly sync: number }) => open.find((one) => one.sync === sync)
+const without = ({ open }: ProviderSyncState, mine: OpenSync | undefined) => open.filter((one) => one !== mine)
 
-function stillOpen({ open }: AtProvider, now: string): readonly OpenSync[] {
-  return open.filter(({ started_at }) => Date.parse(now) - Date.parse(started_at) < lateMs)
+function stillOpen({ open }: ProviderSyncState, now: string): readonly OpenSync[] {
+  return open.filter(({ started_at }) => Date.parse(now) - Date.parse(started_at) < lateCallMs)
 }
 
 /** Of what both put, what is different. */
@@ -169,7 +169,7 @@ const either = (one: Contested, other: Contested): Contested => ({
 })
 
 /** Whether somebody is at it who puts something else than a sync with this goal would. */
-export function isContested(at: AtProvider, goal: SyncGoal, now: string): boolean {
+export function isContested(at: ProviderSyncState, goal: SyncGoal, now: string): boolean {
   return stillOpen(at, now).some((other) => {
     const { content, price } = conflict(other, goal)
     return content || price

@@ -24,7 +24,7 @@ const amountsOf = ({ subtotal_cents, tax_cents, discount_cents, total_cents }: P
 ]
 const ofTaxed = (changes: ProductChanges) => amountsOf(changedContent(taxed, changes))
 
-function refusalOf(act: () => unknown): DomainError | undefined {
+function errorOf(act: () => unknown): DomainError | undefined {
   try {
     act()
     return undefined
@@ -36,7 +36,7 @@ function refusalOf(act: () => unknown): DomainError | undefined {
 
 /** Refused as malformed for exactly these fields. */
 function isInvalid(t: Test, act: () => unknown, fields: Readonly<Record<string, string>>): void {
-  const refusal = refusalOf(act)
+  const refusal = errorOf(act)
   const expected = Object.entries(fields).map(([field, message]) => ({ field, message }))
   t.match(refusal, { code: 'invalid_request' })
   t.same(refusal?.details, { fields: expected }, `for ${Object.keys(fields).join()}`)

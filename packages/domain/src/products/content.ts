@@ -66,7 +66,7 @@ export function newContent(product: NewProduct): ProductContent {
     trial_days: product.trial_days ?? null,
     category_id: product.category_id ?? null,
   }
-  requireSoundContent({ ...content, subtotal_cents, total_cents })
+  requireValidContent({ ...content, subtotal_cents, total_cents })
   return { ...content, ...resolveAmounts(given(product)) }
 }
 
@@ -76,30 +76,30 @@ export function newContent(product: NewProduct): ProductContent {
  * @throws DomainError what `requireSoundContent` throws, `amount_inconsistent`
  */
 export function changedContent(before: ProductContent, changes: ProductChanges): ProductContent {
-  requireSoundContent(changes)
+  requireValidContent(changes)
   const content = {
     name: changes.name ?? before.name,
-    description: kept(changes.description, before.description),
+    description: orUnchanged(changes.description, before.description),
     product_type: changes.product_type ?? before.product_type,
     is_recurring: changes.is_recurring ?? before.is_recurring,
     currency: changes.currency?.toUpperCase() ?? before.currency,
-    billing_interval: kept(changes.billing_interval, before.billing_interval),
-    trial_days: kept(changes.trial_days, before.trial_days),
-    category_id: kept(changes.category_id, before.category_id),
+    billing_interval: orUnchanged(changes.billing_interval, before.billing_interval),
+    trial_days: orUnchanged(changes.trial_days, before.trial_days),
+    category_id: orUnchanged(changes.category_id, before.category_id),
   }
-  requireSoundContent(content)
+  requireValidContent(content)
   return { ...content, ...changedAmounts(before, changes) }
 }
 
-function kept<Value>(change: Value | undefined, before: Value): Value {
+function orUnchanged<Value>(change: Value | undefined, before: Value): Value {
   return change === undefined ? before : change
 }
 
 function changedAmounts(before: Amounts, changes: ProductChanges): Amounts {
-  const said = given(changes)
-  const tax_cents = kept(changes.tax_cents, before.tax_cents) ?? 0
-  const discount_cents = kept(changes.discount_cents, before.discount_cents) ?? 0
-  return resolveAmounts({ ...said, ...startOf(before, changes), tax_cents, discount_cents })
+  const givenAmounts = given(changes)
+  const tax_cents = orUnchanged(changes.tax_cents, before.tax_cents) ?? 0
+  const discount_cents = orUnchanged(changes.discount_cents, before.discount_cents) ?? 0
+  return resolveAmounts({ ...givenAmounts, ...startOf(before, changes), tax_cents, discount_cents })
 }
 
 /**
@@ -126,15 +126,15 @@ function given({ subtotal_cents, tax_cents, discount_cents, total_cents }: Produ
  * before it is known what they change.
  * @throws DomainError `invalid_request`, naming the fields
  */
-export function requireSoundContent(said: ProductChanges): void {
-  const { currency, is_recurring, billing_interval, subtotal_cents, total_cents } = said
+export function requireValidContent(content: ProductChanges): void {
+  const { currency, is_recurring, billing_interval, subtotal_cents, total_cents } = content
   const recurringOnly = 'is allowed only when is_recurring'
   const rules: readonly [isBroken: boolean, field: string, message: string][] = [
-    [said.name?.trim() === '', 'name', 'is required'],
+    [content.name?.trim() === '', 'name', 'is required'],
     [currency !== undefined && !isCurrency(currency.toUpperCase()), 'currency', 'is not an ISO 4217 currency code'],
     [is_recurring === true && billing_interval === null, 'billing_interval', 'is required when is_recurring'],
     [is_recurring === false && Boolean(billing_interval), 'billing_interval', recurringOnly],
-    [is_recurring === false && Boolean(said.trial_days), 'trial_days', recurringOnly],
+    [is_recurring === false && Boolean(content.trial_days), 'trial_days', recurringOnly],
     [subtotal_cents === null && total_cents === null, 'total_cents', 'is required without subtotal_cents'],
   ]
   const fields = rules.filter(([isBroken]) => isBroken).map(([, field, message]) => ({ field, message }))

@@ -31,7 +31,7 @@ export const ProductContent = Type.Object({
 export type ProductContent = Static<typeof ProductContent>
 
 /** The administrator's part of something that holds more. */
-export function contentOf(from: ProductContent): ProductContent {
+export function productContentOf(from: ProductContent): ProductContent {
   const { name, description, product_type, is_recurring, billing_interval, trial_days, category_id } = from
   const { subtotal_cents, tax_cents, discount_cents, total_cents, currency } = from
   const amounts = { subtotal_cents, tax_cents, discount_cents, total_cents, currency }

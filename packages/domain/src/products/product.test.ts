@@ -2,7 +2,7 @@ import { given as givenEvents } from '@paylog/testing/givenWhenThen'
 import t, { type Test } from 'tap'
 import { newContent, type ProductChanges } from './content.ts'
 import type { ProductContent, ProductEvent } from './events.ts'
-import { addProduct, changeProduct, existing, productFold, recordContent } from './product.ts'
+import { addProduct, changeProduct, existingProduct, productFold, recordContent } from './product.ts'
 import { productResource } from './resource.ts'
 
 const product_id = '018f0000-0000-7000-8000-000000000001'
@@ -33,13 +33,13 @@ function decides(t: Test, history: ProductEvent[], changes: ProductChanges, expe
 }
 
 t.test('a product that is added is kept as it was said, and answered like that', async (t) => {
-  const product = existing(given(t).when(addProduct.bind(null, adding)).then([added]))
+  const product = existingProduct(given(t).when(addProduct.bind(null, adding)).then([added]))
   const answered = { id: product_id, ...content, is_active: true, created_at: at(0), updated_at: at(0) }
   t.strictSame(productResource(product), answered)
   const resting = given(t)
     .when(addProduct.bind(null, { ...adding, is_active: false }))
     .then([{ type: 'ProductAdded', data: { is_active: false } }])
-  t.equal(existing(resting).is_active, false)
+  t.equal(existingProduct(resting).is_active, false)
 })
 
 t.test('a product is added once', async (t) => {
@@ -107,20 +107,20 @@ t.test('a product is as the last change left it, and was updated then', async (t
   const state = given(t, added, changed({ name: 'Other' }))
     .when(change({ description: 'x', is_active: false }))
     .then([changed({ description: 'x' }), deactivated])
-  const { created_at, updated_at, ...rest } = productResource(existing(state))
+  const { created_at, updated_at, ...rest } = productResource(existingProduct(state))
   t.strictSame(rest, { id: product_id, ...content, name: 'Other', description: 'x', is_active: false })
   t.same([created_at, updated_at], [at(0), at(1)])
 })
 
 t.test('each kind of change by itself is an update, and a sync is none', async (t) => {
   for (const event of [changed({ name: 'Other' }), deactivated, reactivated])
-    t.equal(existing([added, event].reduce(productFold.evolve, productFold.initialState)).updated_at, at(1), event.type)
+    t.equal(existingProduct([added, event].reduce(productFold.evolve, productFold.initialState)).updated_at, at(1), event.type)
   const state = [added, deactivated, syncFailed].reduce(productFold.evolve, productFold.initialState)
-  t.match(existing(state), { updated_at: at(1), is_active: false, at_providers: { stripe: Object } })
+  t.match(existingProduct(state), { updated_at: at(1), is_active: false, at_providers: { stripe: Object } })
 })
 
 t.test('as a whole it is made what it is said to be, whatever else the saying holds', async (t) => {
-  const product = existing(given(t).when(addProduct.bind(null, adding)).then([added]))
+  const product = existingProduct(given(t).when(addProduct.bind(null, adding)).then([added]))
   const record = (said: ProductContent, is_active?: boolean) =>
     recordContent({ occurred_at: at(1), content: said, is_active }, product)
   t.strictSame(record(content), [])

@@ -1,9 +1,9 @@
 // A product as its events tell it, and what administrators may do to it next.
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
-import { type AtProvider, syncEvolved } from './atProvider.ts'
+import { type ProviderSyncState, evolveSync } from './atProvider.ts'
 import { changedContent, type ProductChanges } from './content.ts'
-import { contentOf, type ProductAdded, type ProductContent, type ProductEvent } from './events.ts'
+import { productContentOf, type ProductAdded, type ProductContent, type ProductEvent } from './events.ts'
 
 export type Product = Omit<ProductAdded['data'], 'occurred_at'> & {
   readonly status: 'kept'
@@ -11,7 +11,7 @@ export type Product = Omit<ProductAdded['data'], 'occurred_at'> & {
   /** Of the last change by an administrator. */
   readonly updated_at: string
   /** What is known of it at each provider, by the provider's id. */
-  readonly at_providers: Readonly<Record<string, AtProvider>>
+  readonly at_providers: Readonly<Record<string, ProviderSyncState>>
 }
 
 export type ProductState = { readonly status: 'none' } | Product
@@ -40,14 +40,14 @@ function evolved(product: Product, event: Exclude<ProductEvent, ProductAdded>): 
     case 'ProductSynced':
     case 'ProductSyncFailed': {
       const { provider_id } = event.data
-      const at = syncEvolved(product.at_providers[provider_id], event)
+      const at = evolveSync(product.at_providers[provider_id], event)
       return { ...product, at_providers: { ...product.at_providers, [provider_id]: at } }
     }
   }
 }
 
 /** @throws DomainError `not_found` */
-export function existing(state: ProductState): Product {
+export function existingProduct(state: ProductState): Product {
   if (state.status === 'none') throw new DomainError('not_found', 'No product with this id')
   return state
 }
@@ -67,7 +67,7 @@ export type ChangeProduct = { readonly occurred_at: string; readonly changes: Pr
  * @throws DomainError `not_found`, and what `changedContent` throws
  */
 export function changeProduct({ occurred_at, changes }: ChangeProduct, state: ProductState): ProductEvent[] {
-  const product = existing(state)
+  const product = existingProduct(state)
   const content = changedContent(product, changes)
   return recordContent({ occurred_at, content, is_active: changes.is_active }, product)
 }
@@ -82,7 +82,7 @@ export type RecordContent = {
 /** Makes a product what it is said to be, as a whole. What is so already is not recorded again. */
 export function recordContent({ occurred_at, content, is_active }: RecordContent, product: Product): ProductEvent[] {
   const facts = { product_id: product.product_id, occurred_at }
-  const changes = differing(contentOf(product), contentOf(content))
+  const changes = differing(productContentOf(product), productContentOf(content))
   const events: ProductEvent[] = []
   if (Object.keys(changes).length > 0) events.push({ type: 'ProductChanged', data: { ...facts, changes } })
   if (is_active === false && product.is_active) events.push({ type: 'ProductDeactivated', data: facts })

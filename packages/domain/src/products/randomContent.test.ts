@@ -36,7 +36,7 @@ const isRequest = Compile(NewProduct)
 const isChanges = Compile(Type.With(ProductChanges, { minProperties: 0 }))
 
 /** What came of it: content that keeps to the rules, or nothing after one of the two refusals. */
-function judged(act: () => ProductContent): ProductContent | undefined {
+function contentOrError(act: () => ProductContent): ProductContent | undefined {
   let content: ProductContent
   try {
     content = act()
@@ -63,7 +63,7 @@ t.test('whatever is sent, what is accepted keeps to the rules, and its own value
   fc.assert(
     fc.property(requests, fc.subarray(Object.keys(ProductContent.properties)), (request, fields) => {
       if (!isRequest.Check(request)) throw new Error('no request')
-      const content = judged(() => newContent(request))
+      const content = contentOrError(() => newContent(request))
       if (!content) return true
       accepted += 1
       const same = Object.fromEntries(Object.entries(content).filter(([field]) => fields.includes(field)))
@@ -75,7 +75,7 @@ t.test('whatever is sent, what is accepted keeps to the rules, and its own value
 })
 
 /** What a field must hold after changes; undefined where it follows from other fields. */
-function settled(field: string, before: ProductContent, changes: ProductChanges): unknown {
+function expectedValue(field: string, before: ProductContent, changes: ProductChanges): unknown {
   const then = new Map<string, unknown>(Object.entries({ ...before, ...changes })).get(field)
   if (field === 'tax_cents' || field === 'discount_cents') return then ?? 0
   if (field === 'subtotal_cents' || field === 'total_cents') return field in changes ? (then ?? undefined) : undefined
@@ -89,11 +89,11 @@ t.test('whatever is changed, the result keeps to the rules and says it, and what
   fc.assert(
     fc.property(fc.constantFrom(taxed, recurring), changesTo, (before, changes) => {
       if (!isChanges.Check(changes)) throw new Error('no changes')
-      const content = judged(() => changedContent(before, changes))
+      const content = contentOrError(() => changedContent(before, changes))
       if (!content) return true
       accepted += 1
       return Object.entries(content).every(([field, value]) => {
-        const expected = settled(field, before, changes)
+        const expected = expectedValue(field, before, changes)
         return expected === undefined || value === expected
       })
     }),

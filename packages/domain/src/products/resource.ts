@@ -1,6 +1,6 @@
 // A product as administrators see it (interface, section 2.4).
 import { type Static, Type } from 'typebox'
-import { contentOf, ProductContent } from './events.ts'
+import { productContentOf, ProductContent } from './events.ts'
 import type { Product } from './product.ts'
 
 export const ProductResource = Type.Object({
@@ -15,5 +15,5 @@ export type ProductResource = Static<typeof ProductResource>
 /** The answer to an administrator, straight from the product's events. */
 export function productResource(product: Product): ProductResource {
   const { product_id: id, is_active, created_at, updated_at } = product
-  return { id, ...contentOf(product), is_active, created_at, updated_at }
+  return { id, ...productContentOf(product), is_active, created_at, updated_at }
 }

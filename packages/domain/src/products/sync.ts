@@ -1,8 +1,8 @@
 // Bringing a product to a provider: what a sync has to do, what it records, and whether another one has to follow.
-import { type AtProvider, type Hashes, isContested, nothingKnown, type SyncGoal } from './atProvider.ts'
+import { type ProviderSyncState, type Hashes, isContested, neverSynced, type SyncGoal } from './atProvider.ts'
 import type { ProductEvent, ProductSynced } from './events.ts'
 
-export type SyncWish = {
+export type SyncOptions = {
   /** Of the product as the provider would hold it. */
   readonly wanted: Hashes
   /** Also when nothing has changed. */
@@ -23,12 +23,12 @@ export type SyncPlan = {
  * nothing is skipped but a price that nobody has asked for.
  * @param at what is known of the product at the provider, if anything is
  */
-export function planSync(at: AtProvider = nothingKnown, { wanted, force, updatePrices }: SyncWish): SyncPlan {
+export function planSync(at: ProviderSyncState = neverSynced, { wanted, force, updatePrices }: SyncOptions): SyncPlan {
   const { synced, content, price, asked_price_hash } = at
   if (synced === null) return { status: 'created', goal: { ...wanted, price: 'put' }, price_differs: false }
   const isOtherPrice = price.hash !== undefined && price.hash !== wanted.price_hash
-  const isAskedFor = updatePrices || asked_price_hash === wanted.price_hash
-  const isPut = isOtherPrice ? isAskedFor : force || price.is_unsettled
+  const isRequested = updatePrices || asked_price_hash === wanted.price_hash
+  const isPut = isOtherPrice ? isRequested : force || price.is_unsettled
   const isStale = force || content.is_unsettled || content.hash !== wanted.content_hash
   return {
     status: isStale || isPut ? 'updated' : 'skipped',
@@ -41,30 +41,30 @@ export function planSync(at: AtProvider = nothingKnown, { wanted, force, updateP
 export type SyncFacts = { readonly product_id: string; readonly provider_id: string; readonly occurred_at: string }
 
 /** Whoever records it calls the provider. */
-export function startSync(facts: SyncFacts, goal: SyncGoal, at: AtProvider = nothingKnown): ProductEvent[] {
+export function startSync(facts: SyncFacts, goal: SyncGoal, at: ProviderSyncState = neverSynced): ProductEvent[] {
   return [{ type: 'ProductSyncStarted', data: { ...facts, sync: at.last_sync + 1, ...goal } }]
 }
 
 /** What the provider answered. */
-export type SyncAnswer = Pick<ProductSynced['data'], 'provider_product_id' | 'provider_price_id' | 'kept_fields'>
+export type SyncResponse = Pick<ProductSynced['data'], 'provider_product_id' | 'provider_price_id' | 'kept_fields'>
 
 /** @param goal of the sync with that number */
 export function endSync(
   facts: SyncFacts & { readonly sync: number },
   goal: SyncGoal,
-  answer: SyncAnswer,
-  at: AtProvider = nothingKnown,
+  response: SyncResponse,
+  at: ProviderSyncState = neverSynced,
 ): ProductEvent[] {
   const { content_hash } = goal
-  const left = { ...facts, content_hash, ...answer, mapped_locally: false }
+  const left = { ...facts, content_hash, ...response, mapped_locally: false }
   if (goal.price === 'put') return [{ type: 'ProductSynced', data: { ...left, price_hash: goal.price_hash } }]
   // Another one may have put a price meanwhile. Only its absence is something that this one has seen.
-  const { provider_price_id } = answer.provider_price_id === null ? answer : (at.synced ?? answer)
+  const { provider_price_id } = response.provider_price_id === null ? response : (at.synced ?? response)
   return [{ type: 'ProductSynced', data: { ...left, price_hash: at.price.hash ?? null, provider_price_id } }]
 }
 
 /** A provider without a catalogue: our own id stands for the product there. */
-export function mapLocally(facts: SyncFacts, wanted: Hashes, at: AtProvider = nothingKnown): ProductEvent[] {
+export function mapLocally(facts: SyncFacts, wanted: Hashes, at: ProviderSyncState = neverSynced): ProductEvent[] {
   const { product_id: provider_product_id } = facts
   const ids = { provider_product_id, provider_price_id: null, kept_fields: [] }
   const sync = at.last_sync + 1
@@ -75,8 +75,8 @@ export function mapLocally(facts: SyncFacts, wanted: Hashes, at: AtProvider = no
  * Whether a sync that has just succeeded is to be followed by another one: several have put different things, nobody knows
  * whose call came last, and no other of them is left to see to it.
  */
-export function mustGoOn(at: AtProvider, wish: Omit<SyncWish, 'force'> & { readonly now: string }): boolean {
-  const { status, goal } = planSync(at, { ...wish, force: false })
+export function needsAnotherSync(at: ProviderSyncState, options: Omit<SyncOptions, 'force'> & { readonly now: string }): boolean {
+  const { status, goal } = planSync(at, { ...options, force: false })
   const isUnsettled = at.content.is_unsettled || (at.price.is_unsettled && goal.price === 'put')
-  return status !== 'skipped' && isUnsettled && !isContested(at, goal, wish.now)
+  return status !== 'skipped' && isUnsettled && !isContested(at, goal, options.now)
 }

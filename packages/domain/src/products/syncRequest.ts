@@ -61,9 +61,9 @@ export const productSyncRequestEvents = {
 export type ProductSyncRequestEvent = EventsOf<typeof productSyncRequestEvents>
 
 /** An answer that a repeated request gets as well. */
-export type KeptReport = { readonly kind: 'reported'; readonly report: SyncReport }
+export type RecordedReport = { readonly kind: 'reported'; readonly report: SyncReport }
 
-export const syncRequestRules = requestRules<KeptReport, ProductSyncRequestEvent>({
+export const syncRequestRules = requestRules<RecordedReport, ProductSyncRequestEvent>({
   begun: (data) => ({ type: 'ProductSyncRequested', data }),
   ended: (data) => ({ type: 'ProductSyncAnswered', data }),
 })

@@ -1,9 +1,9 @@
 // Syncs that overlap, fail, die and come late, against a model of a catalogue that does what it is told when it is told.
 import fc from 'fast-check'
 import t from 'tap'
-import { type AtProvider, type Hashes, lateMs, syncEvolved } from './atProvider.ts'
+import { type ProviderSyncState, type Hashes, lateCallMs, evolveSync } from './atProvider.ts'
 import type { ProductEvent } from './events.ts'
-import { endSync, mustGoOn, planSync, startSync } from './sync.ts'
+import { endSync, needsAnotherSync, planSync, startSync } from './sync.ts'
 
 const facts = { product_id: '018f0000-0000-7000-8000-000000000001', provider_id: 'stripe' }
 const ids = { provider_product_id: facts.product_id, provider_price_id: 'price_1', kept_fields: [] }
@@ -13,7 +13,7 @@ type Write = { readonly part: 'content' | 'price'; readonly value: string | null
 type Process = { readonly started: Started; readonly updatePrices: boolean; readonly left: Write[] }
 
 const pick = fc.nat(7)
-const pauseMs = fc.constantFrom(0, 1_000, lateMs / 10, lateMs / 3)
+const pauseMs = fc.constantFrom(0, 1_000, lateCallMs / 10, lateCallMs / 3)
 const choice = fc.constantFrom('1', '2', '3')
 const step = fc.oneof(
   {
@@ -36,10 +36,10 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 /** A product, a catalogue, and the processes that are at it. */
-function createWorld() {
+function createSimulation() {
   const remote = { content: undefined as string | null | undefined, price: undefined as string | null | undefined }
   const local = { content: '1', price: '1' }
-  let at: AtProvider | undefined
+  let at: ProviderSyncState | undefined
   let now = Date.parse('2026-01-01T00:00:00.000Z')
   const processes: Process[] = []
   let late: Write[] = []
@@ -49,7 +49,7 @@ function createWorld() {
   function record(events: readonly ProductEvent[]): void {
     for (const event of events)
       if (event.type === 'ProductSyncStarted' || event.type === 'ProductSynced' || event.type === 'ProductSyncFailed')
-        at = syncEvolved(at, event)
+        at = evolveSync(at, event)
   }
   function apply(write: Write | undefined): void {
     if (write) remote[write.part] = write.value
@@ -70,7 +70,7 @@ function createWorld() {
     const { sync } = process.started
     record(endSync({ ...facts, sync, occurred_at: iso() }, process.started, ids, at))
     const { updatePrices } = process
-    if (at && mustGoOn(at, { wanted: wanted(), updatePrices, now: iso() })) start(false, updatePrices)
+    if (at && needsAnotherSync(at, { wanted: wanted(), updatePrices, now: iso() })) start(false, updatePrices)
   }
   const leave = (process: Process) => void processes.splice(processes.indexOf(process), 1)
   const chosen = (pick: number): Process | undefined => processes[pick % processes.length]
@@ -85,9 +85,9 @@ function createWorld() {
     /** Calls of the dead and of those who gave up: no later than they are reckoned with. */
     wait(ms: number): void {
       now += ms
-      late = late.filter(({ started_at }) => now - started_at < lateMs)
+      late = late.filter(({ started_at }) => now - started_at < lateCallMs)
       for (const process of [...processes])
-        if (now - Date.parse(process.started.occurred_at) >= lateMs) this.fail(process, 'provider_rejected')
+        if (now - Date.parse(process.started.occurred_at) >= lateCallMs) this.fail(process, 'provider_rejected')
     },
     write: (pick: number) => apply(chosen(pick)?.left.shift()),
     writeLate: (pick: number) => apply(late.splice(late.length === 0 ? 0 : pick % late.length, 1)[0]),
@@ -105,9 +105,9 @@ function createWorld() {
     plan: (updatePrices: boolean) => planSync(at, { wanted: wanted(), force: false, updatePrices }),
   }
 }
-type World = ReturnType<typeof createWorld>
+type Simulation = ReturnType<typeof createSimulation>
 
-function take(world: World, step: Step): void {
+function take(world: Simulation, step: Step): void {
   if (step.act === 'start') world.start(step.force, step.updatePrices)
   else if (step.act === 'write') world.write(step.pick)
   else if (step.act === 'write late') world.writeLate(step.pick)
@@ -117,7 +117,7 @@ function take(world: World, step: Step): void {
   else end(world, step)
 }
 
-function end(world: World, step: Extract<Step, { act: 'succeed' | 'fail' | 'die' }>): void {
+function end(world: Simulation, step: Extract<Step, { act: 'succeed' | 'fail' | 'die' }>): void {
   const process = world.chosen(step.pick)
   if (process === undefined) return
   if (step.act === 'succeed') world.succeed(process)
@@ -126,7 +126,7 @@ function end(world: World, step: Extract<Step, { act: 'succeed' | 'fail' | 'die'
 }
 
 /** Whoever is told that nothing is to be done may rely on it. */
-function requireTruth({ plan, remote, local }: World): void {
+function requireTruth({ plan, remote, local }: Simulation): void {
   for (const updatePrices of [false, true]) {
     const { status, price_differs } = plan(updatePrices)
     if (status !== 'skipped') continue
@@ -141,14 +141,14 @@ t.test('nothing is skipped that is different there, and an undisturbed sync make
   let skips = 0
   fc.assert(
     fc.property(fc.array(step, { minLength: 3, maxLength: 40 }), (steps) => {
-      const world = createWorld()
+      const world = createSimulation()
       for (const step of steps) {
         take(world, step)
         requireTruth(world)
         if (world.plan(false).status === 'skipped') skips++
       }
       for (const process of [...world.processes]) world.die(process)
-      world.wait(lateMs)
+      world.wait(lateCallMs)
       world.start(false, true)
       for (const process of [...world.processes]) world.succeed(process)
       requireTruth(world)
@@ -165,7 +165,7 @@ t.test('when all who are at it live and succeed, what is there is known as soon 
   )
   fc.assert(
     fc.property(fc.array(peaceful, { minLength: 3, maxLength: 40 }), (steps) => {
-      const world = createWorld()
+      const world = createSimulation()
       for (const step of steps) take(world, step)
       for (let calls = 0; world.processes.length > 0; calls++) {
         const [next] = world.processes
@@ -182,12 +182,12 @@ t.test('when all who are at it live and succeed, what is there is known as soon 
 // Nobody can fence a provider off. What is carried out there later than any call is reckoned with, and whose process cannot
 // notice any more, is found by `force` alone.
 t.test('the one hole: a call of the dead that comes later than anybody reckons with', async (t) => {
-  const world = createWorld()
+  const world = createSimulation()
   world.start(false, false)
   const [first] = world.processes
   if (!first) throw new Error('Nothing was started')
   world.die(first)
-  world.wait(lateMs)
+  world.wait(lateCallMs)
   world.local.content = '2'
   world.start(false, false)
   for (const process of [...world.processes]) world.succeed(process)

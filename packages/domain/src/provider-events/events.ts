@@ -66,11 +66,11 @@ export const providerNotificationEvents = {
 }
 export type ProviderNotificationEvent = EventsOf<typeof providerNotificationEvents>
 
-export type Notification = { readonly state: 'none' | 'received' | 'settled' }
+export type NotificationState = { readonly state: 'none' | 'received' | 'settled' }
 
 export const notificationFold = {
-  initialState: Object.freeze({ state: 'none' }) as Notification,
-  evolve(_state: Notification, event: ProviderNotificationEvent): Notification {
+  initialState: Object.freeze({ state: 'none' }) as NotificationState,
+  evolve(_state: NotificationState, event: ProviderNotificationEvent): NotificationState {
     return { state: event.type === 'ProviderEventReceived' ? 'received' : 'settled' }
   },
 }

@@ -1,7 +1,7 @@
 import { given } from '@paylog/testing/givenWhenThen'
 import t from 'tap'
 import { type WebhookTestEvent, type WebhookTestFacts, webhookTestFold } from './events.ts'
-import { requestTest } from './requestTest.ts'
+import { requestWebhookTest } from './requestTest.ts'
 
 const facts: WebhookTestFacts = {
   webhook_test_id: '018f0000-0000-7000-8000-000000000001',
@@ -21,7 +21,7 @@ const facts: WebhookTestFacts = {
   request_fingerprint: 'a',
   plan: { canonical_events: ['payment.succeeded'], deliveries: [] },
 }
-const asked = (more: Partial<WebhookTestFacts> = {}): WebhookTestEvent => ({
+const testRequested = (more: Partial<WebhookTestFacts> = {}): WebhookTestEvent => ({
   type: 'WebhookTestRequested',
   data: { ...facts, ...more },
 })
@@ -29,19 +29,19 @@ const later = { occurred_at: '2026-01-02T03:04:06.000Z', plan: { canonical_event
 
 t.test('a test is asked for once', async (t) => {
   given(t, webhookTestFold, [])
-    .when((state) => requestTest(asked(), state))
-    .then([asked()])
+    .when((state) => requestWebhookTest(testRequested(), state))
+    .then([testRequested()])
 })
 
 t.test('the same request again changes nothing: what was planned then still holds', async (t) => {
-  const state = given(t, webhookTestFold, [asked()])
-    .when((state) => requestTest(asked(later), state))
+  const state = given(t, webhookTestFold, [testRequested()])
+    .when((state) => requestWebhookTest(testRequested(later), state))
     .then([])
   t.same(state, facts)
 })
 
 t.test('another request under the same id is refused', async (t) => {
-  given(t, webhookTestFold, [asked()])
-    .when((state) => requestTest(asked({ request_fingerprint: 'b' }), state))
+  given(t, webhookTestFold, [testRequested()])
+    .when((state) => requestWebhookTest(testRequested({ request_fingerprint: 'b' }), state))
     .thenThrows('idempotency_key_reused')
 })

@@ -1,6 +1,6 @@
 // What is written and read of events whose shape has changed, by programs of the versions before and after.
 import type { RecordedEvent } from '@eventstore/db-client'
-import { type FormerEvents, former } from '@paylog/domain/formerEvents'
+import { type Upcasters, upcaster } from '@paylog/domain/formerEvents'
 import type { GuestTokenEvent } from '@paylog/domain/guest-tokens/events'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
 import t from 'tap'
@@ -23,8 +23,8 @@ const secondSeen = { email: 'ann@example.com', seen_at: seen.data.occurred_at }
 const firstSeen = { email: 'ann@example.com', seconds: 1_767_323_045 }
 
 /** A program in which the shape of one event has changed so. */
-const programWith = (former: FormerEvents<typeof recordedEvents>) => createCodec({ current: recordedEvents, former })
-const third = programWith({ GuestTokenSeen: former(Second, toThird, former(First, toSecond)) })
+const programWith = (former: Upcasters<typeof recordedEvents>) => createCodec({ current: recordedEvents, former })
+const third = programWith({ GuestTokenSeen: upcaster(Second, toThird, upcaster(First, toSecond)) })
 
 /** As the client hands it out, but that nobody can change it. */
 function stored(type: string, data: Readonly<Record<string, unknown>>, more: Partial<RecordedEvent> = {}) {
@@ -38,7 +38,7 @@ const where = (type: string) => `event ${id} (${type}, guestToken-1@3, position 
 t.test('an event is written under its newest stored type, with its version beside it', async (t) => {
   const { type, data, metadata: written } = third.encode(seen, id, metadata)
   t.same([type, data, written], ['GuestTokenSeen.v3', seen.data, { ...metadata, schema: 3 }])
-  const second = programWith({ GuestTokenSeen: former(Second, toThird) })
+  const second = programWith({ GuestTokenSeen: upcaster(Second, toThird) })
   t.match(second.encode(seen, id, metadata), { type: 'GuestTokenSeen.v2', metadata: { schema: 2 } })
   t.match(programWith({}).encode(seen, id, metadata), { type: 'GuestTokenSeen', metadata: { schema: 1 } })
 })
@@ -80,10 +80,10 @@ t.test('each stored shape is held against its own schema', async (t) => {
 t.test('an upcaster that throws makes the event unreadable, and says why', async (t) => {
   const cause = new RangeError('no such time')
   const throwing = programWith({
-    GuestTokenSeen: former(
+    GuestTokenSeen: upcaster(
       Second,
       toThird,
-      former(First, (): Static<typeof Second> => {
+      upcaster(First, (): Static<typeof Second> => {
         throw cause
       }),
     ),
@@ -96,7 +96,7 @@ t.test('an upcaster that throws makes the event unreadable, and says why', async
 
 t.test('so does one that makes what does not fit, at whichever step', async (t) => {
   const wrongEnd = programWith({
-    GuestTokenSeen: former(Second, ({ seen_at }) => ({ guest_email: 'ann', occurred_at: seen_at })),
+    GuestTokenSeen: upcaster(Second, ({ seen_at }) => ({ guest_email: 'ann', occurred_at: seen_at })),
   })
   t.throws(
     () => wrongEnd.decode(stored('GuestTokenSeen', secondSeen), position),
@@ -106,10 +106,10 @@ t.test('so does one that makes what does not fit, at whichever step', async (t) 
   )
   const Strict = Type.Object({ email: Type.String({ minLength: 1 }), seen_at: Type.String() })
   const wrongBetween = programWith({
-    GuestTokenSeen: former(
+    GuestTokenSeen: upcaster(
       Strict,
       toThird,
-      former(First, () => ({ email: '', seen_at: '2026-01-01T00:00:00Z' })),
+      upcaster(First, () => ({ email: '', seen_at: '2026-01-01T00:00:00Z' })),
     ),
   })
   t.throws(

@@ -1,6 +1,6 @@
 // Between recorded bytes and events: refuses to write what history could not be read from, and to read what it cannot.
 import { type EventData, jsonEvent, type RecordedEvent } from '@eventstore/db-client'
-import { formerEvents } from '@paylog/domain/formerEvents'
+import { upcasters } from '@paylog/domain/formerEvents'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import { EventMetadata } from '@paylog/domain/messages'
 import { type RecordedDomainEvent, recordedEvents } from '@paylog/domain/recordedEvents'
@@ -113,4 +113,4 @@ function unknownType(type: string, shapes: StoredShapes): string {
 }
 
 /** What this program writes and reads. */
-export const domainCodec = createCodec({ current: recordedEvents, former: formerEvents })
+export const domainCodec = createCodec({ current: recordedEvents, former: upcasters })

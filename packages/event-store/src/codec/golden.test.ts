@@ -1,7 +1,7 @@
 // Every event that was ever stored can still be read: each stored type and version has its samples, and they decode.
 import { readdirSync } from 'node:fs'
 import type { RecordedEvent } from '@eventstore/db-client'
-import { formerEvents } from '@paylog/domain/formerEvents'
+import { upcasters } from '@paylog/domain/formerEvents'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
@@ -12,7 +12,7 @@ import { createStoredShapes } from './upcasting.ts'
 const id = '0190a000-0000-7000-8000-000000000001'
 const position = { commit: 1n, prepare: 1n }
 const samples = goldenSamples()
-const shapes = createStoredShapes({ current: recordedEvents, former: formerEvents })
+const shapes = createStoredShapes({ current: recordedEvents, former: upcasters })
 
 /** As the client hands it out. */
 const recorded = ({ storedType, data, metadata }: GoldenSample) => {

@@ -1,7 +1,7 @@
 // A log that two versions of the program share, between which the shape of an event changed: through the real client, on a
 // real node.
 import { jsonEvent } from '@eventstore/db-client'
-import { former } from '@paylog/domain/formerEvents'
+import { upcaster } from '@paylog/domain/formerEvents'
 import { guestTokenFold } from '@paylog/domain/guest-tokens/events'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -20,7 +20,7 @@ const older = createCodec({ current: { ...recordedEvents, GuestTokenSeen: Before
 const newer = createCodec({
   current: recordedEvents,
   former: {
-    GuestTokenSeen: former(Before, ({ email, second }) => ({ guest_email: email, occurred_at: timeOf(second) })),
+    GuestTokenSeen: upcaster(Before, ({ email, second }) => ({ guest_email: email, occurred_at: timeOf(second) })),
   },
 })
 

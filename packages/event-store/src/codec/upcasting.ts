@@ -1,5 +1,5 @@
 // The names and versions under which events are stored, and the way from each former shape to the newest one.
-import type { Former } from '@paylog/domain/formerEvents'
+import type { Upcaster } from '@paylog/domain/formerEvents'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 
@@ -8,7 +8,7 @@ export type EventTables = {
   /** The newest shape of every event, by its name in the domain. */
   readonly current: Readonly<Record<string, TSchema>>
   /** The latest of its former shapes, by the same name. */
-  readonly former: Readonly<Record<string, Former<unknown> | undefined>>
+  readonly former: Readonly<Record<string, Upcaster<unknown> | undefined>>
 }
 
 /** One shape in which an event is or was stored. */
@@ -23,7 +23,7 @@ export type StoredShape = {
   /** What does not fit; nothing when the data fits. */
   problemOf(data: unknown): string | undefined
   /** The next shape, and how this one becomes it; absent for the newest. */
-  readonly next?: { readonly shape: StoredShape; readonly upcast: Former<unknown>['upcast'] }
+  readonly next?: { readonly shape: StoredShape; readonly upcast: Upcaster<unknown>['upcast'] }
 }
 
 export type StoredShapes = {
@@ -60,7 +60,7 @@ export function createStoredShapes({ current, former }: EventTables): StoredShap
 }
 
 /** Newest first. */
-function shapesOf(name: string, schema: TSchema, former: Former<unknown> | undefined): [StoredShape, ...StoredShape[]] {
+function shapesOf(name: string, schema: TSchema, former: Upcaster<unknown> | undefined): [StoredShape, ...StoredShape[]] {
   const version = countOf(former) + 1
   const shapes: [StoredShape, ...StoredShape[]] = [storedShape(name, version, schema)]
   let shape = shapes[0]
@@ -71,7 +71,7 @@ function shapesOf(name: string, schema: TSchema, former: Former<unknown> | undef
   return shapes
 }
 
-const countOf = (former: Former<unknown> | undefined): number => (former ? 1 + countOf(former.before) : 0)
+const countOf = (former: Upcaster<unknown> | undefined): number => (former ? 1 + countOf(former.before) : 0)
 
 function storedShape(name: string, version: number, schema: TSchema): StoredShape {
   // Compiled when it is first needed: a process meets few of all shapes, and each takes about a millisecond.
@@ -110,7 +110,7 @@ export function upcast(shape: StoredShape, data: unknown): unknown {
   return upcasted
 }
 
-function stepped(storedType: string, upcast: Former<unknown>['upcast'], data: unknown): unknown {
+function stepped(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
   try {
     // It has just been checked that the data fits the schema that the upcaster was typed by; the table has erased which.
     return upcast(data as never)

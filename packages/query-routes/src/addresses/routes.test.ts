@@ -1,14 +1,14 @@
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import { AddressResource } from '@paylog/domain/addresses/resource'
-import { keepAddress, ofGuest, ofUser } from '@paylog/projections/testing/testResources'
+import { addAddressTo, ofGuest, ofUser } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asGuest, startTestApi } from '../testing/testApi.ts'
+import { ada, asAda, asGuest, queryApiHarness } from '../testing/testApi.ts'
 
 const ofAda = ofUser(ada.payer.id)
 const occurred_at = '2026-03-02T10:00:00.000Z'
 
 t.test('an address shows every field, and its revision as ETag', async (t) => {
-  const { log, project, get } = await startTestApi(t)
+  const { log, project, get } = await queryApiHarness(t)
   const given = {
     ...ofAda,
     guest_email: 'contact@example.com',
@@ -31,7 +31,7 @@ t.test('an address shows every field, and its revision as ETag', async (t) => {
     alias: 'Home',
     guest_name: 'Guest',
   }
-  const id = keepAddress(log, { ...given, default_choice: 0, request_fingerprint: 'secret' })
+  const id = addAddressTo(log, { ...given, default_choice: 0, request_fingerprint: 'secret' })
   log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes: { city: 'City' } }, state))
   await project()
   const answer = await get(`/addresses/${id}`)
@@ -53,12 +53,12 @@ t.test('an address shows every field, and its revision as ETag', async (t) => {
 })
 
 t.test('a list takes page, limit, address_type and guest_email', async (t) => {
-  const { log, project, get } = await startTestApi(t)
+  const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const [billing, shipping, gone] = [
-    keepAddress(log, at(0)),
-    keepAddress(log, { ...at(1), address_type: 'shipping', guest_email: 'C@example.com' }),
-    keepAddress(log, at(2)),
+    addAddressTo(log, at(0)),
+    addAddressTo(log, { ...at(1), address_type: 'shipping', guest_email: 'C@example.com' }),
+    addAddressTo(log, at(2)),
   ]
   log.record(addressFold, gone, (state) => removeAddress({ occurred_at }, state))
   await project()
@@ -80,9 +80,9 @@ t.test('a list takes page, limit, address_type and guest_email', async (t) => {
 })
 
 t.test('a user’s address with a guest’s e-mail is not the guest’s', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const id = keepAddress(log, ofGuest('GUEST@example.com'))
-  const users = keepAddress(log, { ...ofAda, guest_email: 'guest@example.com' })
+  const { log, project, get } = await queryApiHarness(t)
+  const id = addAddressTo(log, ofGuest('GUEST@example.com'))
+  const users = addAddressTo(log, { ...ofAda, guest_email: 'guest@example.com' })
   await project()
   const { data, meta } = (await get('/addresses?guest_email=guest%40example.com', asGuest)).json()
   t.equal(meta.total, 1)

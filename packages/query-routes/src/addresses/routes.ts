@@ -8,9 +8,9 @@ import { getAddress, listAddresses } from '@paylog/projections/addresses/queries
 import { newestFirst } from '@paylog/projections/queries/page'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { Type } from 'typebox'
-import { listAnswer, listed, listParameters } from '../lists.ts'
-import { type Reading, readBy } from '../reading.ts'
-import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
+import { listResponse, toListResponse, listParameters } from '../lists.ts'
+import { type QueryDependencies, readSchema } from '../reading.ts'
+import { ItemParams, ItemQuery, replyWithItem, itemResponse } from '../singles.ts'
 import { ownEmailOnly } from '../userContext.ts'
 
 const ListQuery = Type.Object({
@@ -18,7 +18,7 @@ const ListQuery = Type.Object({
   address_type: Type.Optional(Type.With(AddressType, { description: 'Only those of this type' })),
 })
 
-export function addressRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {
+export function addressRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const preHandler = readAfter('addresses')
 
   return async (http) => {
@@ -28,15 +28,15 @@ export function addressRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
         onRequest: [sessionOrGuest, ownEmailOnly],
         preHandler,
         schema: {
-          ...readBy('addresses', 'listAddresses', 'List the addresses of the caller', 'forbidden'),
+          ...readSchema('addresses', 'listAddresses', 'List the addresses of the caller', 'forbidden'),
           querystring: ListQuery,
-          response: { 200: listAnswer(AddressResource, {}, { item: exampleAddress }) },
+          response: { 200: listResponse(AddressResource, {}, { item: exampleAddress }) },
         },
       },
       async ({ actor, query: { page, limit, guest_email, address_type } }) => {
         const caller = knownActor(actor)
-        const question = { owner: ownerOf(caller), page, limit, guest_email, address_type, ...newestFirst }
-        return listed(caller, { page, limit, meta: {} }, await listAddresses(db, question))
+        const criteria = { owner: ownerOf(caller), page, limit, guest_email, address_type, ...newestFirst }
+        return toListResponse(caller, { page, limit, meta: {} }, await listAddresses(db, criteria))
       },
     )
 
@@ -46,13 +46,13 @@ export function addressRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
         onRequest: sessionOrGuest,
         preHandler,
         schema: {
-          ...readBy('addresses', 'getAddress', 'Get one address of the caller', 'not_found'),
-          params: SingleParams,
-          querystring: SingleQuery,
-          response: { 200: singleAnswer(AddressResource, exampleAddress) },
+          ...readSchema('addresses', 'getAddress', 'Get one address of the caller', 'not_found'),
+          params: ItemParams,
+          querystring: ItemQuery,
+          response: { 200: itemResponse(AddressResource, exampleAddress) },
         },
       },
-      (request, reply) => single(request, reply, 'address', (question) => getAddress(db, question)),
+      (request, reply) => replyWithItem(request, reply, 'address', (criteria) => getAddress(db, criteria)),
     )
   }
 }

@@ -1,13 +1,13 @@
 import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { ofGuest, ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import { ofGuest, ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asAda, asGuest, startTestApi } from '../testing/testApi.ts'
+import { ada, asAda, asGuest, queryApiHarness } from '../testing/testApi.ts'
 
 const ofAda = ofUser(ada.payer.id)
 
 t.test('a method shows every field, never the provider’s own id of it, and its revision as ETag', async (t) => {
-  const { log, project, get } = await startTestApi(t)
+  const { log, project, get } = await queryApiHarness(t)
   const address = { line1: 'a', line2: null, city: 'b', state: null, postal_code: 'c', country: 'DE' }
   const given = {
     wallet_type: 'apple_pay',
@@ -18,7 +18,7 @@ t.test('a method shows every field, never the provider’s own id of it, and its
     billing_address_id: '00000000-0000-4000-8000-00000000000a',
     billing_details: { name: 'Ada', email: 'ada@example.com', phone: null, address },
   }
-  const id = saveMethod(log, {
+  const id = addMethodTo(log, {
     ...ofAda,
     ...given,
     provider_customer_id: 'cus_1',
@@ -53,12 +53,12 @@ t.test('a method shows every field, never the provider’s own id of it, and its
 })
 
 t.test('a list tells its page and whom it is for, and takes page, limit and guest_email', async (t) => {
-  const { log, project, get } = await startTestApi(t)
+  const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const ids = [0, 1, 2].map((hour) =>
-    saveMethod(log, { ...at(hour), ...(hour === 1 && { guest_email: 'C@example.com' }) }),
+    addMethodTo(log, { ...at(hour), ...(hour === 1 && { guest_email: 'C@example.com' }) }),
   )
-  const gone = saveMethod(log, at(3))
+  const gone = addMethodTo(log, at(3))
   log.record(paymentMethodFold, gone, (state) =>
     removePaymentMethod({ occurred_at: at(4).occurred_at, by: 'owner' }, state),
   )
@@ -83,9 +83,9 @@ t.test('a list tells its page and whom it is for, and takes page, limit and gues
 })
 
 t.test('guests have methods of their own', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const id = saveMethod(log, ofGuest('GUEST@example.com'))
-  saveMethod(log, ofGuest('other@example.com'))
+  const { log, project, get } = await queryApiHarness(t)
+  const id = addMethodTo(log, ofGuest('GUEST@example.com'))
+  addMethodTo(log, ofGuest('other@example.com'))
   await project()
   for (const url of ['/payment-methods', '/payment-methods?guest_email=Guest%40Example.com']) {
     const { data, meta, user_context } = (await get(url, asGuest)).json()

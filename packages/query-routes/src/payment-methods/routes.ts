@@ -7,12 +7,12 @@ import { getPaymentMethod, listPaymentMethods } from '@paylog/projections/paymen
 import { newestFirst } from '@paylog/projections/queries/page'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { Type } from 'typebox'
-import { listAnswer, listed, listParameters } from '../lists.ts'
-import { type Reading, readBy } from '../reading.ts'
-import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
+import { listResponse, toListResponse, listParameters } from '../lists.ts'
+import { type QueryDependencies, readSchema } from '../reading.ts'
+import { ItemParams, ItemQuery, replyWithItem, itemResponse } from '../singles.ts'
 import { ownEmailOnly } from '../userContext.ts'
 
-export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {
+export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const preHandler = readAfter('payment_methods')
 
   return async (http) => {
@@ -22,15 +22,15 @@ export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: Reading):
         onRequest: [sessionOrGuest, ownEmailOnly],
         preHandler,
         schema: {
-          ...readBy('payment methods', 'listPaymentMethods', 'List the payment methods of the caller', 'forbidden'),
+          ...readSchema('payment methods', 'listPaymentMethods', 'List the payment methods of the caller', 'forbidden'),
           querystring: Type.Object(listParameters),
-          response: { 200: listAnswer(PaymentMethodResource, {}, { item: exampleMethod }) },
+          response: { 200: listResponse(PaymentMethodResource, {}, { item: exampleMethod }) },
         },
       },
       async ({ actor, query: { page, limit, guest_email } }) => {
         const caller = knownActor(actor)
-        const question = { owner: ownerOf(caller), page, limit, guest_email, ...newestFirst }
-        return listed(caller, { page, limit, meta: {} }, await listPaymentMethods(db, question))
+        const criteria = { owner: ownerOf(caller), page, limit, guest_email, ...newestFirst }
+        return toListResponse(caller, { page, limit, meta: {} }, await listPaymentMethods(db, criteria))
       },
     )
 
@@ -40,13 +40,13 @@ export function paymentMethodRoutes({ db, sessionOrGuest, readAfter }: Reading):
         onRequest: sessionOrGuest,
         preHandler,
         schema: {
-          ...readBy('payment methods', 'getPaymentMethod', 'Get one payment method of the caller', 'not_found'),
-          params: SingleParams,
-          querystring: SingleQuery,
-          response: { 200: singleAnswer(PaymentMethodResource, exampleMethod) },
+          ...readSchema('payment methods', 'getPaymentMethod', 'Get one payment method of the caller', 'not_found'),
+          params: ItemParams,
+          querystring: ItemQuery,
+          response: { 200: itemResponse(PaymentMethodResource, exampleMethod) },
         },
       },
-      (request, reply) => single(request, reply, 'payment method', (question) => getPaymentMethod(db, question)),
+      (request, reply) => replyWithItem(request, reply, 'payment method', (criteria) => getPaymentMethod(db, criteria)),
     )
   }
 }

@@ -2,7 +2,7 @@
 import { DomainError } from '@paylog/domain/errors'
 import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/status'
-import type { PaymentsQuestion } from '@paylog/projections/payments/queries'
+import type { PaymentsQuery } from '@paylog/projections/payments/queries'
 import { type Static, Type } from 'typebox'
 import { listParameters, OrderDir, searchParameter } from '../lists.ts'
 
@@ -29,15 +29,15 @@ export const ListQuery = Type.Object({
 })
 
 /** @throws DomainError `invalid_request` for an unknown `include` and for a time that no clock shows. */
-export function paymentsQuestion(owner: string, query: Static<typeof ListQuery>): PaymentsQuestion {
+export function toPaymentsQuery(owner: string, query: Static<typeof ListQuery>): PaymentsQuery {
   const { page, limit, status, search, orderBy, orderDir, guest_email } = query
   return {
     owner,
     status,
     search: search === '' ? undefined : search,
     guest_email,
-    created_after: bound('created_at_from', query.created_at_from, Math.floor),
-    created_before: bound('created_at_to', query.created_at_to, Math.ceil),
+    created_after: timeBound('created_at_from', query.created_at_from, Math.floor),
+    created_before: timeBound('created_at_to', query.created_at_to, Math.ceil),
     orderBy,
     orderDir,
     page,
@@ -47,11 +47,11 @@ export function paymentsQuestion(owner: string, query: Static<typeof ListQuery>)
 }
 
 /** Payments are made on whole milliseconds. A bound between two of them is moved to the one that leaves the answer right. */
-function bound(field: string, text: string | undefined, toWhole: (milliseconds: number) => number): Date | undefined {
+function timeBound(field: string, text: string | undefined, toWhole: (milliseconds: number) => number): Date | undefined {
   if (text === undefined) return undefined
   const whole = Date.parse(text)
   // A leap second passes the format and is no time to a computer.
-  if (Number.isNaN(whole)) throw refused(field, 'must be a time')
+  if (Number.isNaN(whole)) throw invalidQuery(field, 'must be a time')
   const beyond = /\.\d{3}(\d+)/.exec(text)?.[1] ?? '0'
   return new Date(whole + toWhole(Number(`0.${beyond}`)))
 }
@@ -60,11 +60,11 @@ function bound(field: string, text: string | undefined, toWhole: (milliseconds: 
 export function includesMethod(include: string | undefined): boolean {
   if (include === undefined) return false
   if (include.split(',').some((related) => related.trim() !== 'payment_method'))
-    throw refused('include', 'knows only payment_method')
+    throw invalidQuery('include', 'knows only payment_method')
   return true
 }
 
-function refused(field: string, message: string): DomainError {
+function invalidQuery(field: string, message: string): DomainError {
   return new DomainError('invalid_request', `The query is invalid: ${field} ${message}`, {
     fields: [{ field, message }],
   })

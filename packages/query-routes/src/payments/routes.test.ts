@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import { guest, open } from '@paylog/projections/testing/testEvents'
-import { ofUser, saveMethod } from '@paylog/projections/testing/testResources'
+import { guest, addPaymentTo } from '@paylog/projections/testing/testEvents'
+import { ofUser, addMethodTo } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { ada, asGuest, callers, grace, startTestApi } from '../testing/testApi.ts'
+import { ada, asGuest, callers, grace, queryApiHarness } from '../testing/testApi.ts'
 
 const succeeded = {
   occurred_at: '2026-03-02T00:00:00.000Z',
@@ -18,8 +18,8 @@ const succeeded = {
 }
 
 t.test('a single payment shows every field of the interface, and its revision as ETag', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const id = open(log, {
+  const { log, project, get } = await queryApiHarness(t)
+  const id = addPaymentTo(log, {
     ...ada,
     total_cents: 999_999_999_999,
     concept: 'Concept',
@@ -70,8 +70,8 @@ t.test('a single payment shows every field of the interface, and its revision as
 })
 
 t.test('a list shows less of each payment, and tells its page, its order and whom it is for', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const ids = [open(log, ada), open(log, { ...ada, occurred_at: '2026-03-01T11:00:00.000Z' })]
+  const { log, project, get } = await queryApiHarness(t)
+  const ids = [addPaymentTo(log, ada), addPaymentTo(log, { ...ada, occurred_at: '2026-03-01T11:00:00.000Z' })]
   await project()
   const answer = await get('/payments')
   t.equal(answer.statusCode, 200)
@@ -98,9 +98,9 @@ t.test('a list shows less of each payment, and tells its page, its order and who
 })
 
 t.test('a payment shows the summary of its method, in the list when it is asked for', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const payment_method_id = saveMethod(log, { ...ofUser(ada.payer.id), alias: 'Work', default_choice: 0 })
-  const id = open(log, { ...ada, payment_method_id })
+  const { log, project, get } = await queryApiHarness(t)
+  const payment_method_id = addMethodTo(log, { ...ofUser(ada.payer.id), alias: 'Work', default_choice: 0 })
+  const id = addPaymentTo(log, { ...ada, payment_method_id })
   await project()
   const summary = {
     id: payment_method_id,
@@ -118,9 +118,9 @@ t.test('a payment shows the summary of its method, in the list when it is asked 
 })
 
 t.test('a guest’s list is for its e-mail', async (t) => {
-  const { log, project, get } = await startTestApi(t)
-  const id = open(log, guest('GUEST@example.com'))
-  open(log, guest('other@example.com'))
+  const { log, project, get } = await queryApiHarness(t)
+  const id = addPaymentTo(log, guest('GUEST@example.com'))
+  addPaymentTo(log, guest('other@example.com'))
   await project()
   for (const url of ['/payments', '/payments?guest_email=Guest%40Example.com']) {
     const { data, user_context } = (await get(url, asGuest)).json()
@@ -143,14 +143,14 @@ t.test('a guest’s list is for its e-mail', async (t) => {
 })
 
 t.test('a search finds nothing of somebody else', async (t) => {
-  const { log, project, get } = await startTestApi(t)
+  const { log, project, get } = await queryApiHarness(t)
   const canary = 'CANARY'
   const owned = {
-    ada: open(log, { ...ada, description: canary }),
-    grace: open(log, { ...grace, description: canary, guest_email: 'guest@example.com' }),
-    guest: open(log, { ...guest('guest@example.com'), description: canary }),
-    other: open(log, { ...guest('other@example.com'), description: canary }),
-    nobody: open(log, { description: canary }),
+    ada: addPaymentTo(log, { ...ada, description: canary }),
+    grace: addPaymentTo(log, { ...grace, description: canary, guest_email: 'guest@example.com' }),
+    guest: addPaymentTo(log, { ...guest('guest@example.com'), description: canary }),
+    other: addPaymentTo(log, { ...guest('other@example.com'), description: canary }),
+    nobody: addPaymentTo(log, { description: canary }),
     missing: randomUUID(),
   }
   await project()
@@ -168,12 +168,12 @@ t.test('a search finds nothing of somebody else', async (t) => {
 })
 
 t.test('every parameter reaches the query', async (t) => {
-  const { log, project, get } = await startTestApi(t)
+  const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const named = new Map<string, string>()
-  named.set(open(log, { ...ada, ...at(0), description: '50% off', total_cents: 3 }), 'a')
-  named.set(open(log, { ...ada, ...at(1), description: '50 off', total_cents: 1 }), 'b')
-  const settled = open(log, { ...ada, ...at(2), guest_email: 'x@example.com', total_cents: 2 })
+  named.set(addPaymentTo(log, { ...ada, ...at(0), description: '50% off', total_cents: 3 }), 'a')
+  named.set(addPaymentTo(log, { ...ada, ...at(1), description: '50 off', total_cents: 1 }), 'b')
+  const settled = addPaymentTo(log, { ...ada, ...at(2), guest_email: 'x@example.com', total_cents: 2 })
   named.set(settled, 'c')
   log.decide(settled, (state) => recordEvidence(succeeded, state))
   await project()
@@ -224,7 +224,7 @@ t.test('every parameter reaches the query', async (t) => {
 })
 
 t.test('every bad parameter is 400 and named', async (t) => {
-  const { get } = await startTestApi(t)
+  const { get } = await queryApiHarness(t)
   const bad: Record<string, string[]> = {
     page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
     limit: ['0', '51', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
@@ -253,7 +253,7 @@ t.test('every bad parameter is 400 and named', async (t) => {
 })
 
 t.test('all bad parameters of a request are named at once', async (t) => {
-  const { get } = await startTestApi(t)
+  const { get } = await queryApiHarness(t)
   const bad = 'page=0&limit=51&status=x&orderBy=id&orderDir=up&created_at_from=a&created_at_to=b'
   const { fields } = (await get(`/payments?${bad}`)).json().error.details
   t.same(

@@ -5,13 +5,13 @@ import { ownerOf } from '@paylog/domain/owner'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import { getPayment, listPayments } from '@paylog/projections/payments/queries'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { listAnswer, listed, OrderDir } from '../lists.ts'
-import { type Reading, readBy } from '../reading.ts'
-import { SingleParams, SingleQuery, single, singleAnswer } from '../singles.ts'
+import { listResponse, toListResponse, OrderDir } from '../lists.ts'
+import { type QueryDependencies, readSchema } from '../reading.ts'
+import { ItemParams, ItemQuery, replyWithItem, itemResponse } from '../singles.ts'
 import { ownEmailOnly } from '../userContext.ts'
-import { includesMethod, ListQuery, OrderBy, paymentsQuestion } from './listQuery.ts'
+import { includesMethod, ListQuery, OrderBy, toPaymentsQuery } from './listQuery.ts'
 
-export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): FastifyPluginAsyncTypebox {
+export function paymentRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const payments = readAfter('payments')
   const paymentsAndMethods = readAfter('payments', 'payment_methods')
 
@@ -25,10 +25,10 @@ export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
           await wait(request, reply)
         },
         schema: {
-          ...readBy('payments', 'listPayments', 'List the payments of the caller', 'forbidden'),
+          ...readSchema('payments', 'listPayments', 'List the payments of the caller', 'forbidden'),
           querystring: ListQuery,
           response: {
-            200: listAnswer(
+            200: listResponse(
               ListedPayment,
               { orderBy: OrderBy, orderDir: OrderDir },
               { item: exampleListedPayment, meta: { orderBy: 'created_at', orderDir: 'desc' } },
@@ -38,9 +38,9 @@ export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
       },
       async ({ actor, query }) => {
         const caller = knownActor(actor)
-        const question = paymentsQuestion(ownerOf(caller), query)
-        const { page, limit, orderBy, orderDir } = question
-        return listed(caller, { page, limit, meta: { orderBy, orderDir } }, await listPayments(db, question))
+        const criteria = toPaymentsQuery(ownerOf(caller), query)
+        const { page, limit, orderBy, orderDir } = criteria
+        return toListResponse(caller, { page, limit, meta: { orderBy, orderDir } }, await listPayments(db, criteria))
       },
     )
 
@@ -50,13 +50,13 @@ export function paymentRoutes({ db, sessionOrGuest, readAfter }: Reading): Fasti
         onRequest: sessionOrGuest,
         preHandler: paymentsAndMethods,
         schema: {
-          ...readBy('payments', 'getPayment', 'Get one payment of the caller', 'not_found'),
-          params: SingleParams,
-          querystring: SingleQuery,
-          response: { 200: singleAnswer(PaymentResource, examplePayment) },
+          ...readSchema('payments', 'getPayment', 'Get one payment of the caller', 'not_found'),
+          params: ItemParams,
+          querystring: ItemQuery,
+          response: { 200: itemResponse(PaymentResource, examplePayment) },
         },
       },
-      (request, reply) => single(request, reply, 'payment', (question) => getPayment(db, question)),
+      (request, reply) => replyWithItem(request, reply, 'payment', (criteria) => getPayment(db, criteria)),
     )
   }
 }

@@ -1,6 +1,6 @@
 // The query string of GET /admin/products (interface, section 4.7), and the question that it asks.
 import { ProductType } from '@paylog/domain/products/events'
-import type { ProductsQuestion } from '@paylog/projections/products/queries'
+import type { ProductsQuery } from '@paylog/projections/products/queries'
 import { type Static, Type } from 'typebox'
 import { maxPage, OrderDir, searchParameter } from '../lists.ts'
 
@@ -31,7 +31,7 @@ export const ListQuery = Type.Object({
   orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Ascending or descending' }),
 })
 
-export function productsQuestion({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuestion {
+export function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
   const { limit, category_id, product_type, is_recurring, is_active, search, orderBy, orderDir } = query
   return {
     category_id,

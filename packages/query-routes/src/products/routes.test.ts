@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { ProductResource } from '@paylog/domain/products/resource'
-import type { TestLog } from '@paylog/projections/testing/testEvents'
-import { changeOffer, offer } from '@paylog/projections/testing/testResources'
+import type { LogFixture } from '@paylog/projections/testing/testEvents'
+import { changeProductIn, addProductTo } from '@paylog/projections/testing/testResources'
 import t from 'tap'
-import { asAda, asAdmin, asGuest, startTestApi } from '../testing/testApi.ts'
+import { asAda, asAdmin, asGuest, queryApiHarness } from '../testing/testApi.ts'
 
 const path = '/admin/products'
 
-async function startCatalog(t: Parameters<typeof startTestApi>[0]) {
-  const api = await startTestApi(t)
+async function startCatalog(t: Parameters<typeof queryApiHarness>[0]) {
+  const api = await queryApiHarness(t)
   return { ...api, get: (query = '', headers: Record<string, string> = asAdmin) => api.get(`${path}${query}`, headers) }
 }
 
 /** Three products, of which each comes before the one that was made before it. */
-function threeProducts(log: TestLog) {
+function threeProducts(log: LogFixture) {
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
-  const a = offer(log, { ...at(0), name: 'Red chair', category_id: 'c1', subtotal_cents: 30 })
-  const b = offer(log, { ...at(1), name: 'blue table', category_id: 'c2', subtotal_cents: 10, is_recurring: true })
-  const c = offer(log, { ...at(2), name: 'Atlas', description: '50% RED', subtotal_cents: 20, product_type: 'digital' })
-  changeOffer(log, a, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { is_active: false } })
+  const a = addProductTo(log, { ...at(0), name: 'Red chair', category_id: 'c1', subtotal_cents: 30 })
+  const b = addProductTo(log, { ...at(1), name: 'blue table', category_id: 'c2', subtotal_cents: 10, is_recurring: true })
+  const c = addProductTo(log, { ...at(2), name: 'Atlas', description: '50% RED', subtotal_cents: 20, product_type: 'digital' })
+  changeProductIn(log, a, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { is_active: false } })
   return new Map([
     [a, 'a'],
     [b, 'b'],
@@ -43,8 +43,8 @@ t.test('a product shows every field, and its revision as ETag', async (t) => {
     category_id: 'plans',
     is_active: true,
   }
-  const id = offer(log, { ...given, request_fingerprint: 'secret' })
-  changeOffer(log, id, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { name: 'Plan' } })
+  const id = addProductTo(log, { ...given, request_fingerprint: 'secret' })
+  changeProductIn(log, id, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { name: 'Plan' } })
   await project()
   const answer = await get(`/${id}`)
   t.equal(answer.statusCode, 200)
@@ -68,7 +68,7 @@ t.test('a product shows every field, and its revision as ETag', async (t) => {
 
 t.test('only administrators see any of it, and are told apart before anything else is looked at', async (t) => {
   const { log, project, get } = await startCatalog(t)
-  const id = offer(log, { name: 'CANARY' })
+  const id = addProductTo(log, { name: 'CANARY' })
   await project()
   for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
     for (const [headers, status, code] of [
@@ -87,7 +87,7 @@ t.test('only administrators see any of it, and are told apart before anything el
 
 t.test('what is missing and what is no id are not found in the same words', async (t) => {
   const { log, project, get } = await startCatalog(t)
-  offer(log)
+  addProductTo(log)
   await project()
   const bodies = new Set<string>()
   for (const id of [randomUUID(), 'x', '1', '%00', "'--", '__proto__', 'é'.repeat(40)]) {
@@ -195,7 +195,7 @@ t.test('every bad parameter is 400 and named', async (t) => {
 
 t.test('a list and a product wait for the position that they are to show', async (t) => {
   const { log, project, get } = await startCatalog(t)
-  const id = offer(log)
+  const id = addProductTo(log)
   const after = { ...asAdmin, 'x-read-after': String(log.batch().position.commit) }
   const reading = Promise.all([get('', after), get(`/${id}`, after)])
   t.equal((await get(`/${id}`)).statusCode, 404, 'it is not there yet')

@@ -6,11 +6,11 @@ import { ProductResource } from '@paylog/domain/products/resource'
 import { getProduct, listProducts } from '@paylog/projections/products/queries'
 import { Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
-import { type Reading, readBy } from '../reading.ts'
-import { SingleParams, single, singleAnswer } from '../singles.ts'
-import { ListQuery, productsQuestion } from './listQuery.ts'
+import { type QueryDependencies, readSchema } from '../reading.ts'
+import { ItemParams, replyWithItem, itemResponse } from '../singles.ts'
+import { ListQuery, toProductsQuery } from './listQuery.ts'
 
-const ListAnswer = Type.Object(
+const ListResponse = Type.Object(
   {
     success: Type.Literal(true),
     data: Type.Array(ProductResource),
@@ -35,10 +35,10 @@ const ListAnswer = Type.Object(
   },
 )
 
-export function productRoutes({ db, administrator, readAfter }: Reading): FastifyPluginAsyncTypebox {
+export function productRoutes({ db, administrator, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const common = { onRequest: administrator, preHandler: readAfter('products') }
   const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
-    ...readBy('products', operationId, summary, ...codes),
+    ...readSchema('products', operationId, summary, ...codes),
     description: 'For administrators.',
     security: [{ session: [] }],
   })
@@ -51,13 +51,13 @@ export function productRoutes({ db, administrator, readAfter }: Reading): Fastif
         schema: {
           ...described('listProducts', 'List the products of the catalogue'),
           querystring: ListQuery,
-          response: { 200: ListAnswer },
+          response: { 200: ListResponse },
         },
       },
       async ({ query }) => {
-        const question = productsQuestion(query)
-        const { limit, offset } = question
-        const { items, total } = await listProducts(db, question)
+        const criteria = toProductsQuery(query)
+        const { limit, offset } = criteria
+        const { items, total } = await listProducts(db, criteria)
         const pages = { page: Math.floor(offset / limit) + 1, pages: Math.ceil(total / limit) }
         return { success: true as const, data: [...items], pagination: { total, limit, offset, ...pages } }
       },
@@ -69,11 +69,11 @@ export function productRoutes({ db, administrator, readAfter }: Reading): Fastif
         ...common,
         schema: {
           ...described('getProduct', 'Get one product of the catalogue', 'not_found'),
-          params: SingleParams,
-          response: { 200: singleAnswer(ProductResource, exampleProduct) },
+          params: ItemParams,
+          response: { 200: itemResponse(ProductResource, exampleProduct) },
         },
       },
-      (request, reply) => single(request, reply, 'product', ({ id }) => getProduct(db, { id })),
+      (request, reply) => replyWithItem(request, reply, 'product', ({ id }) => getProduct(db, { id })),
     )
   }
 }

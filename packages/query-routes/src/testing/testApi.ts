@@ -4,7 +4,7 @@ import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/apply/applier'
 import { projections } from '@paylog/projections/registry'
 import { readModelDatabase } from '@paylog/projections/testing/testDatabase'
-import { createTestLog, user } from '@paylog/projections/testing/testEvents'
+import { createLogFixture, user } from '@paylog/projections/testing/testEvents'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startIdentity } from '@paylog/testing/identity'
@@ -34,7 +34,7 @@ export const callers = [
  * The routes as the api would mount them, and a log whose events `project` makes readable.
  * @param pool on read models that somebody else keeps up
  */
-export async function startTestApi(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
+export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
   const backend = await startIdentity(t, { guestTokens: [otherGuest] })
   const identity = createIdentity({
     authUrl: backend.authUrl,
@@ -50,7 +50,7 @@ export async function startTestApi(t: Test, pool?: Awaited<ReturnType<typeof rea
     await identity.close()
   })
 
-  const log = createTestLog()
+  const log = createLogFixture()
   const appliers = projections.map((projection) => createApplier({ pool: db, projection, version: 1 }))
   let projected = 0
   return {

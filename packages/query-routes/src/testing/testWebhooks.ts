@@ -5,10 +5,10 @@ import { createDeliveries } from '@paylog/deliveries/tables/deliveries'
 import type { AttemptResult } from '@paylog/deliveries/tables/finishAttempt'
 import type { Outbound } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
-import { startTestApi } from './testApi.ts'
+import { queryApiHarness } from './testApi.ts'
 
 /** What a test says of an attempt; without an error it succeeded. */
-export type Tried = Partial<Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>> & {
+export type AttemptFixture = Partial<Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>> & {
   /** Leaves the delivery pending until then. */
   readonly next?: Date
 }
@@ -16,11 +16,11 @@ export type Tried = Partial<Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 
 const started = new Date('2026-03-01T10:00:00.000Z')
 const second = (n: number) => new Date(started.getTime() + n * 1000)
 
-export const failed: Tried = { error: 'http_status', httpStatus: 500, responseBody: 'out of order' }
+export const failed: AttemptFixture = { error: 'http_status', httpStatus: 500, responseBody: 'out of order' }
 
 /** The routes, and a worker that sends nothing. */
-export async function startWebhookLog(t: Test) {
-  const api = await startTestApi(t)
+export async function webhookLogHarness(t: Test) {
+  const api = await queryApiHarness(t)
   const { pool } = api
   await migrateWebhooks(pool)
   const deliveries = createDeliveries(pool)
@@ -28,7 +28,7 @@ export async function startWebhookLog(t: Test) {
 
   /** Records what is to be sent, of which a test says what matters to it. @returns the ids */
   async function record(messages: readonly Partial<Outbound>[], at = second(Number(position))): Promise<string[]> {
-    const whole = messages.map((message) => ({ ...plain(), ...message }))
+    const whole = messages.map((message) => ({ ...outboundFixture(), ...message }))
     const from = position === 0n ? undefined : { commit: position, prepare: position }
     position += 1n
     await deliveries.record({
@@ -42,7 +42,7 @@ export async function startWebhookLog(t: Test) {
   }
 
   /** Records how attempts ended, those of one delivery in their order. @param before how many there were already */
-  async function attempt(id: string, tried: readonly Tried[], before = 0): Promise<void> {
+  async function attempt(id: string, tried: readonly AttemptFixture[], before = 0): Promise<void> {
     for (const [index, { next, ...facts }] of tried.entries()) {
       const isLast = index === tried.length - 1
       const isPending = next !== undefined || !isLast || facts.disablesNode === true
@@ -68,7 +68,7 @@ export async function startWebhookLog(t: Test) {
     record,
     attempt,
     /** One message with all its attempts. @returns its id */
-    async send(message: Partial<Outbound> = {}, tried: readonly Tried[] = [{}]): Promise<string> {
+    async send(message: Partial<Outbound> = {}, tried: readonly AttemptFixture[] = [{}]): Promise<string> {
       const [id = ''] = await record([message])
       await attempt(id, tried)
       return id
@@ -84,7 +84,7 @@ export async function startWebhookLog(t: Test) {
   }
 }
 
-function plain(): Outbound {
+function outboundFixture(): Outbound {
   const payment_id = randomUUID()
   return {
     id: randomUUID(),

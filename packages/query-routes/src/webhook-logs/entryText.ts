@@ -2,6 +2,6 @@
 // numbers, and one that is nested deeply enough cannot be written at all, so that it would take the whole list with it.
 import type { LoggedWebhook } from '@paylog/projections/webhook-logs/views'
 
-export function entryText({ payload, ...entry }: LoggedWebhook): string {
+export function entryJson({ payload, ...entry }: LoggedWebhook): string {
   return `${JSON.stringify(entry).slice(0, -1)},"payload":${payload}}`
 }

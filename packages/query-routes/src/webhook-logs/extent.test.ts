@@ -1,14 +1,14 @@
 // How much of it is shown, and that the order holds.
 import t from 'tap'
 import { asAdmin } from '../testing/testApi.ts'
-import { failed, startWebhookLog } from '../testing/testWebhooks.ts'
+import { failed, webhookLogHarness } from '../testing/testWebhooks.ts'
 
 const kib = 1024
 /** A body of so many bytes. */
 const bodyOf = (bytes: number, letter = 'x') => `{"text":"${letter.repeat((bytes - 11) / Buffer.byteLength(letter))}"}`
 
 t.test('the list cuts short what is long, and the single entry shows all of it', async (t) => {
-  const { send, get } = await startWebhookLog(t)
+  const { send, get } = await webhookLogHarness(t)
   const long = 'y'.repeat(16 * kib)
   const tried = Array.from({ length: 40 }, (_, n) => ({ ...failed, responseBody: n === 39 ? long : 'z'.repeat(n) }))
   const ids = {
@@ -39,7 +39,7 @@ t.test('the list cuts short what is long, and the single entry shows all of it',
 })
 
 t.test('a page is bounded in bytes, however many long entries are asked for', async (t) => {
-  const { send, get, pool } = await startWebhookLog(t)
+  const { send, get, pool } = await webhookLogHarness(t)
   // Of all characters a control character takes the most bytes in JSON.
   const answer = '\u0001'.repeat(16 * kib)
   const id = await send({ body: bodyOf(16 * kib) }, [{ ...failed, responseBody: answer }])
@@ -73,7 +73,7 @@ t.test('a page is bounded in bytes, however many long entries are asked for', as
 })
 
 t.test('of an endless number of attempts even the single entry shows the last ones only', async (t) => {
-  const { send, get, pool } = await startWebhookLog(t)
+  const { send, get, pool } = await webhookLogHarness(t)
   const id = await send({}, [failed])
   await pool.query(
     `insert into webhooks.attempts select delivery_id, n, at, n, http_status, error, 'answer ' || n
@@ -87,7 +87,7 @@ t.test('of an endless number of attempts even the single entry shows the last on
 })
 
 t.test('a payload is shown to the digit, however deeply it is nested', async (t) => {
-  const { send, get } = await startWebhookLog(t)
+  const { send, get } = await webhookLogHarness(t)
   const exact = '{"n":12345678901234567890,"d":1.0,"__proto__":{"a":1},"u":"\\u0000\\ud800"}'
   const deep = `{"data":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
   for (const body of [exact, deep]) {
@@ -104,7 +104,7 @@ t.test('a payload is shown to the digit, however deeply it is nested', async (t)
 t.test(
   'entries of the same moment have one order, no page has any of them twice, and a page has 100 by default',
   async (t) => {
-    const { record, attempt, get } = await startWebhookLog(t)
+    const { record, attempt, get } = await webhookLogHarness(t)
     const ids = await record(Array.from({ length: 105 }, () => ({})))
     for (const [index, id] of ids.entries()) await attempt(id, [index % 3 === 0 ? failed : {}])
     const page = async (query: string): Promise<string[]> =>

@@ -5,11 +5,11 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { asAda, asAdmin } from '../testing/testApi.ts'
-import { startWebhookLog } from '../testing/testWebhooks.ts'
-import { fewAtOnce } from './fewAtOnce.ts'
+import { webhookLogHarness } from '../testing/testWebhooks.ts'
+import { createConcurrencyLimit } from './fewAtOnce.ts'
 
 t.test('a third page of the log at once is 429 for one caller, and others go on', async (t) => {
-  const { get, send, pool } = await startWebhookLog(t)
+  const { get, send, pool } = await webhookLogHarness(t)
   const id = await send({})
   const holder = await pool.connect()
   const waiting = async () => {
@@ -39,7 +39,7 @@ t.test('a third page of the log at once is 429 for one caller, and others go on'
 
 t.test('a caller who left before the page was made may ask for another one', async (t) => {
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-  const one = fewAtOnce(1)
+  const one = createConcurrencyLimit(1)
   const leaving = new AbortController()
   const made = Promise.withResolvers<void>()
   const untilLeft = async ({ raw }: { raw: { headers: object; socket: NodeJS.EventEmitter } }) => {

@@ -3,19 +3,19 @@ import { refuseForNow } from '@paylog/runtime/limits/rateLimited'
 import type { FastifyReply } from 'fastify'
 
 /**
- * @param most per caller, in this process
+ * @param limit per caller, in this process
  * @returns runs `find` for a caller. Throws DomainError `rate_limited`, with `Retry-After`, when the caller has `most` in
  *   progress. A request is in progress until its response is sent, because the response is in memory until then.
  */
-export function fewAtOnce(most: number) {
-  const underWay = new Map<string, number>()
+export function createConcurrencyLimit(limit: number) {
+  const active = new Map<string, number>()
   const change = (caller: string, by: number) => {
-    const count = (underWay.get(caller) ?? 0) + by
-    if (count === 0) underWay.delete(caller)
-    else underWay.set(caller, count)
+    const count = (active.get(caller) ?? 0) + by
+    if (count === 0) active.delete(caller)
+    else active.set(caller, count)
   }
   return async <Found>(caller: string, reply: FastifyReply, find: () => Promise<Found>): Promise<Found> => {
-    if ((underWay.get(caller) ?? 0) >= most) refuseForNow(reply, 0)
+    if ((active.get(caller) ?? 0) >= limit) refuseForNow(reply, 0)
     change(caller, 1)
     const leave = () => change(caller, -1)
     try {

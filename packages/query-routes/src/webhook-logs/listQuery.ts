@@ -1,8 +1,8 @@
 // The query string of GET /webhooks/logs (interface, section 4.11), and the question that it asks.
 import type { Actor, Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { LogStatus } from '@paylog/domain/webhook-logs/resource'
-import type { WebhookLogsQuestion } from '@paylog/projections/webhook-logs/queries'
+import { WebhookLogStatus } from '@paylog/domain/webhook-logs/resource'
+import type { WebhookLogsQuery } from '@paylog/projections/webhook-logs/queries'
 import { type Static, Type } from 'typebox'
 import { maxPage } from '../lists.ts'
 
@@ -10,7 +10,7 @@ import { maxPage } from '../lists.ts'
 const maxNameLength = 300
 
 /** Control characters are in no name, and Postgres refuses one of them. */
-const exactly = (what: string) =>
+const exactMatch = (what: string) =>
   Type.Optional(
     Type.String({
       minLength: 1,
@@ -21,17 +21,17 @@ const exactly = (what: string) =>
   )
 
 export const ListQuery = Type.Object({
-  provider: exactly('provider'),
-  event_type: exactly('name, as it is on the wire'),
-  status: Type.Optional(LogStatus),
+  provider: exactMatch('provider'),
+  event_type: exactMatch('name, as it is on the wire'),
+  status: Type.Optional(WebhookLogStatus),
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'How many at most' }),
   offset: Type.Integer({ minimum: 0, maximum: maxPage, default: 0, description: 'How many of the newest are skipped' }),
 })
 
-export function webhookLogsQuestion(
+export function toWebhookLogsQuery(
   caller: Actor,
   { provider, event_type: event, status, limit, offset }: Static<typeof ListQuery>,
-): WebhookLogsQuestion {
+): WebhookLogsQuery {
   return { user_id: userSeenBy(caller), provider, event, status: status ?? 'any', limit, offset }
 }
 

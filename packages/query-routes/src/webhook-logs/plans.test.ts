@@ -1,10 +1,10 @@
 // How Postgres finds entries among very many: by an index for whatever is asked, also for what is rare or long past.
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
-import { watched } from '@paylog/projections/testing/testDatabase'
-import { getWebhookLog, listWebhookLogs, type WebhookLogsQuestion } from '@paylog/projections/webhook-logs/queries'
+import { recordingPool } from '@paylog/projections/testing/testDatabase'
+import { getWebhookLog, listWebhookLogs, type WebhookLogsQuery } from '@paylog/projections/webhook-logs/queries'
 import t from 'tap'
-import { startWebhookLog } from '../testing/testWebhooks.ts'
+import { webhookLogHarness } from '../testing/testWebhooks.ts'
 
 const rows = 60_000
 
@@ -20,7 +20,7 @@ const fill = `
     timestamptz '2026-01-01' + make_interval(secs => n / 20)
   from generate_series(1, ${rows}) as n`
 
-const all: WebhookLogsQuestion = {
+const all: WebhookLogsQuery = {
   user_id: undefined,
   provider: undefined,
   event: undefined,
@@ -29,17 +29,17 @@ const all: WebhookLogsQuestion = {
   offset: 0,
 }
 
-async function planOf(pool: Parameters<typeof watched>[0], ask: (db: Queryable) => Promise<unknown>): Promise<string> {
-  const { db, asked } = watched(pool)
+async function planOf(pool: Parameters<typeof recordingPool>[0], ask: (db: Queryable) => Promise<unknown>): Promise<string> {
+  const { db, queries } = recordingPool(pool)
   await ask(db)
-  const [query] = asked
+  const [query] = queries
   const explained = { text: `explain analyze ${query?.text}`, values: query?.values ?? [] }
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(explained)
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
 t.test('no question reads the whole log, nor more than what a single user has of it', async (t) => {
-  const { pool } = await startWebhookLog(t)
+  const { pool } = await webhookLogHarness(t)
   await pool.query(fill)
   await pool.query('vacuum analyze webhooks.deliveries')
   for (const status of ['any', 'success', 'failed'] as const)

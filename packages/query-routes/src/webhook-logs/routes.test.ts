@@ -3,12 +3,12 @@ import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { ada, asAda, asAdmin, asGrace, asGuest, grace } from '../testing/testApi.ts'
-import { failed, startWebhookLog } from '../testing/testWebhooks.ts'
+import { failed, webhookLogHarness } from '../testing/testWebhooks.ts'
 
 const idsOf = (entries: readonly { id: string }[]) => entries.map(({ id }) => id)
 
 t.test('an entry shows every field of the interface, the attempts, and where it came from', async (t) => {
-  const { send, get } = await startWebhookLog(t)
+  const { send, get } = await webhookLogHarness(t)
   const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
   const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
   const id = await send(
@@ -60,7 +60,7 @@ t.test('an entry shows every field of the interface, the attempts, and where it 
 })
 
 t.test('an entry is there once it was attempted, and its status is that of the last attempt', async (t) => {
-  const { record, attempt, redeliver, get, pool } = await startWebhookLog(t)
+  const { record, attempt, redeliver, get, pool } = await webhookLogHarness(t)
   const [id = ''] = await record([{ user_id: ada.payer.id }])
   const shown = async () => {
     const single = await get(`/webhooks/logs/${id}`)
@@ -91,7 +91,7 @@ t.test('an entry is there once it was attempted, and its status is that of the l
 })
 
 t.test('a user sees the own entries, an administrator all, and nobody else any', async (t) => {
-  const { send, get } = await startWebhookLog(t)
+  const { send, get } = await webhookLogHarness(t)
   const ofAda = await send({ user_id: ada.payer.id, body: '{"mine":"CANARY-ada"}' })
   const ofGrace = await send({ user_id: grace.payer.id, body: '{"mine":"CANARY-grace"}' }, [
     { ...failed, responseBody: 'CANARY-grace' },
@@ -138,7 +138,7 @@ t.test('a user sees the own entries, an administrator all, and nobody else any',
 })
 
 t.test('an entry of a test says so, and whose session asked for it', async (t) => {
-  const { send, get } = await startWebhookLog(t)
+  const { send, get } = await webhookLogHarness(t)
   const asked = { is_test: true, payment_id: null, source_stream: 'webhookTest-1', user_id: ada.payer.id }
   const [test, real] = [await send(asked), await send({ user_id: ada.payer.id })]
   for (const as of [asAda, asAdmin]) {
@@ -149,7 +149,7 @@ t.test('an entry of a test says so, and whose session asked for it', async (t) =
 })
 
 t.test('every parameter reaches the query, and the newest come first', async (t) => {
-  const { send, record, attempt, get } = await startWebhookLog(t)
+  const { send, record, attempt, get } = await webhookLogHarness(t)
   const named = new Map<string, string>()
   named.set(await send({ provider: 'stripe', event: 'stripe:charge.succeeded' }), 'a')
   named.set(await send({ provider: 'stripe' }, [failed]), 'b')
@@ -199,7 +199,7 @@ t.test('every parameter reaches the query, and the newest come first', async (t)
 })
 
 t.test('every bad parameter is 400 and named', async (t) => {
-  const { get } = await startWebhookLog(t)
+  const { get } = await webhookLogHarness(t)
   const bad: Record<string, string[]> = {
     limit: ['0', '1001', '-1', '1.5', 'x', '', '1e3', 'Infinity', '99999999999999999999', '1&limit=2'],
     offset: ['-1', '1.5', 'x', '', '2147483648', '99999999999999999999', '1&offset=2'],
@@ -222,7 +222,7 @@ t.test('every bad parameter is 400 and named', async (t) => {
 })
 
 t.test('a read that waits for a position does not wait here', async (t) => {
-  const { send, get } = await startWebhookLog(t)
+  const { send, get } = await webhookLogHarness(t)
   const id = await send({ user_id: ada.payer.id })
   const begun = performance.now()
   for (const url of ['/webhooks/logs', `/webhooks/logs/${id}`]) {

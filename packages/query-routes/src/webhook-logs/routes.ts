@@ -9,14 +9,14 @@ import { dataAnswer, etagHeader, refusals, unused } from '@paylog/runtime/http/o
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { positionPattern } from '../readAfter.ts'
-import type { Reading } from '../reading.ts'
-import { SingleParams } from '../singles.ts'
-import { entryText } from './entryText.ts'
-import { fewAtOnce } from './fewAtOnce.ts'
-import { ListQuery, sessionOf, userSeenBy, webhookLogsQuestion } from './listQuery.ts'
+import type { QueryDependencies } from '../reading.ts'
+import { ItemParams } from '../singles.ts'
+import { entryJson } from './entryText.ts'
+import { createConcurrencyLimit } from './fewAtOnce.ts'
+import { ListQuery, sessionOf, userSeenBy, toWebhookLogsQuery } from './listQuery.ts'
 
 /** Per user. A page may take some MiB, several times over until it is sent. */
-const listsAtOnce = 2
+const maxConcurrentLists = 2
 
 /** The api sends it with every read, and whoever sends it in another form is told so as everywhere. */
 const Headers = Type.Object({
@@ -27,21 +27,21 @@ const Headers = Type.Object({
 })
 
 /** The schema of an answer that the route writes out itself. */
-const writtenOut = (schema: TSchema) => Type.Unsafe<string>(schema)
+const rawJson = (schema: TSchema) => Type.Unsafe<string>(schema)
 
-const ListAnswer = Type.Array(WebhookLogEntry, {
+const ListResponse = Type.Array(WebhookLogEntry, {
   description:
     'The newest first. A payload above 16 KiB is shown as `{truncated: true, bytes}`, answers and attempts are cut short; ' +
     'with a `limit` above 100 all of them are shorter, in proportion, so that no page is longer',
   examples: [[exampleLogEntry]],
 })
-const EntryAnswer = dataAnswer(WebhookLogEntry, {
+const EntryResponse = dataAnswer(WebhookLogEntry, {
   description: 'What was asked for',
   headers: etagHeader,
   examples: [{ success: true, data: exampleLogEntry }],
 })
 
-export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTypebox {
+export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPluginAsyncTypebox {
   const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
     ...refusals(codes),
     operationId,
@@ -52,7 +52,7 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
     security: [{ session: [] }],
   })
 
-  const listing = fewAtOnce(listsAtOnce)
+  const limitLists = createConcurrencyLimit(maxConcurrentLists)
 
   return async (http) => {
     http.get(
@@ -62,13 +62,13 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
         schema: {
           ...described('listWebhookLogs', 'List what was sent to webhook endpoints'),
           querystring: ListQuery,
-          response: { 200: writtenOut(ListAnswer) },
+          response: { 200: rawJson(ListResponse) },
         },
       },
       async ({ actor, query }, reply) => {
-        const question = webhookLogsQuestion(actor, query)
-        const entries = await listing(sessionOf(actor).user_id, reply, () => listWebhookLogs(db, question))
-        return written(reply, `[${entries.map(entryText).join(',')}]`)
+        const criteria = toWebhookLogsQuery(actor, query)
+        const entries = await limitLists(sessionOf(actor).user_id, reply, () => listWebhookLogs(db, criteria))
+        return replyWithJson(reply, `[${entries.map(entryJson).join(',')}]`)
       },
     )
 
@@ -78,8 +78,8 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
         onRequest: session,
         schema: {
           ...described('getWebhookLog', 'Get what was sent to a webhook endpoint, and every attempt', 'not_found'),
-          params: SingleParams,
-          response: { 200: writtenOut(EntryAnswer) },
+          params: ItemParams,
+          response: { 200: rawJson(EntryResponse) },
         },
       },
       async ({ actor, params }, reply) => {
@@ -88,13 +88,13 @@ export function webhookLogRoutes({ db, session }: Reading): FastifyPluginAsyncTy
         const found = id === null ? undefined : await getWebhookLog(db, { id, user_id })
         if (found === undefined) throw new DomainError('not_found', 'No webhook log entry with this id')
         reply.header('etag', `"${found.revision}"`)
-        return written(reply, `{"success":true,"data":${entryText(found.item)}}`)
+        return replyWithJson(reply, `{"success":true,"data":${entryJson(found.item)}}`)
       },
     )
   }
 }
 
-function written(reply: Pick<FastifyReply, 'type'>, json: string): string {
+function replyWithJson(reply: Pick<FastifyReply, 'type'>, json: string): string {
   reply.type('application/json; charset=utf-8')
   return json
 }

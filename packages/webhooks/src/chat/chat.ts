@@ -1,20 +1,20 @@
 // What there is to know of a chat service.
-import type { EndpointAnswer } from '../endpointAnswer.ts'
+import type { EndpointResponse } from '../endpointAnswer.ts'
 import type { ChatMessage } from './chatMessage.ts'
 
 /** All by the service's documentation. The URL is the endpoint's, which says more to some services. */
 export type Chat = {
   /** How its endpoints are known; none for one that runs on any host. */
-  readonly addresses: readonly Address[]
+  readonly addresses: readonly ChatAddress[]
   /** The layout of a message. */
   readonly message: (message: ChatMessage, url: URL) => object
   /** Whether the message has arrived; several report failures with status 200. */
-  readonly isDelivered: (answer: EndpointAnswer, url: URL) => boolean
+  readonly isDelivered: (answer: EndpointResponse, url: URL) => boolean
   /** What in an answer says for how many seconds it wants to be left alone; more exact than the header. */
   readonly retryAfter?: readonly string[]
 }
 
-type Address = {
+type ChatAddress = {
   /** The host's whole name, or its end, with the dot, for hosts that differ per customer. */
   readonly hosts: readonly string[]
   readonly path: RegExp

@@ -2,9 +2,9 @@
 import t from 'tap'
 import { chatBody } from './chatBody.ts'
 import type { ChatService } from './chatServices.ts'
-import type { Notice } from './notice.ts'
+import type { ChatNotice } from './notice.ts'
 
-const notice: Notice = {
+const chatNotice: ChatNotice = {
   event: 'payment.succeeded',
   provider: 'stripe',
   timestamp: '2026-01-02T03:04:05.678Z',
@@ -16,7 +16,7 @@ const notice: Notice = {
   is_test: false,
 }
 /** Nothing is known but the event. */
-const bare: Notice = {
+const bare: ChatNotice = {
   event: 'stripe:customer.created',
   provider: 'stripe',
   timestamp: '2026-01-02T03:04:05.678Z',
@@ -37,9 +37,9 @@ const urls: { readonly [Service in ChatService]: string } = {
   mattermost: 'https://chat.example.com/hooks/abc',
   telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001',
 }
-const body = (service: ChatService, wanted: Partial<Notice> = {}, url = urls[service]): unknown =>
-  JSON.parse(chatBody(service, { ...notice, ...wanted }, new URL(url)))
-const lines = (service: ChatService, of: Notice) => JSON.stringify(body(service, of))
+const body = (service: ChatService, wanted: Partial<ChatNotice> = {}, url = urls[service]): unknown =>
+  JSON.parse(chatBody(service, { ...chatNotice, ...wanted }, new URL(url)))
+const lines = (service: ChatService, of: ChatNotice) => JSON.stringify(body(service, of))
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
@@ -228,7 +228,7 @@ t.test('Mattermost gets an attachment without mentions, links and markup', async
     ],
   })
   // A mark, which a regular expression takes for a letter when it ignores case.
-  t.match(lines('mattermost', { ...notice, status: '\u0345@here' }), '\u0345@\u200bhere')
+  t.match(lines('mattermost', { ...chatNotice, status: '\u0345@here' }), '\u0345@\u200bhere')
 })
 
 t.test('Telegram gets HTML, for the chat that the URL names', async (t) => {
@@ -255,6 +255,6 @@ t.test('Telegram gets HTML, for the chat that the URL names', async (t) => {
 
 for (const service of ['slack', 'teams', 'google-chat', 'telegram'] as const) {
   t.test(`${service} shows an ordinary address as it is`, async (t) => {
-    t.match(lines(service, notice), 'ann_b@example.com')
+    t.match(lines(service, chatNotice), 'ann_b@example.com')
   })
 }

@@ -1,9 +1,9 @@
 // Notices in words.
 import t from 'tap'
-import { chatMessage, factsOf } from './chatMessage.ts'
-import type { Notice } from './notice.ts'
+import { chatMessage, chatFields } from './chatMessage.ts'
+import type { ChatNotice } from './notice.ts'
 
-const notice: Notice = {
+const chatNotice: ChatNotice = {
   event: 'payment.succeeded',
   provider: 'stripe',
   timestamp: '2026-01-02T03:04:05.678Z',
@@ -14,8 +14,8 @@ const notice: Notice = {
   payment_id: 'pay_1',
   is_test: false,
 }
-const told = (wanted: Partial<Notice>) => chatMessage({ ...notice, ...wanted })
-const facts = (wanted: Partial<Notice>) => factsOf(told(wanted)).map(({ name, text }) => `${name}: ${text}`)
+const messageFor = (wanted: Partial<ChatNotice>) => chatMessage({ ...chatNotice, ...wanted })
+const facts = (wanted: Partial<ChatNotice>) => chatFields(messageFor(wanted)).map(({ name, text }) => `${name}: ${text}`)
 
 const titles = {
   'payment.succeeded': 'Payment succeeded',
@@ -32,28 +32,28 @@ const titles = {
 }
 for (const [event, title] of Object.entries(titles)) {
   t.test(`${JSON.stringify(event)} is titled ${title}`, async (t) => {
-    t.equal(told({ event }).title, title)
+    t.equal(messageFor({ event }).title, title)
   })
 }
 
 t.test('a test is titled as one', async (t) => {
-  t.equal(told({ is_test: true }).title, 'Test: Payment succeeded')
+  t.equal(messageFor({ is_test: true }).title, 'Test: Payment succeeded')
 })
 
 t.test('a payment that was canceled is not titled as failed', async (t) => {
-  const canceled = told({ event: 'payment.failed', status: 'canceled', is_test: true })
+  const canceled = messageFor({ event: 'payment.failed', status: 'canceled', is_test: true })
   t.equal(canceled.title, 'Test: Payment canceled')
   t.equal(canceled.tone, 'bad')
   t.equal(canceled.event, 'payment.failed')
-  t.equal(told({ event: 'payment.failed', status: 'failed' }).title, 'Payment failed')
-  t.equal(told({ event: 'stripe:charge.failed', status: 'canceled' }).title, 'Charge failed')
+  t.equal(messageFor({ event: 'payment.failed', status: 'failed' }).title, 'Payment failed')
+  t.equal(messageFor({ event: 'stripe:charge.failed', status: 'canceled' }).title, 'Charge failed')
 })
 
 t.test('the tone is that of the event', async (t) => {
-  t.equal(told({}).tone, 'good')
-  t.equal(told({ event: 'payment.failed', is_test: true }).tone, 'bad')
-  t.equal(told({ event: 'subscription.cancelled' }).tone, 'bad')
-  t.equal(told({ event: 'customer.updated' }).tone, 'neutral')
+  t.equal(messageFor({}).tone, 'good')
+  t.equal(messageFor({ event: 'payment.failed', is_test: true }).tone, 'bad')
+  t.equal(messageFor({ event: 'subscription.cancelled' }).tone, 'bad')
+  t.equal(messageFor({ event: 'customer.updated' }).tone, 'neutral')
 })
 
 t.test('all that is known is told, in its order', async (t) => {
@@ -95,19 +95,19 @@ const amounts = [
 ] as const
 for (const [amount_cents, currency, text] of amounts) {
   t.test(`${amount_cents} of ${currency} is ${text}`, async (t) => {
-    t.equal(told({ amount_cents, currency }).amount, text)
+    t.equal(messageFor({ amount_cents, currency }).amount, text)
   })
 }
 
 t.test('text of strangers is one line that can be seen', async (t) => {
-  t.equal(told({ customer: ' a\r\n\tb\u202egnp.exe\u2028c\u0000 ' }).customer, 'a b gnp.exe c')
-  t.equal(told({ status: 'half \ud83d' }).status, 'half \ufffd')
+  t.equal(messageFor({ customer: ' a\r\n\tb\u202egnp.exe\u2028c\u0000 ' }).customer, 'a b gnp.exe c')
+  t.equal(messageFor({ status: 'half \ud83d' }).status, 'half \ufffd')
 })
 
 t.test('long text is cut, and never within a character', async (t) => {
-  t.equal(told({ customer: 'x'.repeat(320) }).customer, 'x'.repeat(320))
-  t.equal(told({ customer: 'x'.repeat(321) }).customer, `${'x'.repeat(319)}…`)
-  t.equal(told({ customer: '😀'.repeat(161) }).customer, `${'😀'.repeat(159)}…`)
-  t.equal(told({ event: 'x'.repeat(500) }).title, `X${'x'.repeat(119)}`)
-  t.equal(told({ event: `a${'𝓍'.repeat(500)}`, is_test: true }).title, `Test: A${'𝓍'.repeat(59)}`)
+  t.equal(messageFor({ customer: 'x'.repeat(320) }).customer, 'x'.repeat(320))
+  t.equal(messageFor({ customer: 'x'.repeat(321) }).customer, `${'x'.repeat(319)}…`)
+  t.equal(messageFor({ customer: '😀'.repeat(161) }).customer, `${'😀'.repeat(159)}…`)
+  t.equal(messageFor({ event: 'x'.repeat(500) }).title, `X${'x'.repeat(119)}`)
+  t.equal(messageFor({ event: `a${'𝓍'.repeat(500)}`, is_test: true }).title, `Test: A${'𝓍'.repeat(59)}`)
 })

@@ -1,6 +1,6 @@
 // A notice in words, before a service lays it out.
 import { currencyExponent } from '@paylog/domain/money'
-import type { Notice } from './notice.ts'
+import type { ChatNotice } from './notice.ts'
 
 /** Nothing is in it that is not known. */
 export type ChatMessage = {
@@ -22,7 +22,7 @@ export type ChatMessage = {
   readonly event: string
 }
 
-export type Fact = {
+export type ChatField = {
   readonly name: 'Amount' | 'Customer' | 'Status' | 'Payment' | 'Time' | 'Provider'
   /** To be escaped. */
   readonly text: string
@@ -42,24 +42,24 @@ const badWords = /\b(failed|cancell?ed|declined|denied|deleted|expired|unpaid|vo
 const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|active)\b/
 
 /** What a notice says, in words. */
-export function chatMessage(notice: Notice): ChatMessage {
-  const words = titleWords(titledEvent(notice))
-  const time = new Date(notice.timestamp)
+export function chatMessage(chatNotice: ChatNotice): ChatMessage {
+  const words = titleWords(titledEvent(chatNotice))
+  const time = new Date(chatNotice.timestamp)
   return {
-    title: `${notice.is_test ? 'Test: ' : ''}${words}`,
+    title: `${chatNotice.is_test ? 'Test: ' : ''}${words}`,
     tone: badWords.test(words.toLowerCase()) ? 'bad' : goodWords.test(words.toLowerCase()) ? 'good' : 'neutral',
-    amount: notice.amount_cents === null ? undefined : amountText(notice.amount_cents, notice.currency),
-    customer: oneLine(notice.customer),
-    status: oneLine(notice.status),
-    payment: oneLine(notice.payment_id),
+    amount: chatNotice.amount_cents === null ? undefined : amountText(chatNotice.amount_cents, chatNotice.currency),
+    customer: oneLine(chatNotice.customer),
+    status: oneLine(chatNotice.status),
+    payment: oneLine(chatNotice.payment_id),
     time: Number.isNaN(time.getTime()) ? undefined : time,
-    provider: oneLine(notice.provider),
-    event: oneLine(notice.event) ?? '',
+    provider: oneLine(chatNotice.provider),
+    event: oneLine(chatNotice.event) ?? '',
   }
 }
 
 /** What is known, in the order of importance. */
-export function factsOf({ amount, customer, status, payment, time, provider }: ChatMessage): readonly Fact[] {
+export function chatFields({ amount, customer, status, payment, time, provider }: ChatMessage): readonly ChatField[] {
   const facts = [
     { name: 'Amount', text: amount },
     { name: 'Customer', text: customer },
@@ -77,7 +77,7 @@ export function timeText(time: Date): string {
 }
 
 /** There is no canonical name for a payment that was canceled: it comes as one that failed, which it did not. */
-function titledEvent({ event, status }: Notice): string {
+function titledEvent({ event, status }: ChatNotice): string {
   return event === 'payment.failed' && status === 'canceled' ? 'payment.canceled' : event
 }
 

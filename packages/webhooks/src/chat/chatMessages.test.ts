@@ -4,30 +4,30 @@ import {
   applied,
   appliedToMethod,
   canonicalOnly,
-  nodeSettings,
+  endpointSettings,
   ourPayment,
   payment_id,
   received,
   simulated,
   tested,
-  toldTo,
+  messagesTo,
   unmatched,
 } from '../testing/testEvents.ts'
 import { chatBody } from './chatBody.ts'
-import type { Notice } from './notice.ts'
+import type { ChatNotice } from './notice.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
-const told = (event: RecordedDomainEvent, mode: string) =>
+const messagesFor = (event: RecordedDomainEvent, mode: string) =>
   mode === 'legacy'
-    ? toldTo(event, { EXTERNAL_WEBHOOK_URLS: slack })
-    : toldTo(event, nodeSettings(1, mode, { URL: slack }))
+    ? messagesTo(event, { EXTERNAL_WEBHOOK_URLS: slack })
+    : messagesTo(event, endpointSettings(1, mode, { URL: slack }))
 
 const common = { provider: 'stripe', amount_cents: 2200, currency: 'USD', status: 'succeeded', is_test: false }
 const ours = { ...common, timestamp: '2026-01-02T03:04:05.678Z', customer: 'ann@example.com', payment_id }
 const theirs = { ...common, timestamp: '2026-01-02T03:04:05.000Z', customer: 'bo@example.com', payment_id: 'pi_1' }
 const intent = 'stripe:payment_intent.succeeded'
 
-const table: readonly (readonly [string, RecordedDomainEvent, string, readonly Notice[]])[] = [
+const table: readonly (readonly [string, RecordedDomainEvent, string, readonly ChatNotice[]])[] = [
   [
     'a payment of ours',
     { type: 'PaymentSucceeded', data: ourPayment },
@@ -116,7 +116,7 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly N
 
 for (const [story, event, mode, notices] of table)
   t.test(`a chat is told of ${story} with amount, customer, status, payment and time (${mode})`, async (t) => {
-    const messages = told(event, mode)
+    const messages = messagesFor(event, mode)
     t.strictSame(
       messages.map(({ body }) => body),
       notices.map((notice) => chatBody('slack', notice, new URL(slack))),
@@ -129,7 +129,7 @@ for (const [story, event, mode, notices] of table)
 
 t.test('in the log a chat message belongs to whose payment it is about', async (t) => {
   const ownerOf = (event: RecordedDomainEvent, mode: string) =>
-    told(event, mode).map((message) => [message.user_id, message.payment_id])
+    messagesFor(event, mode).map((message) => [message.user_id, message.payment_id])
   t.strictSame(ownerOf(applied(), 'raw'), [['u1', payment_id]])
   t.strictSame(ownerOf(applied({ is_foreign_intent: true }), 'raw'), [[null, 'pi_1']])
   t.strictSame(ownerOf(unmatched(), 'raw'), [[null, 'pi_1']])
@@ -140,9 +140,9 @@ t.test('in the log a chat message belongs to whose payment it is about', async (
 t.test('each service gets a layout of its own, which may depend on the address', async (t) => {
   const formats = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
   const url = (format: string) => `https://example.com/${format}?chat_id=-1`
-  const messages = toldTo(
+  const messages = messagesTo(
     { type: 'PaymentSucceeded', data: ourPayment },
-    ...formats.map((format, index) => nodeSettings(index + 1, 'canonical', { URL: url(format), FORMAT: format })),
+    ...formats.map((format, index) => endpointSettings(index + 1, 'canonical', { URL: url(format), FORMAT: format })),
   )
   const notice = { ...ours, event: 'payment.succeeded' }
   t.strictSame(

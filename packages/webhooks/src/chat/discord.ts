@@ -1,6 +1,6 @@
 // Discord: one embed.
 import type { Chat } from './chat.ts'
-import { type ChatMessage, factsOf } from './chatMessage.ts'
+import { type ChatMessage, chatFields } from './chatMessage.ts'
 
 const colors = { good: 0x2ecc71, bad: 0xe74c3c, neutral: 0x95a5a6 } as const
 
@@ -27,7 +27,7 @@ function embedOf(message: ChatMessage): object {
         title,
         color: colors[tone],
         // The time stands below, in the reader's own zone.
-        fields: factsOf(message)
+        fields: chatFields(message)
           .filter(({ name }) => name !== 'Time')
           .map(({ name, text }) => ({ name, value: escapeDiscord(text), inline: true })),
         ...(time === undefined ? {} : { timestamp: time.toISOString() }),

@@ -1,6 +1,6 @@
 // Google Chat: a card.
 import type { Chat } from './chat.ts'
-import { type ChatMessage, factsOf } from './chatMessage.ts'
+import { type ChatMessage, chatFields } from './chatMessage.ts'
 import { escapeMarkup } from './escapeMarkup.ts'
 
 export const googleChat: Chat = {
@@ -11,7 +11,7 @@ export const googleChat: Chat = {
 
 /** A message has at most 32 000 bytes. */
 function cardOf(message: ChatMessage): object {
-  const widgets = factsOf(message).map(({ name, text }) => ({
+  const widgets = chatFields(message).map(({ name, text }) => ({
     decoratedText: { topLabel: name, text: escapeHtml(text), wrapText: true },
   }))
   const card = { header: { title: message.title }, ...(widgets.length === 0 ? {} : { sections: [{ widgets }] }) }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { chatBody } from './chatBody.ts'
 import { type ChatService, chatServices } from './chatServices.ts'
-import type { Notice } from './notice.ts'
+import type { ChatNotice } from './notice.ts'
 
 const urls: { readonly [Service in ChatService]: string } = {
   slack: 'https://hooks.slack.com/services/T0/B0/abc',
@@ -53,7 +53,7 @@ const anyText = fc.oneof(
   hostileText,
   repeated.map(([text, times]) => text.repeat(times)),
 )
-const notices: fc.Arbitrary<Notice> = fc.record({
+const chatNotices: fc.Arbitrary<ChatNotice> = fc.record({
   event: anyText,
   provider: anyText,
   timestamp: fc.oneof(anyText, fc.constant('2026-01-02T03:04:05.678Z')),
@@ -73,7 +73,7 @@ function textsOf(value: unknown): string[] {
 /** @param check is given the body, and every text in it */
 function always(service: ChatService, check: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
   fc.assert(
-    fc.property(notices, (notice) => {
+    fc.property(chatNotices, (notice) => {
       const body = chatBody(service, notice, new URL(url))
       return check(body, textsOf(JSON.parse(body)))
     }),
@@ -84,7 +84,7 @@ function always(service: ChatService, check: (body: string, texts: readonly stri
 for (const service of chatServices) {
   t.test(`${service}: the body is well-formed, of allowed size, and told as a test where it is one`, async () => {
     fc.assert(
-      fc.property(notices, (notice) => {
+      fc.property(chatNotices, (notice) => {
         const body = chatBody(service, notice, new URL(urls[service]))
         const texts = textsOf(JSON.parse(body))
         return (

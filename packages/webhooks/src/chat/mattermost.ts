@@ -1,6 +1,6 @@
 // Mattermost, and Rocket.Chat, which takes the same: a text with one attachment.
 import type { Chat } from './chat.ts'
-import { type ChatMessage, factsOf } from './chatMessage.ts'
+import { type ChatMessage, chatFields } from './chatMessage.ts'
 
 const colors = { good: '#2ecc71', bad: '#e74c3c', neutral: '#95a5a6' } as const
 const zeroWidthSpace = '\u200b'
@@ -15,7 +15,7 @@ export const mattermost: Chat = {
 /** A post has at most 16 383 characters. */
 function attachmentOf(message: ChatMessage): object {
   const { title, tone, amount } = message
-  const fields = factsOf(message).map(({ name, text }) => ({ title: name, value: escapeMattermost(text), short: true }))
+  const fields = chatFields(message).map(({ name, text }) => ({ title: name, value: escapeMattermost(text), short: true }))
   const fallback = amount === undefined ? title : `${title} ${amount}`
   return { text: title, attachments: [{ fallback, color: colors[tone], fields }] }
 }

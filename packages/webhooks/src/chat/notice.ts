@@ -1,7 +1,7 @@
 // What a person in a chat is told of an event.
 
 /** `null` stands for what is not known. Every text may hold what a stranger typed. */
-export type Notice = {
+export type ChatNotice = {
   /** The event's name as it stands on the wire: `payment.succeeded`, `stripe:invoice.paid`. */
   readonly event: string
   readonly provider: string

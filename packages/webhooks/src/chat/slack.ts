@@ -1,6 +1,6 @@
 // Slack: messages to incoming webhooks, and variables to workflows.
 import { type Chat, isHostOf } from './chat.ts'
-import { type ChatMessage, factsOf, timeText } from './chatMessage.ts'
+import { type ChatMessage, chatFields, timeText } from './chatMessage.ts'
 import { escapeMarkup } from './escapeMarkup.ts'
 
 /** Those that Slack itself answers on. */
@@ -10,11 +10,11 @@ export const slack: Chat = {
   addresses: [{ hosts, path: /^\/(services|workflows|triggers)\/./ }],
   message: (message, url) => (isWorkflow(url) ? workflowVariables(message) : blocksOf(message)),
   // Others take Slack's messages too, and say with 200 what they like.
-  isDelivered: ({ httpStatus, body }, url) => httpStatus === 200 && (!isHostOf(hosts, url) || isConsent(body, url)),
+  isDelivered: ({ httpStatus, body }, url) => httpStatus === 200 && (!isHostOf(hosts, url) || isSuccessBody(body, url)),
 }
 
 /** An incoming webhook says "ok"; a workflow nothing, and a trigger {"ok":true}. */
-function isConsent(body: string, url: URL): boolean {
+function isSuccessBody(body: string, url: URL): boolean {
   return isWorkflow(url) ? !/^\s*\{\s*"ok"\s*:\s*false\b/.test(body) : body.trim() === 'ok'
 }
 
@@ -29,7 +29,7 @@ function isWorkflow({ pathname }: URL): boolean {
  */
 function blocksOf(message: ChatMessage): object {
   const { title, amount } = message
-  const fields = factsOf(message).map(({ name, text }) => plainText(`${name}: ${escapeMarkup(text)}`))
+  const fields = chatFields(message).map(({ name, text }) => plainText(`${name}: ${escapeMarkup(text)}`))
   return {
     // What notifications show, and markup unless told otherwise: nothing of strangers in it.
     text: amount === undefined ? title : `${title} ${amount}`,

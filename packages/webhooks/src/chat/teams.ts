@@ -1,6 +1,6 @@
 // Microsoft Teams: adaptive cards, for workflows and for the older connectors.
 import { type Chat, isHostOf } from './chat.ts'
-import { type ChatMessage, type Fact, factsOf } from './chatMessage.ts'
+import { type ChatMessage, type ChatField, chatFields } from './chatMessage.ts'
 
 const colors = { good: 'Good', bad: 'Attention', neutral: 'Default' } as const
 
@@ -33,14 +33,14 @@ function cardOf(message: ChatMessage): object {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
     version: '1.4',
-    body: [heading, ...factsOf(message).map(factLine)],
+    body: [heading, ...chatFields(message).map(factLine)],
   }
   const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }
   return { type: 'message', attachments: [attachment] }
 }
 
 /** A set of facts would read Markdown; the text runs of a rich text block do not, by the schema of adaptive cards. */
-function factLine({ name, text }: Fact): object {
+function factLine({ name, text }: ChatField): object {
   const inlines = [
     { type: 'TextRun', text: `${name}: `, weight: 'Bolder' },
     { type: 'TextRun', text: withoutFunctions(text) },

@@ -1,6 +1,6 @@
 // Telegram: a bot's message in HTML.
 import type { Chat } from './chat.ts'
-import { type ChatMessage, factsOf } from './chatMessage.ts'
+import { type ChatMessage, chatFields } from './chatMessage.ts'
 import { escapeMarkup } from './escapeMarkup.ts'
 
 export const telegram: Chat = {
@@ -15,7 +15,7 @@ export const telegram: Chat = {
 function textOf(message: ChatMessage, url: URL): object {
   const chatId = url.searchParams.get('chat_id')
   // In code Telegram finds no mentions, links or commands.
-  const facts = factsOf(message).map(({ name, text }) => `${name}: <code>${escapeMarkup(text)}</code>`)
+  const facts = chatFields(message).map(({ name, text }) => `${name}: <code>${escapeMarkup(text)}</code>`)
   return {
     ...(chatId === null ? {} : { chat_id: chatId }),
     text: [`<b>${message.title}</b>`, ...facts].join('\n'),

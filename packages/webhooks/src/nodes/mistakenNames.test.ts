@@ -1,8 +1,8 @@
 import t from 'tap'
-import { decodeNodes } from './nodes.ts'
+import { decodeEndpoints } from './nodes.ts'
 
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
-const problemsOf = (env: Record<string, string>) => decodeNodes(env).problems
+const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 const firstWords = (env: Record<string, string>) => problemsOf(env).map((problem) => problem.split(' ')[0])
 
 t.test('an enabled node that is not scanned is reported', async (t) => {

@@ -2,9 +2,9 @@
 import type { VariableReader } from './variables.ts'
 
 /** The last parts of a node's variables, `WEBHOOK_n_…`. */
-const nodeEndings = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'FORMAT', 'SECRET', 'RETRY_SCHEDULE', 'TIMEOUT'] as const
-export type NodeEnding = (typeof nodeEndings)[number]
-const endings: readonly string[] = nodeEndings
+const endpointSuffixes = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'FORMAT', 'SECRET', 'RETRY_SCHEDULE', 'TIMEOUT'] as const
+export type EndpointSuffix = (typeof endpointSuffixes)[number]
+const suffixes: readonly string[] = endpointSuffixes
 
 /** Kubernetes and Docker set such variables for a service or a container that is called `webhook-1`. */
 const setByContainers = /^(?:SERVICE_.*|PORT(?:_.*)?|NAME|ENV_.*)$/
@@ -19,27 +19,27 @@ const generalNames: readonly string[] = [
   'EXTERNAL_WEBHOOK_TIMEOUT',
 ]
 
-const listVariable = /^EXTERNAL_WEBHOOKS?_(.+)$/
+const listPattern = /^EXTERNAL_WEBHOOKS?_(.+)$/
 
-const nodeVariable = /^WEBHOOK_(\d+)_(.+)$/
+const endpointPattern = /^WEBHOOK_(\d+)_(.+)$/
 
 /**
  * Reports nodes that are enabled but have a number that is not scanned, variables of enabled nodes whose last part means
  * nothing here, and those of the single list that it does not have: `EXTERNAL_WEBHOOK_ENABLED=false` would switch nothing off.
  * @param scanned `enabled`: the names of the nodes that are read
  */
-export function reportMistakenNames(
+export function reportUnknownVariables(
   read: VariableReader,
   { scanMax, enabled }: { readonly scanMax: number; readonly enabled: readonly string[] },
 ): void {
   for (const variable of read.names()) {
-    const [, ending] = listVariable.exec(variable) ?? []
-    if (ending !== undefined && !generalNames.includes(variable) && !setByContainers.test(ending))
+    const [, listSuffix] = listPattern.exec(variable) ?? []
+    if (listSuffix !== undefined && !generalNames.includes(variable) && !setByContainers.test(listSuffix))
       read.problem(variable, `is not known; there are ${generalNames.join(', ')}`)
-    const [, number = '', suffix = ''] = nodeVariable.exec(variable) ?? []
+    const [, number = '', suffix = ''] = endpointPattern.exec(variable) ?? []
     if (enabled.includes(number)) {
-      if (!endings.includes(suffix) && !setByContainers.test(suffix))
-        read.problem(variable, `is no variable of a node, which has ${endings.join(', ')}`)
+      if (!suffixes.includes(suffix) && !setByContainers.test(suffix))
+        read.problem(variable, `is no variable of a node, which has ${suffixes.join(', ')}`)
     } else if (suffix === 'ENABLED' && !isScanned(number, scanMax) && read.flag(variable, false)) {
       read.problem(variable, `is not looked at: nodes are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`)
     }

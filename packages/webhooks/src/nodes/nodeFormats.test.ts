@@ -1,13 +1,13 @@
 import t from 'tap'
-import { decodeNodes } from './nodes.ts'
+import { decodeEndpoints } from './nodes.ts'
 
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
-const problemsOf = (env: Record<string, string>) => decodeNodes(env).problems
+const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 
 t.test('a format is what the operator says, else what the host asks for', async (t) => {
   const formatOf = (url: string, format?: string) =>
-    decodeNodes({ ...indexed, WEBHOOK_1_URL: url, ...(format === undefined ? {} : { WEBHOOK_1_FORMAT: format }) })
-      .nodes[0]?.format
+    decodeEndpoints({ ...indexed, WEBHOOK_1_URL: url, ...(format === undefined ? {} : { WEBHOOK_1_FORMAT: format }) })
+      .endpoints[0]?.format
   const slack = 'https://hooks.slack.com/services/T0/B0/x'
   for (const format of ['json', 'slack', 'discord', 'teams', 'google-chat', 'mattermost'])
     for (const url of ['https://example.com', slack]) t.equal(formatOf(url, format), format)
@@ -15,7 +15,7 @@ t.test('a format is what the operator says, else what the host asks for', async 
     t.equal(formatOf(slack, automatic), 'slack')
     t.equal(formatOf('https://hooks.slack.com.example.com/services/T0/B0/x', automatic), 'json')
   }
-  const [first, second] = decodeNodes({ EXTERNAL_WEBHOOK_URLS: `${slack},https://example.com` }).nodes
+  const [first, second] = decodeEndpoints({ EXTERNAL_WEBHOOK_URLS: `${slack},https://example.com` }).endpoints
   t.strictSame([first?.format, second?.format], ['slack', 'json'])
 })
 

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { decodeNodes } from './nodes.ts'
+import { decodeEndpoints } from './nodes.ts'
 
 const urls = 'https://example.com/a, http://127.0.0.1:9/b?key=1'
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
-const problemsOf = (env: Record<string, string>) => decodeNodes(env).problems
+const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 
 t.test('the single list gives one unsigned node per URL, with what the interface says by default', async (t) => {
-  const { nodes, problems } = decodeNodes({ EXTERNAL_WEBHOOK_URLS: urls })
+  const { endpoints, problems } = decodeEndpoints({ EXTERNAL_WEBHOOK_URLS: urls })
   t.strictSame(problems, [])
   const common = {
     patterns: ['all'],
@@ -16,15 +16,15 @@ t.test('the single list gives one unsigned node per URL, with what the interface
     retryScheduleMs: [5_000, 10_000, 20_000],
     timeoutMs: 10_000,
   }
-  t.strictSame(nodes, [
+  t.strictSame(endpoints, [
     { name: 'legacy-1', url: 'https://example.com/a', ...common },
     { name: 'legacy-2', url: 'http://127.0.0.1:9/b?key=1', ...common },
   ])
-  t.ok(nodes.every((node) => Object.isFrozen(node)))
+  t.ok(endpoints.every((node) => Object.isFrozen(node)))
 })
 
 t.test('the single list says for all its endpoints what they are told, how often and how long', async (t) => {
-  const { nodes, problems } = decodeNodes({
+  const { endpoints, problems } = decodeEndpoints({
     EXTERNAL_WEBHOOKS_ENABLED: 'true',
     EXTERNAL_WEBHOOK_URLS: urls,
     EXTERNAL_WEBHOOK_EVENTS: 'payment_intent.*, customer.created',
@@ -33,12 +33,12 @@ t.test('the single list says for all its endpoints what they are told, how often
     EXTERNAL_WEBHOOK_TIMEOUT: '2500',
   })
   t.strictSame(problems, [])
-  for (const { patterns, retryScheduleMs, timeoutMs } of nodes)
+  for (const { patterns, retryScheduleMs, timeoutMs } of endpoints)
     t.strictSame(
       [patterns, retryScheduleMs, timeoutMs],
       [['payment_intent.*', 'customer.created'], [1_000, 2_000], 2_500],
     )
-  t.equal(nodes.length, 2)
+  t.equal(endpoints.length, 2)
 })
 
 const nothing = { nodes: [], problems: [], warnings: [] }
@@ -46,7 +46,7 @@ const nothing = { nodes: [], problems: [], warnings: [] }
 t.test('both configurations work side by side, and one switch turns both off', async (t) => {
   const both = { ...indexed, EXTERNAL_WEBHOOK_URLS: urls, EXTERNAL_WEBHOOK_EVENTS: 'customer.*' }
   t.strictSame(
-    decodeNodes(both).nodes.map(({ name, mode, patterns }) => [name, mode, patterns]),
+    decodeEndpoints(both).endpoints.map(({ name, mode, patterns }) => [name, mode, patterns]),
     [
       ['1', 'canonical', ['all']],
       ['legacy-1', 'legacy', ['customer.*']],
@@ -54,9 +54,9 @@ t.test('both configurations work side by side, and one switch turns both off', a
     ],
   )
   const off = { ...both, EXTERNAL_WEBHOOKS_ENABLED: 'false', EXTERNAL_WEBHOOK_EVENTS: 'a*', WEBHOOK_11_ENABLED: 'true' }
-  t.strictSame(decodeNodes(off), nothing, 'nothing is expected to work')
+  t.strictSame(decodeEndpoints(off), nothing, 'nothing is expected to work')
   for (const none of [{}, { EXTERNAL_WEBHOOK_URLS: '' }])
-    t.strictSame(decodeNodes({ EXTERNAL_WEBHOOK_EVENTS: 'a*', ...none }), nothing)
+    t.strictSame(decodeEndpoints({ EXTERNAL_WEBHOOK_EVENTS: 'a*', ...none }), nothing)
 })
 
 t.test('one bad URL in the list is one problem that names the variable alone', async (t) => {

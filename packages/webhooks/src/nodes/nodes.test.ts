@@ -1,14 +1,14 @@
 import t from 'tap'
-import { decodeNodes } from './nodes.ts'
+import { decodeEndpoints } from './nodes.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
-const namesOf = (env: Parameters<typeof decodeNodes>[0]) => decodeNodes(env).nodes.map(({ name }) => name)
+const namesOf = (env: Parameters<typeof decodeEndpoints>[0]) => decodeEndpoints(env).endpoints.map(({ name }) => name)
 const enabled = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/hook' }
 
 t.test('a node that says only where it is gets the defaults of the interface', async (t) => {
-  const { nodes, problems } = decodeNodes(enabled)
+  const { endpoints, problems } = decodeEndpoints(enabled)
   t.strictSame(problems, [])
-  t.strictSame(nodes, [
+  t.strictSame(endpoints, [
     {
       name: '1',
       url: 'https://example.com/hook',
@@ -20,11 +20,11 @@ t.test('a node that says only where it is gets the defaults of the interface', a
       timeoutMs: 10_000,
     },
   ])
-  t.ok(Object.isFrozen(nodes) && Object.isFrozen(nodes[0]))
+  t.ok(Object.isFrozen(endpoints) && Object.isFrozen(endpoints[0]))
 })
 
 t.test('a node can say everything for itself', async (t) => {
-  const { nodes, problems } = decodeNodes({
+  const { endpoints, problems } = decodeEndpoints({
     WEBHOOK_SCAN_MAX: '3',
     WEBHOOK_3_ENABLED: 'true',
     WEBHOOK_3_URL: 'http://127.0.0.1:9/x?key=1',
@@ -35,7 +35,7 @@ t.test('a node can say everything for itself', async (t) => {
     WEBHOOK_3_TIMEOUT: '2s',
   })
   t.strictSame(problems, [])
-  t.strictSame(nodes, [
+  t.strictSame(endpoints, [
     {
       name: '3',
       url: 'http://127.0.0.1:9/x?key=1',
@@ -50,46 +50,46 @@ t.test('a node can say everything for itself', async (t) => {
 })
 
 t.test('the general retry variables hold for nodes that set none', async (t) => {
-  const { nodes } = decodeNodes({
+  const { endpoints } = decodeEndpoints({
     ...enabled,
     EXTERNAL_WEBHOOK_MAX_RETRIES: '2',
     EXTERNAL_WEBHOOK_RETRY_DELAY: '300',
     EXTERNAL_WEBHOOK_TIMEOUT: '1500',
   })
   t.strictSame(
-    nodes.map(({ retryScheduleMs, timeoutMs }) => [retryScheduleMs, timeoutMs]),
+    endpoints.map(({ retryScheduleMs, timeoutMs }) => [retryScheduleMs, timeoutMs]),
     [[[300, 600], 1_500]],
   )
-  t.strictSame(decodeNodes({ ...enabled, EXTERNAL_WEBHOOK_MAX_RETRIES: '0' }).nodes[0]?.retryScheduleMs, [])
+  t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOK_MAX_RETRIES: '0' }).endpoints[0]?.retryScheduleMs, [])
 })
 
 t.test('only enabled nodes within the scan are used, and one switch turns all off', async (t) => {
   const far = { WEBHOOK_11_ENABLED: 'true', WEBHOOK_11_URL: 'https://example.com' }
-  t.strictSame(decodeNodes(far).nodes, [])
+  t.strictSame(decodeEndpoints(far).endpoints, [])
   t.strictSame(namesOf({ ...far, WEBHOOK_SCAN_MAX: '11' }), ['11'])
-  t.strictSame(decodeNodes({ ...enabled, WEBHOOK_1_ENABLED: 'false' }).nodes, [])
-  t.strictSame(decodeNodes({ ...enabled, WEBHOOK_1_ENABLED: '' }).nodes, [])
-  t.strictSame(decodeNodes({ ...enabled, EXTERNAL_WEBHOOKS_ENABLED: 'false' }).nodes, [])
-  t.strictSame(decodeNodes({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
+  t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: 'false' }).endpoints, [])
+  t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_1_ENABLED: '' }).endpoints, [])
+  t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOKS_ENABLED: 'false' }).endpoints, [])
+  t.strictSame(decodeEndpoints({ WEBHOOK_2_ENABLED: 'false', WEBHOOK_2_URL: 'not looked at' }).problems, [])
 })
 
 t.test('limits hold: of the scan, of a pause and of a timeout', async (t) => {
   const hundredth = { WEBHOOK_100_ENABLED: 'true', WEBHOOK_100_URL: 'https://example.com' }
   t.strictSame(namesOf({ ...hundredth, WEBHOOK_SCAN_MAX: '100' }), ['100'])
-  t.strictSame(decodeNodes({ WEBHOOK_SCAN_MAX: '101' }).problems, [
+  t.strictSame(decodeEndpoints({ WEBHOOK_SCAN_MAX: '101' }).problems, [
     'WEBHOOK_SCAN_MAX must be a whole number from 0 to 100',
   ])
-  t.strictSame(decodeNodes({ ...enabled, WEBHOOK_SCAN_MAX: '0' }).nodes, [])
+  t.strictSame(decodeEndpoints({ ...enabled, WEBHOOK_SCAN_MAX: '0' }).endpoints, [])
   const hour = 3_600_000
-  const slow = decodeNodes({ ...enabled, EXTERNAL_WEBHOOK_RETRY_DELAY: '10h', EXTERNAL_WEBHOOK_MAX_RETRIES: '4' })
-  t.strictSame(slow.nodes[0]?.retryScheduleMs, [10 * hour, 20 * hour, 24 * hour, 24 * hour])
-  const patient = decodeNodes({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' })
-  t.strictSame([patient.nodes[0]?.timeoutMs, patient.problems], [300_000, []])
-  t.equal(decodeNodes({ ...enabled, WEBHOOK_1_TIMEOUT: '300001ms' }).problems.length, 1)
+  const slow = decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOK_RETRY_DELAY: '10h', EXTERNAL_WEBHOOK_MAX_RETRIES: '4' })
+  t.strictSame(slow.endpoints[0]?.retryScheduleMs, [10 * hour, 20 * hour, 24 * hour, 24 * hour])
+  const patient = decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '5m' })
+  t.strictSame([patient.endpoints[0]?.timeoutMs, patient.problems], [300_000, []])
+  t.equal(decodeEndpoints({ ...enabled, WEBHOOK_1_TIMEOUT: '300001ms' }).problems.length, 1)
 })
 
 t.test('spaces around a value do not matter', async (t) => {
-  const { nodes, problems } = decodeNodes({
+  const { endpoints, problems } = decodeEndpoints({
     WEBHOOK_SCAN_MAX: ' 1 ',
     WEBHOOK_1_ENABLED: ' true\n',
     WEBHOOK_1_URL: ' https://example.com/hook ',
@@ -99,7 +99,7 @@ t.test('spaces around a value do not matter', async (t) => {
   })
   t.strictSame(problems, [])
   t.strictSame(
-    nodes.map(({ url, mode, retryScheduleMs }) => [url, mode, retryScheduleMs]),
+    endpoints.map(({ url, mode, retryScheduleMs }) => [url, mode, retryScheduleMs]),
     [['https://example.com/hook', 'raw', [1_000, 2_000]]],
   )
 })
@@ -113,14 +113,14 @@ t.test('only an http or https URL without user name and password is an endpoint'
     '/',
   ])
     t.strictSame(
-      decodeNodes({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: url }).problems,
+      decodeEndpoints({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: url }).problems,
       ['WEBHOOK_1_URL must be an http or https URL without user name, password and fragment, and without spaces'],
       url,
     )
 })
 
 t.test('every bad variable is named, and no value is shown', async (t) => {
-  const { problems } = decodeNodes({
+  const { problems } = decodeEndpoints({
     EXTERNAL_WEBHOOKS_ENABLED: 'constructor',
     EXTERNAL_WEBHOOK_MAX_RETRIES: '21',
     EXTERNAL_WEBHOOK_RETRY_DELAY: '0',
@@ -174,7 +174,7 @@ t.test('every bad variable is named, and no value is shown', async (t) => {
 })
 
 t.test('a problem says what may stand there', async (t) => {
-  const { problems } = decodeNodes({
+  const { problems } = decodeEndpoints({
     ...enabled,
     WEBHOOK_1_EVENTS: 'payments/*',
     WEBHOOK_1_TIMEOUT: '6m',

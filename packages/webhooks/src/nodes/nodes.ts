@@ -1,10 +1,10 @@
 // The endpoints that an operator configured, decoded from the environment.
 import { parseDurationMs } from '@paylog/domain/duration'
 import { chatServices, formatByHost, type WebhookFormat } from '../chat/chatServices.ts'
-import { deafPatterns, forgottenNodes, repeatedUrls } from '../doubts.ts'
+import { unmatchedPatterns, misconfiguredEndpoints, duplicateUrls } from '../doubts.ts'
 import { signingKey } from '../signing.ts'
 import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
-import { type NodeEnding, reportMistakenNames } from './mistakenNames.ts'
+import { type EndpointSuffix, reportUnknownVariables } from './mistakenNames.ts'
 import { isPattern } from './patterns.ts'
 import { atMost, createVariableReader, type Environment, type VariableReader } from './variables.ts'
 
@@ -13,7 +13,7 @@ export const eventModes = ['raw', 'canonical', 'both'] as const
 export type EventMode = (typeof eventModes)[number] | 'legacy'
 
 /** One configured endpoint. Its name is part of the ids of everything that is sent to it. */
-export type WebhookNode = {
+export type WebhookEndpoint = {
   readonly name: string
   readonly url: string
   readonly patterns: readonly string[]
@@ -26,15 +26,15 @@ export type WebhookNode = {
   readonly timeoutMs: number
 }
 
-export type DecodedNodes = {
-  readonly nodes: readonly WebhookNode[]
+export type DecodedEndpoints = {
+  readonly endpoints: readonly WebhookEndpoint[]
   /** One sentence per bad variable. Values are never repeated: a URL or a secret must not end in a log. */
   readonly problems: readonly string[]
   /** One sentence per variable that can be meant and probably is not, in the same manner. */
   readonly warnings: readonly string[]
 }
 
-type General = Pick<WebhookNode, 'retryScheduleMs' | 'timeoutMs'>
+type EndpointDefaults = Pick<WebhookEndpoint, 'retryScheduleMs' | 'timeoutMs'>
 
 const maxScan = 100
 const maxRetries = 20
@@ -43,7 +43,7 @@ const maxTimeoutMs = 5 * 60_000
 
 const formats = ['auto', 'json', ...chatServices] as const
 const urlList = 'EXTERNAL_WEBHOOK_URLS'
-const everything: readonly string[] = Object.freeze(['all'])
+const allPatterns: readonly string[] = Object.freeze(['all'])
 const patternRule = 'event patterns: all, a name such as payment.succeeded, payment.*, or with a provider stripe:*'
 
 /** Whether a variable is one of those for webhooks, which have no fixed list. */
@@ -59,21 +59,21 @@ export function withoutSigningSecrets(env: Environment): Environment {
  * with the additions of the design (secrets, format, retry schedule, timeout), and the single list of endpoints. A node
  * that is not enabled is not looked at further.
  */
-export function decodeNodes(env: Environment): DecodedNodes {
+export function decodeEndpoints(env: Environment): DecodedEndpoints {
   const read = createVariableReader(env)
   const isOn = read.flag('EXTERNAL_WEBHOOKS_ENABLED', true)
   const scanMax = read.integer('WEBHOOK_SCAN_MAX', { min: 0, max: maxScan }, 10)
-  const general = readGeneral(read)
+  const defaults = readDefaults(read)
   const names = Array.from({ length: scanMax }, (_, index) => String(index + 1))
-  const enabled = names.filter((name) => read.flag(nodeVariable(name, 'ENABLED'), false))
-  const indexed = isOn ? enabled.map((name) => readNode(read, name, general)) : []
-  const listed = isOn ? readLegacyNodes(read, general) : []
-  if (isOn) reportMistakenNames(read, { scanMax, enabled })
+  const enabled = names.filter((name) => read.flag(endpointVariable(name, 'ENABLED'), false))
+  const indexed = isOn ? enabled.map((name) => readEndpoint(read, name, defaults)) : []
+  const listed = isOn ? readLegacyEndpoints(read, defaults) : []
+  if (isOn) reportUnknownVariables(read, { scanMax, enabled })
   const warnings = [
-    ...indexed.flatMap((node) => deafPatterns(nodeVariable(node.name, 'EVENTS'), node)),
-    ...listed.slice(0, 1).flatMap((node) => deafPatterns('EXTERNAL_WEBHOOK_EVENTS', node)),
-    ...repeatedUrls(urlList, listed),
-    ...(isOn ? forgottenNodes(read) : []),
+    ...indexed.flatMap((endpoint) => unmatchedPatterns(endpointVariable(endpoint.name, 'EVENTS'), endpoint)),
+    ...listed.slice(0, 1).flatMap((endpoint) => unmatchedPatterns('EXTERNAL_WEBHOOK_EVENTS', endpoint)),
+    ...duplicateUrls(urlList, listed),
+    ...(isOn ? misconfiguredEndpoints(read) : []),
   ]
   return Object.freeze({
     nodes: Object.freeze([...indexed, ...listed]),
@@ -82,10 +82,10 @@ export function decodeNodes(env: Environment): DecodedNodes {
   })
 }
 
-const nodeVariable = (name: string, ending: NodeEnding) => `WEBHOOK_${name}_${ending}`
+const endpointVariable = (name: string, ending: EndpointSuffix) => `WEBHOOK_${name}_${ending}`
 
 /** What holds for every node that says nothing else for itself. */
-function readGeneral(read: VariableReader): General {
+function readDefaults(read: VariableReader): EndpointDefaults {
   const retries = read.integer('EXTERNAL_WEBHOOK_MAX_RETRIES', { min: 0, max: maxRetries }, 3)
   const delayMs = read.duration('EXTERNAL_WEBHOOK_RETRY_DELAY', maxDelayMs, 5_000)
   return {
@@ -97,8 +97,8 @@ function readGeneral(read: VariableReader): General {
   }
 }
 
-function readNode(read: VariableReader, name: string, general: General): WebhookNode {
-  const variable = (ending: NodeEnding) => nodeVariable(name, ending)
+function readEndpoint(read: VariableReader, name: string, defaults: EndpointDefaults): WebhookEndpoint {
+  const variable = (ending: EndpointSuffix) => endpointVariable(name, ending)
   const url = readUrl(read, variable('URL'))
   const format = formatOf(url, read.oneOf(variable('FORMAT'), formats, 'auto'))
   checkChat(read, variable('URL'), [{ url, format }])
@@ -116,31 +116,31 @@ function readNode(read: VariableReader, name: string, general: General): Webhook
     ),
     retryScheduleMs: read.list(
       variable('RETRY_SCHEDULE'),
-      general.retryScheduleMs,
+      defaults.retryScheduleMs,
       (text) => atMost(maxDelayMs, parseDurationMs(text)),
       'at most 20 durations up to 24h, such as 5s,10s,20s',
       maxRetries,
     ),
-    timeoutMs: read.duration(variable('TIMEOUT'), maxTimeoutMs, general.timeoutMs),
+    timeoutMs: read.duration(variable('TIMEOUT'), maxTimeoutMs, defaults.timeoutMs),
   })
 }
 
 /** The single list: all its endpoints share patterns, retries and timeout, and their messages are not signed. */
-function readLegacyNodes(read: VariableReader, general: General): readonly WebhookNode[] {
+function readLegacyEndpoints(read: VariableReader, defaults: EndpointDefaults): readonly WebhookEndpoint[] {
   if (!read.isGiven(urlList)) return []
   const urls = read.list<string>(urlList, [], endpointUrl, `http or https URLs ${endpointUrlRule}`)
   const patterns = readPatterns(read, 'EXTERNAL_WEBHOOK_EVENTS')
-  const nodes = urls.map((url, index): WebhookNode => {
+  const endpoints = urls.map((url, index): WebhookEndpoint => {
     const format = formatOf(url, 'auto')
     const name = `legacy-${index + 1}`
-    return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...general })
+    return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...defaults })
   })
-  checkChat(read, urlList, nodes)
-  return nodes
+  checkChat(read, urlList, endpoints)
+  return endpoints
 }
 
 function readPatterns(read: VariableReader, variable: string): readonly string[] {
-  return read.list(variable, everything, (text) => (isPattern(text) ? text : undefined), patternRule)
+  return read.list(variable, allPatterns, (text) => (isPattern(text) ? text : undefined), patternRule)
 }
 
 function readUrl(read: VariableReader, variable: string): string {
@@ -149,8 +149,8 @@ function readUrl(read: VariableReader, variable: string): string {
 }
 
 /** @param url empty where there is none that could be read */
-function formatOf(url: string, asked: (typeof formats)[number]): WebhookFormat {
-  if (asked !== 'auto') return asked
+function formatOf(url: string, configured: (typeof formats)[number]): WebhookFormat {
+  if (configured !== 'auto') return configured
   return url === '' ? 'json' : formatByHost(new URL(url))
 }
 
@@ -158,10 +158,10 @@ function formatOf(url: string, asked: (typeof formats)[number]): WebhookFormat {
 function checkChat(
   read: VariableReader,
   variable: string,
-  endpoints: readonly Pick<WebhookNode, 'url' | 'format'>[],
+  endpoints: readonly Pick<WebhookEndpoint, 'url' | 'format'>[],
 ): void {
-  const isWithoutChat = endpoints.some(
+  const lacksChat = endpoints.some(
     ({ url, format }) => format === 'telegram' && url !== '' && !new URL(url).searchParams.get('chat_id'),
   )
-  if (isWithoutChat) read.problem(variable, 'must say with ?chat_id= which Telegram chat the messages are for')
+  if (lacksChat) read.problem(variable, 'must say with ?chat_id= which Telegram chat the messages are for')
 }

@@ -1,6 +1,6 @@
 // One recorded event of each kind that outsiders are told of, for the tests of what they are told.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { decodeNodes, type WebhookNode } from '../nodes/nodes.ts'
+import { decodeEndpoints, type WebhookEndpoint } from '../nodes/nodes.ts'
 import { type Outbound, outboundMessages, type SourceEvent } from '../outbound.ts'
 
 type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
@@ -23,7 +23,7 @@ export const ourPayment: DataOf<'PaymentSucceeded'> = {
   provider_payment_id: 'ch_1',
 }
 
-const notification = {
+const paymentNotification = {
   provider_id: 'stripe',
   provider_event_id: 'evt_1',
   provider_type: 'payment_intent.succeeded',
@@ -35,18 +35,18 @@ const customer = { customer_id: 'cus_1', customer_email: 'bo@example.com' }
 
 export const received = (more: Partial<DataOf<'ProviderEventReceived'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventReceived',
-  data: { ...notification, received_at: occurred_at, body: '{"id":"evt_1", "amount":22.00}', ...more },
+  data: { ...paymentNotification, received_at: occurred_at, body: '{"id":"evt_1", "amount":22.00}', ...more },
 })
 
 export const applied = (more: Partial<DataOf<'ProviderEventApplied'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventApplied',
-  data: { ...notification, ...subject, payment_id, payer, project_id: null, ...more },
+  data: { ...paymentNotification, ...subject, payment_id, payer, project_id: null, ...more },
 })
 
 export const appliedToMethod = (): RecordedDomainEvent => ({
   type: 'ProviderEventAppliedToMethod',
   data: {
-    ...notification,
+    ...paymentNotification,
     provider_type: 'payment_method.automatically_updated',
     generic_type: 'payment_method.updated',
     object_id: 'pm_1',
@@ -56,17 +56,17 @@ export const appliedToMethod = (): RecordedDomainEvent => ({
 
 export const unmatched = (more: Partial<DataOf<'ProviderEventUnmatched'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventUnmatched',
-  data: { ...notification, ...subject, ...customer, ...more },
+  data: { ...paymentNotification, ...subject, ...customer, ...more },
 })
 
-const asked: DataOf<'WebhookTestRequested'> = {
+const testRequest: DataOf<'WebhookTestRequested'> = {
   webhook_test_id: payment_id,
   occurred_at,
   requested_by: { id: 'u7', type: 'admin', email: 'cy@example.com' },
   provider_id: 'stripe',
   canonical_name: null,
-  provider_type: notification.provider_type,
-  generic_type: notification.generic_type,
+  provider_type: paymentNotification.provider_type,
+  generic_type: paymentNotification.generic_type,
   body: '{"id":"evt_1", "amount":22.00}',
   ...subject,
   ...customer,
@@ -78,11 +78,11 @@ export const canonicalOnly = { provider_type: null, generic_type: null, body: nu
 
 export const tested = (more: Partial<DataOf<'WebhookTestRequested'>> = {}): RecordedDomainEvent => ({
   type: 'WebhookTestRequested',
-  data: { ...asked, ...more },
+  data: { ...testRequest, ...more },
 })
 export const simulated = (more: Partial<DataOf<'WebhookSimulationRequested'>> = {}): RecordedDomainEvent => ({
   type: 'WebhookSimulationRequested',
-  data: { ...asked, ...more },
+  data: { ...testRequest, ...more },
 })
 
 export const recorded = (event: RecordedDomainEvent, stream = 'providerEvent-stripe:evt_1'): SourceEvent => ({
@@ -96,18 +96,18 @@ export const recorded = (event: RecordedDomainEvent, stream = 'providerEvent-str
 export type Settings = Readonly<Record<string, string>>
 
 /** The variables of one indexed node. */
-export function nodeSettings(index: number, mode: string, more: Settings = {}): Settings {
+export function endpointSettings(index: number, mode: string, more: Settings = {}): Settings {
   const own = { ENABLED: 'true', URL: `https://example.com/${index}`, EVENT_MODE: mode, ...more }
   return Object.fromEntries(Object.entries(own).map(([suffix, value]) => [`WEBHOOK_${index}_${suffix}`, value]))
 }
 
-export function nodesFrom(...settings: readonly Settings[]): readonly WebhookNode[] {
-  const { nodes, problems } = decodeNodes(Object.assign({}, ...settings))
+export function endpointsFrom(...settings: readonly Settings[]): readonly WebhookEndpoint[] {
+  const { endpoints, problems } = decodeEndpoints(Object.assign({}, ...settings))
   if (problems.length > 0) throw new Error(problems.join())
-  return nodes
+  return endpoints
 }
 
 /** What the nodes of these variables are told of an event. */
-export function toldTo(event: RecordedDomainEvent, ...settings: readonly Settings[]): Outbound[] {
-  return outboundMessages(recorded(event), nodesFrom(...settings), { projectId: 'shop', projectIds: ['listed'] })
+export function messagesTo(event: RecordedDomainEvent, ...settings: readonly Settings[]): Outbound[] {
+  return outboundMessages(recorded(event), endpointsFrom(...settings), { projectId: 'shop', projectIds: ['listed'] })
 }

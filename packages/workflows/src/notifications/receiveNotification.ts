@@ -5,8 +5,8 @@ import { newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type SignedNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { notificationFacts, settleNotification } from './settleNotification.ts'
-import { storedBody } from './storedBody.ts'
+import { notificationFacts, applyNotification } from './settleNotification.ts'
+import { encodeBody } from './storedBody.ts'
 
 export type IncomingNotification = Omit<SignedNotification, 'now'> & {
   readonly provider: Provider
@@ -45,7 +45,7 @@ export async function receiveNotification(
               data: {
                 ...notificationFacts(provider, notification),
                 received_at: now.toISOString(),
-                ...storedBody(body),
+                ...encodeBody(body),
               },
             },
           ]
@@ -54,7 +54,7 @@ export async function receiveNotification(
     known: newStream(notificationFold),
   })
   try {
-    await settleNotification(workflow, { provider, notification, inbox, known: received, metadata })
+    await applyNotification(workflow, { provider, notification, inbox, known: received, metadata })
     return { inbox, postponed: undefined }
   } catch (error) {
     return { inbox, postponed: error }

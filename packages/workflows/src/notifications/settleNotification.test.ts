@@ -4,26 +4,26 @@ import { type Provider, ProviderError, type ProviderNotification, type Statement
 import t from 'tap'
 import type { Workflow } from '../context.ts'
 import { reconcilePayment } from '../payments/reconcilePayment.ts'
-import { createStagedProvider, type StagedIntent } from '../testing/stagedProvider.ts'
-import { dyingAfter, metadata, workflowUnderTest } from '../testing/workflowUnderTest.ts'
+import { createFakeProvider, type FakeIntent } from '../testing/stagedProvider.ts'
+import { crashAfter, metadata, workflowHarness } from '../testing/workflowUnderTest.ts'
 import { receiveNotification } from './receiveNotification.ts'
-import { settleStoredNotification } from './settleNotification.ts'
+import { applyStoredNotification } from './settleNotification.ts'
 
-const staged = createStagedProvider(t)
-const { stage } = staged
+const fake = createFakeProvider(t)
+const { stage } = fake
 /** What the provider adds to a notification; nothing when the test does not say. */
 let complete: Provider['completeNotification'] = null
 /** A notification of this provider is the notification in our words, as JSON; anybody may send it. */
 const provider: Provider = {
-  ...staged.provider,
+  ...fake.provider,
   async verifyNotification() {},
   readNotification: (body) => JSON.parse(body.toString('utf8')),
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 }
-const { workflow, store, providers, open, typesOf, later, time } = await workflowUnderTest(t, provider)
+const { workflow, store, providers, open, typesOf, later, time } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
-  stage.mishaps.clear()
+  stage.failures.clear()
   complete = null
   providers.set(provider.id, provider)
   time.now = () => new Date()
@@ -61,21 +61,21 @@ function notification(statement: Partial<Statement> | null, more: Partial<Provid
     statement: statement === null ? null : said,
   }
 }
-type Told = ReturnType<typeof notification>
+type NotificationFixture = ReturnType<typeof notification>
 
-const bytes = (told: Told, padding = '') => Buffer.from(JSON.stringify({ ...told, padding }))
-const receive = (told: Told, on: Workflow = workflow, padding = '') =>
+const bytes = (told: NotificationFixture, padding = '') => Buffer.from(JSON.stringify({ ...told, padding }))
+const receive = (told: NotificationFixture, on: Workflow = workflow, padding = '') =>
   receiveNotification(on, { provider, body: bytes(told, padding), headers: {}, requestId: 'request' })
-const inboxOf = ({ provider_event_id }: Told) => providerEventStream(provider.id, provider_event_id)
+const inboxOf = ({ provider_event_id }: NotificationFixture) => providerEventStream(provider.id, provider_event_id)
 const refundOf = (charge: string, refund_id: string) =>
   notification({ about: 'refund', provider_payment_id: charge, refund_id, refunded_cents: 100 })
 
-async function opened(): Promise<{ id: string; intent: StagedIntent }> {
+async function opened(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()
   return { id, intent: stage.onlyOf(id) }
 }
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
-const settled = ['ProviderEventReceived', 'ProviderEventApplied']
+const appliedEvents = ['ProviderEventReceived', 'ProviderEventApplied']
 
 t.test('a notification that could not be completed is kept, and settled later', async (t) => {
   const { id, intent } = await opened()
@@ -85,13 +85,13 @@ t.test('a notification that could not be completed is kept, and settled later', 
   }
   t.match((await receive(told)).postponed, { code: 'refused' })
   t.same(await typesOf(inboxOf(told)), ['ProviderEventReceived'])
-  await t.rejects(settleStoredNotification(workflow, inboxOf(told)), { code: 'refused' })
+  await t.rejects(applyStoredNotification(workflow, inboxOf(told)), { code: 'refused' })
   complete = async (incomplete) => ({
     ...incomplete,
     statement: notification({ provider_intent_id: intent.id, provider_payment_id: 'ch_1' }).statement as Statement,
   })
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), true)
-  t.same(await typesOf(inboxOf(told)), settled)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
+  t.same(await typesOf(inboxOf(told)), appliedEvents)
   t.same(await historyOf(id), ['PaymentSucceeded'])
   const [received, applied] = await store.readStream(inboxOf(told))
   t.equal(applied?.metadata.causationId, received?.id)
@@ -104,9 +104,9 @@ t.test('a settled notification is not settled again', async (t) => {
   const told = notification({ status: 'failed', provider_intent_id: intent.id })
   await receive(told)
   complete = () => Promise.reject(new Error('nobody has to be asked'))
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), true)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   t.equal((await receive(told)).postponed, undefined)
-  t.same(await typesOf(inboxOf(told)), settled)
+  t.same(await typesOf(inboxOf(told)), appliedEvents)
   t.same(await historyOf(id), ['PaymentAttemptFailed'])
 })
 
@@ -120,7 +120,7 @@ t.test('a long notification is settled from its compressed text', async (t) => {
   const [received] = await store.readStream(inboxOf(told))
   t.match(received?.data, { body_encoding: 'gzip' })
   complete = null
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), true)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   t.same(await historyOf(id), ['PaymentSucceeded'])
 })
 
@@ -129,31 +129,31 @@ t.test('wherever a process dies while it settles a notification, it counts once'
     const { id, intent } = await opened()
     const charge = stage.charge(intent)
     const told = notification({ provider_intent_id: intent.id, provider_payment_id: charge })
-    t.match((await receive(told, dyingAfter(appends, workflow))).postponed, { message: /died/ })
+    t.match((await receive(told, crashAfter(appends, workflow))).postponed, { message: /died/ })
     t.same(await typesOf(inboxOf(told)), ['ProviderEventReceived'], `${appends}`)
-    await Promise.all([1, 2, 3].map(() => settleStoredNotification(workflow, inboxOf(told))))
-    t.same(await typesOf(inboxOf(told)), settled)
+    await Promise.all([1, 2, 3].map(() => applyStoredNotification(workflow, inboxOf(told))))
+    t.same(await typesOf(inboxOf(told)), appliedEvents)
     t.same(await historyOf(id), ['PaymentSucceeded'])
     t.same(await typesOf(providerIntentStream(provider.id, charge)), ['ProviderIntentOwned'])
   }
   const told = notification(null)
-  await t.rejects(receive(told, dyingAfter(0, workflow)), /died/)
+  await t.rejects(receive(told, crashAfter(0, workflow)), /died/)
   t.same(await typesOf(inboxOf(told)), [], 'what was not stored is not acknowledged')
 })
 
 t.test('a notification of a provider that is not enabled any more waits', async (t) => {
   const told = notification(null)
-  await receive(told, dyingAfter(1, workflow))
+  await receive(told, crashAfter(1, workflow))
   providers.clear()
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), false)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), false)
   t.same(await typesOf(inboxOf(told)), ['ProviderEventReceived'])
   providers.set(provider.id, provider)
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), true)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   t.same(await typesOf(inboxOf(told)), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
 t.test('an inbox that is not there has nothing to settle', async (t) => {
-  t.equal(await settleStoredNotification(workflow, providerEventStream(provider.id, 'never')), true)
+  t.equal(await applyStoredNotification(workflow, providerEventStream(provider.id, 'never')), true)
 })
 
 t.test('a refund or dispute that names the charge alone finds the payment', async (t) => {
@@ -177,13 +177,13 @@ t.test('a refund or dispute that names the charge alone finds the payment', asyn
 })
 
 t.test('that holds for a payment that did not know its intent yet when it was paid', async (t) => {
-  stage.mishaps.set('create', [{ kind: 'unknown', done: true }])
+  stage.failures.set('create', [{ kind: 'unknown', done: true }])
   const { payment_id: id } = await open()
   const intent = stage.onlyOf(id)
   const charge = stage.charge(intent)
   const paid = notification({ provider_intent_id: intent.id, provider_payment_id: charge }, { claimed_payment_id: id })
   await receive(paid)
-  t.same(await typesOf(inboxOf(paid)), settled)
+  t.same(await typesOf(inboxOf(paid)), appliedEvents)
   t.match(await reconcilePayment(workflow, id, metadata), { payment: { status: 'succeeded' } })
   await receive(refundOf(charge, 're_1'))
   t.same(await historyOf(id), ['PaymentSucceeded', 'ProviderIntentCreated', 'PaymentRefundRecorded'])
@@ -191,7 +191,7 @@ t.test('that holds for a payment that did not know its intent yet when it was pa
 
 t.test('and for one whose process died before the payment learned of its intent', async (t) => {
   const payment_id = randomUUIDv7()
-  await t.rejects(open({ on: dyingAfter(2, workflow), payment_id }), /died/)
+  await t.rejects(open({ on: crashAfter(2, workflow), payment_id }), /died/)
   const intent = stage.onlyOf(payment_id)
   const charge = stage.charge(intent)
   await receive(notification({ provider_intent_id: intent.id, provider_payment_id: charge }))
@@ -220,7 +220,7 @@ t.test('the charge of another intent does not become the charge of the payment t
 })
 
 t.test('nor does the charge of an intent that names a payment whose call was refused', async (t) => {
-  stage.mishaps.set('create', [{ kind: 'declined' }])
+  stage.failures.set('create', [{ kind: 'declined' }])
   const { payment_id: id } = await open()
   await receive(
     notification({ provider_intent_id: 'pi_later', provider_payment_id: 'ch_later' }, { claimed_payment_id: id }),
@@ -231,9 +231,9 @@ t.test('nor does the charge of an intent that names a payment whose call was ref
 
 t.test('our own pointer is believed where a name is not', async (t) => {
   const payment_id = randomUUIDv7()
-  await t.rejects(open({ on: dyingAfter(2, workflow), payment_id }), /died/)
+  await t.rejects(open({ on: crashAfter(2, workflow), payment_id }), /died/)
   later(60_000)
-  stage.mishaps.set('create', [{ kind: 'declined' }])
+  stage.failures.set('create', [{ kind: 'declined' }])
   t.match(await reconcilePayment(workflow, payment_id, metadata), { payment: { status: 'failed' } })
   const intent = stage.onlyOf(payment_id)
   await receive(notification({ provider_intent_id: intent.id, provider_payment_id: stage.charge(intent) }))

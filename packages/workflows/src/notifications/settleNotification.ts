@@ -1,7 +1,7 @@
 // From the inbox to the payment or the payment method that a notification is about. Every step can be repeated.
 import type { EventMetadata } from '@paylog/domain/messages'
 import {
-  type Notification,
+  type NotificationState,
   notificationFold,
   type ProviderNotificationEvent,
 } from '@paylog/domain/provider-events/events'
@@ -11,13 +11,13 @@ import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { applyToMethod } from '../payment-methods/applyToMethod.ts'
 import { type AppliedPayment, applyToPayment } from '../payments/applyToPayment.ts'
-import { textOf } from './storedBody.ts'
+import { decodeBody } from './storedBody.ts'
 
 export type StoredNotification = {
   readonly provider: Provider
   readonly notification: ProviderNotification
   readonly inbox: StreamName
-  readonly known: Loaded<Notification>
+  readonly known: Loaded<NotificationState>
   readonly metadata: EventMetadata
 }
 
@@ -26,7 +26,7 @@ export type StoredNotification = {
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when the provider has to be asked
  *   and does not answer
  */
-export async function settleNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
+export async function applyNotification(workflow: Workflow, stored: StoredNotification): Promise<void> {
   const { provider, inbox, known, metadata } = stored
   if (known.state.state === 'settled') return
   const notification = (await provider.completeNotification?.(stored.notification)) ?? stored.notification
@@ -36,7 +36,7 @@ export async function settleNotification(workflow: Workflow, stored: StoredNotif
     stream: inbox,
     fold: notificationFold,
     decide: ({ state }) =>
-      state === 'settled' ? [] : [settled(provider, notification, { applied, payment_method_id })],
+      state === 'settled' ? [] : [appliedEvent(provider, notification, { applied, payment_method_id })],
     metadata,
     known,
   })
@@ -47,7 +47,7 @@ export async function settleNotification(workflow: Workflow, stored: StoredNotif
  * @returns false when its provider is not enabled, so that nobody can read it
  * @throws what `settleNotification` throws
  */
-export async function settleStoredNotification(workflow: Workflow, inbox: StreamName): Promise<boolean> {
+export async function applyStoredNotification(workflow: Workflow, inbox: StreamName): Promise<boolean> {
   const events = await workflow.store.readStream(inbox)
   const received = events.find((event) => event.type === 'ProviderEventReceived')
   const last = events.at(-1)
@@ -55,9 +55,9 @@ export async function settleStoredNotification(workflow: Workflow, inbox: Stream
   const provider = workflow.providers.get(received.data.provider_id)
   if (!provider) return false
   const { correlationId } = received.metadata
-  await settleNotification(workflow, {
+  await applyNotification(workflow, {
     provider,
-    notification: provider.readNotification(textOf(received.data)),
+    notification: provider.readNotification(decodeBody(received.data)),
     inbox,
     known: {
       state: { state: last.type === 'ProviderEventReceived' ? 'received' : 'settled' },
@@ -76,12 +76,12 @@ export function notificationFacts(provider: Provider, notification: ProviderNoti
 }
 
 /** What the notification was about; nothing of ours when there is neither. */
-type Subject = { readonly applied: AppliedPayment | undefined; readonly payment_method_id: string | null }
+type AppliedSubject = { readonly applied: AppliedPayment | undefined; readonly payment_method_id: string | null }
 
-function settled(
+function appliedEvent(
   provider: Provider,
   notification: ProviderNotification,
-  { applied, payment_method_id }: Subject,
+  { applied, payment_method_id }: AppliedSubject,
 ): ProviderNotificationEvent {
   const { object_id, amount_cents, currency, status, customer_id, customer_email, subscription } = notification
   const facts = { ...notificationFacts(provider, notification), object_id }
@@ -93,6 +93,6 @@ function settled(
       data: { ...subject, customer_id, customer_email, ...(subscription === null ? {} : { subscription }) },
     }
   const { payment_id, payer, project_id } = applied.payment
-  const claim = applied.isForeignIntent ? ({ is_foreign_intent: true } as const) : {}
-  return { type: 'ProviderEventApplied', data: { ...subject, payment_id, payer, project_id, ...claim } }
+  const foreignIntent = applied.isForeignIntent ? ({ is_foreign_intent: true } as const) : {}
+  return { type: 'ProviderEventApplied', data: { ...subject, payment_id, payer, project_id, ...foreignIntent } }
 }

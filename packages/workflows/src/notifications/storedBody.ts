@@ -2,15 +2,15 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 
 /** Longer texts are compressed. As JSON inside JSON a text can double, and the log takes 1 MiB. */
-const plainLimitBytes = 256 * 1024
+const maxUncompressedBytes = 256 * 1024
 
 /** @param body UTF-8 text of at most 1 MiB */
-export function storedBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
-  if (body.length <= plainLimitBytes) return { body: body.toString('utf8') }
+export function encodeBody(body: Buffer): { readonly body: string; readonly body_encoding?: 'gzip' } {
+  if (body.length <= maxUncompressedBytes) return { body: body.toString('utf8') }
   return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
 }
 
 /** The bytes of a body that was kept. */
-export function textOf({ body, body_encoding }: ReturnType<typeof storedBody>): Buffer {
+export function decodeBody({ body, body_encoding }: ReturnType<typeof encodeBody>): Buffer {
   return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')) : Buffer.from(body, 'utf8')
 }

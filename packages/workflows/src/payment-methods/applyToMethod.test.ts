@@ -1,10 +1,10 @@
 import { ProviderError } from '@paylog/providers/provider'
 import t, { type Test } from 'tap'
-import { settleStoredNotification } from '../notifications/settleNotification.ts'
-import { guest, inboxOf, methodsUnderTest, notificationOf, type Told, user, visa } from '../testing/methodsUnderTest.ts'
-import { dyingAfter } from '../testing/workflowUnderTest.ts'
+import { applyStoredNotification } from '../notifications/settleNotification.ts'
+import { guest, inboxOf, methodNotificationHarness, methodNotification, type SentNotification, user, visa } from '../testing/methodsUnderTest.ts'
+import { crashAfter } from '../testing/workflowUnderTest.ts'
 
-const { asking, provider, silent, workflow, store, typesOf, ...methods } = await methodsUnderTest(t)
+const { asking, provider, silent, workflow, store, typesOf, ...methods } = await methodNotificationHarness(t)
 const { add, save, remove, rename, historyOf, stateOf, receive } = methods
 
 t.beforeEach(() => {
@@ -14,10 +14,10 @@ t.beforeEach(() => {
 
 const renewed = { ...visa, last_four: '0005', expiry_year: '2034' }
 const kinds = ['attached', 'updated', 'detached']
-const settled = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']
+const appliedEvents = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']
 const unmatched = ['ProviderEventReceived', 'ProviderEventUnmatched']
 
-async function tell(t: Test, told: Told, closed = settled): Promise<void> {
+async function receiveAndCheck(t: Test, told: SentNotification, closed = appliedEvents): Promise<void> {
   t.match(await receive(told), { postponed: undefined })
   t.same(await typesOf(inboxOf(told)), closed)
 }
@@ -25,18 +25,18 @@ async function tell(t: Test, told: Told, closed = settled): Promise<void> {
 t.test('whatever a notification says, what the provider says now is taken over', async (t) => {
   for (const what of kinds) {
     const method = await save()
-    await tell(t, notificationOf(method, what))
+    await receiveAndCheck(t, methodNotification(method, what))
     t.same(await historyOf(method), [], `${what}: nothing is new`)
     t.same(asking.asked.at(-1), { provider_method_id: method.object, provider_customer_id: 'cus_1' })
 
     asking.answer = async () => renewed
-    await tell(t, notificationOf(method, what))
+    await receiveAndCheck(t, methodNotification(method, what))
     t.same(await historyOf(method), ['PaymentMethodRefreshed'], what)
     t.match(await stateOf(method), { ...renewed, status: 'saved', alias: 'Mine' })
 
     asking.answer = async () => null
-    const gone = notificationOf(method, what, { at: new Date(Date.now() - 3_600_000) })
-    await tell(t, gone)
+    const gone = methodNotification(method, what, { at: new Date(Date.now() - 3_600_000) })
+    await receiveAndCheck(t, gone)
     t.same(await historyOf(method), ['PaymentMethodRefreshed', 'PaymentMethodRemoved'], what)
     const removal = (await store.readStream(method.stream)).at(-1)
     t.match(removal, { data: { by: 'provider' }, metadata: { causationId: inboxOf(gone) } })
@@ -46,8 +46,8 @@ t.test('whatever a notification says, what the provider says now is taken over',
 
 t.test('the inbox says which method it was, and nothing that its owner wrote', async (t) => {
   const method = await save()
-  const told = notificationOf(method, 'updated')
-  await tell(t, told)
+  const told = methodNotification(method, 'updated')
+  await receiveAndCheck(t, told)
   const [, closed] = await store.readStream(inboxOf(told))
   t.same(Object.keys(closed?.data ?? {}).toSorted(), [
     'generic_type',
@@ -64,8 +64,8 @@ t.test('the inbox says which method it was, and nothing that its owner wrote', a
 t.test('notifications that come twice, or in any order, lead to the same', async (t) => {
   const method = await save()
   asking.answer = async () => renewed
-  const told = kinds.map((what) => notificationOf(method, what))
-  for (const each of [...told, ...told.toReversed()]) await tell(t, each)
+  const told = kinds.map((what) => methodNotification(method, what))
+  for (const each of [...told, ...told.toReversed()]) await receiveAndCheck(t, each)
   t.same(await historyOf(method), ['PaymentMethodRefreshed'])
   t.equal(asking.asked.length, told.length, 'what was settled is not asked about again')
 })
@@ -73,10 +73,10 @@ t.test('notifications that come twice, or in any order, lead to the same', async
 t.test('what is not ours is nobody asked about', async (t) => {
   const method = await save()
   const stranger = { ...method, object: 'pm_of_others' }
-  for (const what of kinds) await tell(t, notificationOf(stranger, what), unmatched)
-  await tell(t, notificationOf({ ...method, provider: silent }, 'detached'), unmatched)
-  await tell(t, notificationOf(method, 'detached', { object_id: null }), unmatched)
-  await tell(t, notificationOf(method, 'inspected'), unmatched)
+  for (const what of kinds) await receiveAndCheck(t, methodNotification(stranger, what), unmatched)
+  await receiveAndCheck(t, methodNotification({ ...method, provider: silent }, 'detached'), unmatched)
+  await receiveAndCheck(t, methodNotification(method, 'detached', { object_id: null }), unmatched)
+  await receiveAndCheck(t, methodNotification(method, 'inspected'), unmatched)
   t.same(asking.asked, [])
   t.same(await historyOf(method), [])
 })
@@ -84,7 +84,7 @@ t.test('what is not ours is nobody asked about', async (t) => {
 t.test('after the owner has removed it, a notification changes nothing and asks nobody', async (t) => {
   const method = await save()
   await remove(method)
-  for (const what of kinds) await tell(t, notificationOf(method, what))
+  for (const what of kinds) await receiveAndCheck(t, methodNotification(method, what))
   t.same(await historyOf(method), ['PaymentMethodRemoved'])
   t.match((await store.readStream(method.stream)).at(-1)?.data, { by: 'owner' })
   t.same(asking.asked, [])
@@ -93,9 +93,9 @@ t.test('after the owner has removed it, a notification changes nothing and asks 
 t.test('where nobody can be asked a method that was detached is removed, and no more is taken from it', async (t) => {
   for (const [on, owner] of [[provider, guest] as const, [silent, user] as const, [silent, guest] as const]) {
     const method = await save(on, owner)
-    for (const what of ['attached', 'updated']) await tell(t, notificationOf(method, what))
+    for (const what of ['attached', 'updated']) await receiveAndCheck(t, methodNotification(method, what))
     t.same(await historyOf(method), [])
-    await tell(t, notificationOf(method, 'detached'))
+    await receiveAndCheck(t, methodNotification(method, 'detached'))
     t.same(await historyOf(method), ['PaymentMethodRemoved'])
     t.match((await store.readStream(method.stream)).at(-1)?.data, { by: 'provider' })
   }
@@ -106,14 +106,14 @@ t.test('unless that was before it was added, or added again', async (t) => {
   const added = new Date('2026-03-04T05:06:07.900Z')
   const at = (seconds: number) => new Date(added.getTime() + seconds * 1_000)
   const method = await save(silent, user, added)
-  await tell(t, notificationOf(method, 'detached', { at: at(-1) }))
+  await receiveAndCheck(t, methodNotification(method, 'detached', { at: at(-1) }))
   t.same(await historyOf(method), [], 'it is older')
-  await tell(t, notificationOf(method, 'detached', { at: at(0) }))
+  await receiveAndCheck(t, methodNotification(method, 'detached', { at: at(0) }))
   t.same(await historyOf(method), ['PaymentMethodRemoved'], 'it is of the same second, in which it came after')
   await add(method, user, at(5))
-  await tell(t, notificationOf(method, 'detached', { at: at(4) }))
+  await receiveAndCheck(t, methodNotification(method, 'detached', { at: at(4) }))
   t.match(await stateOf(method), { status: 'saved' }, 'it is about the time before it was added again')
-  await tell(t, notificationOf(method, 'detached', { at: at(6) }))
+  await receiveAndCheck(t, methodNotification(method, 'detached', { at: at(6) }))
   t.match(await stateOf(method), { status: 'removed' })
 })
 
@@ -122,14 +122,14 @@ t.test('while the provider does not answer the notification waits, and the sweep
   asking.answer = async () => {
     throw new ProviderError('unavailable', 'refused', 'The provider cannot be reached')
   }
-  const told = notificationOf(method, 'detached')
+  const told = methodNotification(method, 'detached')
   t.match(await receive(told), { postponed: { code: 'refused' } })
   t.same(await typesOf(inboxOf(told)), ['ProviderEventReceived'])
-  await t.rejects(settleStoredNotification(workflow, inboxOf(told)), { code: 'refused' })
+  await t.rejects(applyStoredNotification(workflow, inboxOf(told)), { code: 'refused' })
   t.same(await historyOf(method), [])
   asking.answer = async () => null
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), true)
-  t.same(await typesOf(inboxOf(told)), settled)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
+  t.same(await typesOf(inboxOf(told)), appliedEvents)
   t.same(await historyOf(method), ['PaymentMethodRemoved'])
   t.match((await store.readStream(method.stream)).at(-1)?.metadata, { actor: 'worker', correlationId: 'request' })
 })
@@ -138,10 +138,10 @@ t.test('an answer that is overtaken by a newer one does not undo it', async (t) 
   const method = await save()
   asking.answer = async () => {
     asking.answer = async () => renewed
-    await receive(notificationOf(method, 'updated'))
+    await receive(methodNotification(method, 'updated'))
     return { ...visa, last_four: '1111' }
   }
-  await tell(t, notificationOf(method, 'updated'))
+  await receiveAndCheck(t, methodNotification(method, 'updated'))
   t.match(await stateOf(method), renewed)
   t.same(await historyOf(method), ['PaymentMethodRefreshed'])
 })
@@ -154,7 +154,7 @@ t.test('that a method was gone does not remove one that was added again meanwhil
     asking.answer = async () => visa
     return null
   }
-  await tell(t, notificationOf(method, 'detached'))
+  await receiveAndCheck(t, methodNotification(method, 'detached'))
   t.match(await stateOf(method), { status: 'saved' })
   t.equal(asking.asked.length, 2)
 })
@@ -165,11 +165,11 @@ t.test('what its owner changes meanwhile is kept, however often; at last the not
     await rename(method)
     return renewed
   }
-  const told = notificationOf(method, 'updated')
+  const told = methodNotification(method, 'updated')
   t.match(await receive(told), { postponed: { code: 'concurrent_modification' } })
   t.equal(asking.asked.length, 5)
   asking.answer = async () => renewed
-  t.equal(await settleStoredNotification(workflow, inboxOf(told)), true)
+  t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   const renames = Array(5).fill('PaymentMethodAliasChanged')
   t.same(await historyOf(method), [...renames, 'PaymentMethodRefreshed'])
 })
@@ -178,11 +178,11 @@ t.test('wherever a process dies while it settles a notification, it counts once'
   for (const appends of [1, 2]) {
     const method = await save()
     asking.answer = async () => renewed
-    const told = notificationOf(method, 'updated')
-    t.match(await receive(told, dyingAfter(appends, workflow)), { postponed: { message: /died/ } })
+    const told = methodNotification(method, 'updated')
+    t.match(await receive(told, crashAfter(appends, workflow)), { postponed: { message: /died/ } })
     t.same(await typesOf(inboxOf(told)), ['ProviderEventReceived'], `${appends}`)
-    await Promise.all([1, 2, 3].map(() => settleStoredNotification(workflow, inboxOf(told))))
-    t.same(await typesOf(inboxOf(told)), settled)
+    await Promise.all([1, 2, 3].map(() => applyStoredNotification(workflow, inboxOf(told))))
+    t.same(await typesOf(inboxOf(told)), appliedEvents)
     t.same(await historyOf(method), ['PaymentMethodRefreshed'])
   }
 })

@@ -16,14 +16,14 @@ import { loadMethod } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 
 const detached = 'payment_method.detached'
-const aboutMethods: ReadonlySet<string | null> = new Set([
+const methodTypes: ReadonlySet<string | null> = new Set([
   'payment_method.attached',
   'payment_method.updated',
   detached,
 ])
 
 /** How often the provider is asked again because the method has changed while it was asked. */
-const maxQuestions = 5
+const maxAttempts = 5
 
 /**
  * Notifications come late, twice and out of order, so that none is believed where the provider can be asked: what it says
@@ -38,13 +38,13 @@ export async function applyToMethod(
   metadata: EventMetadata,
 ): Promise<string | null> {
   const { generic_type, object_id } = notification
-  if (!aboutMethods.has(generic_type) || object_id === null) return null
+  if (!methodTypes.has(generic_type) || object_id === null) return null
   const id = paymentMethodId(provider.id, object_id)
   const stream = paymentMethodStream(id)
-  for (let question = 1; question <= maxQuestions; question++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const known = await loadMethod(workflow, id)
     if (known.state.status === 'none') return null
-    const decide = await decisionOn(known.state, provider, notification)
+    const decide = await decisionFor(known.state, provider, notification)
     const handled = await workflow.store.handle({
       stream,
       fold: paymentMethodFold,
@@ -60,23 +60,23 @@ export async function applyToMethod(
 
 type Decision = (occurred_at: string, state: PaymentMethodState) => PaymentMethodEvent[]
 
-const nothing: Decision = () => []
+const noEvents: Decision = () => []
 const removed: Decision = (occurred_at, state) => removePaymentMethod({ occurred_at, by: 'provider' }, state)
 
 /** What the notification comes to. @throws ProviderError */
-async function decisionOn(
+async function decisionFor(
   method: PaymentMethod,
   { methods }: Provider,
-  { generic_type, occurred_at: toldOf }: ProviderNotification,
+  { generic_type, occurred_at: reportedAt }: ProviderNotification,
 ): Promise<Decision> {
-  if (method.status === 'removed') return nothing
+  if (method.status === 'removed') return noEvents
   const { provider_method_id, provider_customer_id } = method
   if (methods?.retrieveMethod && provider_customer_id !== null) {
     const details = await methods.retrieveMethod({ provider_method_id, provider_customer_id })
     if (details === null) return removed
     return (occurred_at, state) => refreshPaymentMethod({ occurred_at, details }, state)
   }
-  return generic_type === detached && !isBefore(toldOf, method.created_at) ? removed : nothing
+  return generic_type === detached && !isBefore(reportedAt, method.created_at) ? removed : noEvents
 }
 
 /**

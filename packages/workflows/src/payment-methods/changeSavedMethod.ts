@@ -4,8 +4,8 @@ import { changePaymentMethod, paymentMethodFold } from '@paylog/domain/payment-m
 import type { Revision } from '@paylog/event-store/append/appending'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { chooseMethod, clearFormerMethod } from './defaultMethod.ts'
-import { loadOwned, type MethodOnRecord, onRecord, ownedMethod } from './ownedMethod.ts'
+import { chooseDefaultMethod, clearPreviousDefaultMethods } from './defaultMethod.ts'
+import { loadOwnedMethod, type StoredMethod, toStoredMethod, ownedMethod } from './ownedMethod.ts'
 
 export type ChangeSavedMethod = {
   readonly payment_method_id: string
@@ -15,7 +15,7 @@ export type ChangeSavedMethod = {
   readonly alias?: string | null
   readonly is_default?: boolean
   /** Throws when the owner has not meant to change the method as it is now. */
-  readonly permit: (revision: Revision) => void
+  readonly checkRevision: (revision: Revision) => void
   readonly metadata: EventMetadata
 }
 
@@ -23,19 +23,19 @@ export type ChangeSavedMethod = {
  * Changes a method, and has the former default cleared when this one takes its place.
  * @throws DomainError `not_found`, `event_store_unavailable`, and what `permit` throws; nothing is recorded then
  */
-export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<MethodOnRecord> {
-  const { owner, alias, is_default, permit, metadata } = request
-  const known = await loadOwned(workflow, request.payment_method_id, owner)
-  permit(known.revision)
+export async function changeSavedMethod(workflow: Workflow, request: ChangeSavedMethod): Promise<StoredMethod> {
+  const { owner, alias, is_default, checkRevision, metadata } = request
+  const known = await loadOwnedMethod(workflow, request.payment_method_id, owner)
+  checkRevision(known.revision)
   const { payment_method_id } = known.method
-  const choosing = { owner, payment_method_id, metadata }
-  const default_choice = is_default ? await chooseMethod(workflow, choosing) : null
+  const choice = { owner, payment_method_id, metadata }
+  const default_choice = is_default ? await chooseDefaultMethod(workflow, choice) : null
   const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state, revision) {
       const method = ownedMethod(state, owner)
-      permit(revision)
+      checkRevision(revision)
       const change = {
         occurred_at: workflow.now().toISOString(),
         ...(alias === undefined ? {} : { alias }),
@@ -46,6 +46,6 @@ export async function changeSavedMethod(workflow: Workflow, request: ChangeSaved
     metadata,
     known,
   })
-  if (is_default) await clearFormerMethod(workflow, choosing)
-  return onRecord(handled)
+  if (is_default) await clearPreviousDefaultMethods(workflow, choice)
+  return toStoredMethod(handled)
 }

@@ -12,7 +12,7 @@ import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/s
 import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { enabledProvider } from '../payments/providerCall.ts'
-import { refusalOf } from '../providerRefusal.ts'
+import { toDomainError } from '../providerRefusal.ts'
 
 export type SetupIntentRequest = {
   readonly setup_intent_id: string
@@ -39,26 +39,26 @@ export type CreatedSetupIntent = {
  */
 export async function createSetupIntent(workflow: Workflow, request: SetupIntentRequest): Promise<CreatedSetupIntent> {
   const { setup_intent_id, request_fingerprint, user_id, metadata } = request
-  const found = await recordOf(workflow, request)
-  if (found.state !== null) return answer(request, found, { replayed: true })
-  const provider = preparingProvider(workflow, request.providerId())
+  const found = await loadRecorded(workflow, request)
+  if (found.state !== null) return toCreatedSetupIntent(request, found, { replayed: true })
+  const provider = setupIntentProvider(workflow, request.providerId())
   const provider_customer_id = await customerOf(workflow, provider.id, user_id)
-  let made: ProviderSetupIntent
+  let created: ProviderSetupIntent
   try {
-    made = await provider.prepare({ idempotency_key: setup_intent_id, provider_customer_id })
+    created = await provider.prepare({ idempotency_key: setup_intent_id, provider_customer_id })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     // A provider may refuse one of two equal calls because it is busy with the other, whose answer is as good.
-    const others = await recordOf(workflow, request)
-    if (others.state !== null) return answer(request, others, { replayed: true })
-    throw refusalOf(error)
+    const others = await loadRecorded(workflow, request)
+    if (others.state !== null) return toCreatedSetupIntent(request, others, { replayed: true })
+    throw toDomainError(error)
   }
   const data = {
     setup_intent_id,
     occurred_at: workflow.now().toISOString(),
     provider_id: provider.id,
-    provider_setup_intent_id: made.provider_setup_intent_id,
-    client_secret: made.client_secret,
+    provider_setup_intent_id: created.provider_setup_intent_id,
+    client_secret: created.client_secret,
     provider_customer_id,
     user_id,
     request_fingerprint,
@@ -70,10 +70,10 @@ export async function createSetupIntent(workflow: Workflow, request: SetupIntent
     metadata,
     known: found,
   })
-  return answer(request, handled, { replayed: handled.events.length === 0 })
+  return toCreatedSetupIntent(request, handled, { replayed: handled.events.length === 0 })
 }
 
-async function recordOf(
+async function loadRecorded(
   { store }: Workflow,
   { setup_intent_id, request_fingerprint }: SetupIntentRequest,
 ): Promise<Loaded<SetupIntent | null>> {
@@ -82,7 +82,7 @@ async function recordOf(
     : store.load(setupIntentStream(setup_intent_id), setupIntentFold)
 }
 
-function answer(
+function toCreatedSetupIntent(
   { request_fingerprint }: SetupIntentRequest,
   { state, position }: Loaded<SetupIntent | null>,
   { replayed }: { readonly replayed: boolean },
@@ -102,7 +102,7 @@ async function customerOf({ store }: Workflow, providerId: string, userId: strin
   }
 }
 
-function preparingProvider(workflow: Workflow, providerId: string) {
+function setupIntentProvider(workflow: Workflow, providerId: string) {
   const provider = enabledProvider(workflow, providerId)
   const { id, createSetupIntent: prepare } = provider
   if (prepare) return { id, prepare }

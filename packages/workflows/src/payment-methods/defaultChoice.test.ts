@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type AddressState, addressFold, changeAddress, clearDefault, kept } from '@paylog/domain/addresses/address'
-import { type AddressEvent, nothingSaid } from '@paylog/domain/addresses/events'
+import { type AddressState, addressFold, changeAddress, clearDefaultAddress, existingAddress } from '@paylog/domain/addresses/address'
+import { type AddressEvent, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import type { Workflow } from '../context.ts'
-import { chooseItem, clearFormer } from './defaultChoice.ts'
+import { chooseDefaultItem, clearPreviousDefaults } from './defaultChoice.ts'
 
 const log = await startEventStore(t)
 const store = createEventStore({ connectionString: log.connectionString })
@@ -34,22 +34,22 @@ async function ownerOf(count: number) {
       decide(address_id, () => [
         {
           type: 'AddressAdded',
-          data: { address_id, occurred_at, ...unowned, ...nothingSaid, address_type: 'billing', is_partial: true },
+          data: { address_id, occurred_at, ...unowned, ...emptyAddressContent, address_type: 'billing', is_partial: true },
         },
       ]),
     ),
   )
   const choosing = (item_id: string) => ({ list: 'billing_addresses', owner, item_id, metadata }) as const
-  const choose = (id: string) => chooseItem(workflow, choosing(id))
+  const choose = (id: string) => chooseDefaultItem(workflow, choosing(id))
   const carry = (id: string, choice: number) =>
     decide(id, (state) =>
       changeAddress({ occurred_at, changes: {}, default_choice: { address_type: 'billing', choice } }, state),
     )
   const clear = (before?: (id: string) => Promise<void>) => (id: string) =>
-    clearFormer(workflow, choosing(id), async (itemId, choice) => {
+    clearPreviousDefaults(workflow, choosing(id), async (itemId, choice) => {
       await before?.(itemId)
       await decide(itemId, (state) =>
-        clearDefault({ occurred_at, overtaken_by: { address_type: 'billing', choice } }, state),
+        clearDefaultAddress({ occurred_at, superseded_by: { address_type: 'billing', choice } }, state),
       )
     })
   return { ids, owner, choose, carry, clear: clear(), clearAfter: clear, defaults: () => defaultsOf(ids) }
@@ -58,7 +58,7 @@ async function ownerOf(count: number) {
 /** What says of itself that it is the default, with the number that it carries, and the highest number of all. */
 async function defaultsOf(ids: readonly string[]) {
   const loaded = await Promise.all(ids.map((id) => store.load(addressStream(id), addressFold)))
-  const items = loaded.map(({ state }) => kept(state))
+  const items = loaded.map(({ state }) => existingAddress(state))
   return {
     says: items.filter(({ is_default }) => is_default).map(({ address_id }) => address_id),
     highest: items.toSorted((a, b) => (b.default_choice ?? -1) - (a.default_choice ?? -1))[0]?.address_id,
@@ -80,12 +80,12 @@ async function threeItems() {
 t.test('choices of a list are numbered in their order, and what is chosen already keeps its number', async (t) => {
   const choosing = { list: 'payment_methods', owner: randomUUIDv7(), item_id: randomUUIDv7(), metadata } as const
   const other = { ...choosing, item_id: randomUUIDv7() }
-  t.equal(await chooseItem(workflow, choosing), 0)
-  t.equal(await chooseItem(workflow, choosing), 0)
-  t.equal(await chooseItem(workflow, other), 1)
-  t.equal(await chooseItem(workflow, choosing), 2)
-  t.equal(await chooseItem(workflow, { ...other, list: 'billing_addresses' }), 0, 'another list')
-  t.equal(await chooseItem(workflow, { ...other, owner: randomUUIDv7() }), 0, 'another owner')
+  t.equal(await chooseDefaultItem(workflow, choosing), 0)
+  t.equal(await chooseDefaultItem(workflow, choosing), 0)
+  t.equal(await chooseDefaultItem(workflow, other), 1)
+  t.equal(await chooseDefaultItem(workflow, choosing), 2)
+  t.equal(await chooseDefaultItem(workflow, { ...other, list: 'billing_addresses' }), 0, 'another list')
+  t.equal(await chooseDefaultItem(workflow, { ...other, owner: randomUUIDv7() }), 0, 'another owner')
 })
 
 t.test('however often a list was chosen from, little of it is read', async (t) => {
@@ -122,13 +122,13 @@ t.test('however often a list was chosen from, little of it is read', async (t) =
     },
   }
   const choosing = { list: 'billing_addresses', owner, item_id: c, metadata } as const
-  t.equal(await chooseItem(counting, choosing), 1_000)
+  t.equal(await chooseDefaultItem(counting, choosing), 1_000)
   const cleared: string[] = []
-  await clearFormer(counting, choosing, async (id) => void cleared.push(id))
+  await clearPreviousDefaults(counting, choosing, async (id) => void cleared.push(id))
   t.same(cleared, [a, b])
   t.ok(read < 200, `${read} events`)
   t.equal(handled, 1)
-  t.equal(await chooseItem(counting, choosing), 1_000)
+  t.equal(await chooseDefaultItem(counting, choosing), 1_000)
   t.equal(handled, 1, 'what is chosen already is known by its last choice, and the list is not read for it')
   t.equal(await choose(c), 1_000)
 })

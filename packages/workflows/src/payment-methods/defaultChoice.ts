@@ -6,14 +6,14 @@ import {
   type DefaultsList,
   defaultChoiceFold,
 } from '@paylog/domain/defaults/events'
-import { formersFold } from '@paylog/domain/defaults/formerDefaults'
+import { previousDefaultsFold } from '@paylog/domain/defaults/formerDefaults'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { newStream } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 
-export type Choosing = {
+export type DefaultChoiceRequest = {
   readonly list: DefaultsList
   /** See `ownerOf`. */
   readonly owner: string
@@ -25,14 +25,14 @@ export type Choosing = {
  * In which the item that has just been chosen and its formers are found. A list may have been chosen from any number of
  * times, and is not read as a whole.
  */
-const choicesLookedAt = 100
+const maxChoicesRead = 100
 
 /**
  * Chooses an item, before it carries the choice's number.
  * @returns the number
  * @throws DomainError `event_store_unavailable`
  */
-export async function chooseItem(workflow: Workflow, choosing: Choosing): Promise<number> {
+export async function chooseDefaultItem(workflow: Workflow, choosing: DefaultChoiceRequest): Promise<number> {
   const { store, now } = workflow
   const { list, owner, item_id: chosen_id, metadata } = choosing
   const [last] = await latestChoices(workflow, choosing, 1)
@@ -58,14 +58,14 @@ export async function chooseItem(workflow: Workflow, choosing: Choosing): Promis
  * @param clear clears one item; it accepts one that is no default, or does not exist, and spares one that carries
  *   `overtakenBy` or a later choice: it was chosen again meanwhile
  */
-export async function clearFormer(
+export async function clearPreviousDefaults(
   workflow: Workflow,
-  choosing: Choosing,
+  choosing: DefaultChoiceRequest,
   clear: (itemId: string, overtakenBy: number) => Promise<void>,
 ): Promise<void> {
   const { item_id } = choosing
-  const { initialState, evolve } = formersFold(item_id)
-  const choices = await latestChoices(workflow, choosing, choicesLookedAt)
+  const { initialState, evolve } = previousDefaultsFold(item_id)
+  const choices = await latestChoices(workflow, choosing, maxChoicesRead)
   const { latest, former_ids } = choices.reduce(evolve, initialState)
   if (latest === null) return
   for (const id of [item_id, ...former_ids]) if (id !== latest.chosen_id) await clear(id, latest.choice)
@@ -73,7 +73,7 @@ export async function clearFormer(
 
 async function latestChoices(
   { store }: Workflow,
-  { list, owner }: Choosing,
+  { list, owner }: DefaultChoiceRequest,
   count: number,
 ): Promise<Recorded<DefaultChoiceEvent>[]> {
   const events = await store.readStream(defaultChoiceStream(list, owner), { last: count })

@@ -1,12 +1,12 @@
 // Which saved method is its owner's default.
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
-import { clearDefault, type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
+import { clearDefaultMethod, type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { type Choosing, chooseItem, clearFormer } from './defaultChoice.ts'
+import { type DefaultChoiceRequest, chooseDefaultItem, clearPreviousDefaults } from './defaultChoice.ts'
 
-export type MethodChoosing = {
+export type MethodChoiceRequest = {
   readonly payment_method_id: string
   /** See `ownerOf`. */
   readonly owner: string
@@ -14,14 +14,14 @@ export type MethodChoosing = {
 }
 
 /** Chooses a method as the default, before it carries the choice's number. @returns the number */
-export function chooseMethod(workflow: Workflow, choosing: MethodChoosing): Promise<number> {
-  return chooseItem(workflow, inList(choosing))
+export function chooseDefaultMethod(workflow: Workflow, choosing: MethodChoiceRequest): Promise<number> {
+  return chooseDefaultItem(workflow, toDefaultChoiceRequest(choosing))
 }
 
 /** Has the former default cleared, once the chosen method carries its number. */
-export async function clearFormerMethod(workflow: Workflow, choosing: MethodChoosing): Promise<void> {
+export async function clearPreviousDefaultMethods(workflow: Workflow, choosing: MethodChoiceRequest): Promise<void> {
   const { owner, metadata } = choosing
-  await clearFormer(workflow, inList(choosing), async (id, overtakenBy) => {
+  await clearPreviousDefaults(workflow, toDefaultChoiceRequest(choosing), async (id, overtakenBy) => {
     await workflow.store.handle({
       stream: paymentMethodStream(id),
       fold: paymentMethodFold,
@@ -30,7 +30,7 @@ export async function clearFormerMethod(workflow: Workflow, choosing: MethodChoo
         if (state.status !== 'saved' || recordedOwner(state) !== owner) return []
         const { default_choice } = state
         if (default_choice === null || default_choice >= overtakenBy) return []
-        return clearDefault({ occurred_at: workflow.now().toISOString() }, state)
+        return clearDefaultMethod({ occurred_at: workflow.now().toISOString() }, state)
       },
       metadata,
     })
@@ -41,7 +41,7 @@ export async function clearFormerMethod(workflow: Workflow, choosing: MethodChoo
  * Clears what a removed method was chosen over, before it is added again: it begins anew and loses its number, and nothing
  * that the number outdid may count again.
  */
-export async function clearOutdone(
+export async function clearSupersededDefaults(
   workflow: Workflow,
   method: PaymentMethodState,
   metadata: EventMetadata,
@@ -49,9 +49,9 @@ export async function clearOutdone(
   if (method.status !== 'removed' || method.default_choice === null) return
   const { payment_method_id } = method
   const owner = recordedOwner(method)
-  if (owner !== null) await clearFormerMethod(workflow, { owner, payment_method_id, metadata })
+  if (owner !== null) await clearPreviousDefaultMethods(workflow, { owner, payment_method_id, metadata })
 }
 
-function inList({ owner, payment_method_id: item_id, metadata }: MethodChoosing): Choosing {
+function toDefaultChoiceRequest({ owner, payment_method_id: item_id, metadata }: MethodChoiceRequest): DefaultChoiceRequest {
   return { list: 'payment_methods', owner, item_id, metadata }
 }

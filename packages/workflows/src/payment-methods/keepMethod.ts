@@ -4,10 +4,10 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import { ownerOf } from '@paylog/domain/owner'
 import { type AttachedMethod, customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { type Customer, type CustomerOf, customerAfter, customerFor, linkCustomer } from './providerCustomer.ts'
+import { type Customer, type CustomerContext, createNextCustomer, findOrCreateCustomer, linkCustomer } from './providerCustomer.ts'
 import type { SavingProvider } from './savingProvider.ts'
 
-export type KeepMethod = {
+export type AttachMethodRequest = {
   /** The call's key: the same one finds what an earlier call with it did. */
   readonly request_id: string
   readonly token: string
@@ -15,7 +15,7 @@ export type KeepMethod = {
   readonly metadata: EventMetadata
 }
 
-export type KeptMethod = ReadMethod & {
+export type ClientMethod = ReadMethod & {
   /** Null for a guest's. */
   readonly provider_customer_id: string | null
   /**
@@ -26,11 +26,11 @@ export type KeptMethod = ReadMethod & {
 }
 
 /** @throws ProviderError, DomainError `event_store_unavailable` */
-export async function keepMethod(
+export async function attachMethod(
   workflow: Workflow,
   provider: SavingProvider,
-  { request_id, token, caller, metadata }: KeepMethod,
-): Promise<KeptMethod> {
+  { request_id, token, caller, metadata }: AttachMethodRequest,
+): Promise<ClientMethod> {
   if (caller.kind === 'guest') {
     const read = await provider.methods.readMethod({ token, owner: ownerOf(caller) })
     return { ...read, provider_customer_id: null, link: async () => undefined }
@@ -43,7 +43,7 @@ export async function keepMethod(
       user_id: caller.user_id,
       provider_customer_id,
     })
-  const { customer, attached } = await attachTo(workflow, of, attach)
+  const { customer, attached } = await attachToCustomer(workflow, of, attach)
   return {
     ...attached,
     async link() {
@@ -60,17 +60,17 @@ export async function keepMethod(
 }
 
 /** The provider may have lost the customer; then the user gets another one, once. */
-async function attachTo(
+async function attachToCustomer(
   workflow: Workflow,
-  of: CustomerOf,
+  of: CustomerContext,
   attach: (customer: Customer) => Promise<AttachedMethod>,
 ): Promise<{ readonly customer: Customer; readonly attached: AttachedMethod }> {
-  const customer = await customerFor(workflow, of)
+  const customer = await findOrCreateCustomer(workflow, of)
   try {
     return { customer, attached: await attach(customer) }
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code !== customerMissing) throw error
-    const other = await customerAfter(workflow, of, customer)
+    const other = await createNextCustomer(workflow, of, customer)
     return { customer: other, attached: await attach(other) }
   }
 }

@@ -7,7 +7,7 @@ import {
   type PaymentMethod,
   type PaymentMethodState,
   paymentMethodFold,
-  saved,
+  existingMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'
@@ -19,7 +19,7 @@ import type { Workflow } from '../context.ts'
  * @param owner see `ownerOf`
  * @throws DomainError `not_found`
  */
-export async function loadOwned(
+export async function loadOwnedMethod(
   workflow: Workflow,
   payment_method_id: string,
   owner: string,
@@ -30,26 +30,26 @@ export async function loadOwned(
 }
 
 /** A method and where its stream stands. */
-export type MethodOnRecord = {
+export type StoredMethod = {
   readonly method: PaymentMethod
   readonly revision: bigint
   /** Of its last event. */
   readonly position: LogPosition
 }
 
-export function onRecord({ state, revision, position }: Loaded<PaymentMethodState>): MethodOnRecord {
+export function toStoredMethod({ state, revision, position }: Loaded<PaymentMethodState>): StoredMethod {
   if (state.status === 'none' || revision === 'no_stream' || !position) throw new Error('A method without events')
   return { method: state, revision, position }
 }
 
 /** A method as it was at a revision of its stream. */
-export async function methodAt({ store }: Workflow, id: string, revision: bigint): Promise<MethodOnRecord> {
+export async function methodAt({ store }: Workflow, id: string, revision: bigint): Promise<StoredMethod> {
   const events = await store.readStream(paymentMethodStream(id), { limit: Number(revision) + 1 })
-  const state = events.filter(isOfMethod).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
-  return onRecord({ state, revision, position: events.at(-1)?.position })
+  const state = events.filter(isMethodEvent).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
+  return toStoredMethod({ state, revision, position: events.at(-1)?.position })
 }
 
-export function isOfMethod(event: Recorded): event is Recorded<PaymentMethodEvent> {
+export function isMethodEvent(event: Recorded): event is Recorded<PaymentMethodEvent> {
   return Object.hasOwn(paymentMethodEvents, event.type)
 }
 
@@ -60,5 +60,5 @@ export function loadMethod({ store }: Workflow, id: string): Promise<Loaded<Paym
 /** @throws DomainError `not_found` */
 export function ownedMethod(state: PaymentMethodState, owner: string): PaymentMethod {
   const isOwn = state.status !== 'none' && recordedOwner(state) === owner
-  return saved(isOwn ? state : paymentMethodFold.initialState)
+  return existingMethod(isOwn ? state : paymentMethodFold.initialState)
 }

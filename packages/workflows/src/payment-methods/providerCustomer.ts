@@ -10,7 +10,7 @@ import type { SavingProvider } from './savingProvider.ts'
 
 export type User = { readonly user_id: string; readonly user_email: string | null }
 
-export type CustomerOf = {
+export type CustomerContext = {
   readonly provider: SavingProvider
   readonly user: User
   readonly metadata: EventMetadata
@@ -24,7 +24,7 @@ export type Customer = {
 }
 
 /** The pauses before looking whether another request has made the customer: longer in all than making one takes. */
-const looksForAnotherMs = [0, 100, 200, 400, 800]
+const recheckDelaysMs = [0, 100, 200, 400, 800]
 
 const customerFold: Fold<Customer, ProviderCustomerEvent> = {
   initialState: Object.freeze({ provider_customer_id: null, generation: 0 }),
@@ -35,19 +35,19 @@ const customerFold: Fold<Customer, ProviderCustomerEvent> = {
 }
 
 /** The customer on record, else a new one. @throws ProviderError, DomainError `event_store_unavailable` */
-export async function customerFor(workflow: Workflow, of: CustomerOf): Promise<Customer> {
-  const recorded = await onRecord(workflow, of)
-  return recorded.generation > 0 ? recorded : customerAfter(workflow, of, recorded)
+export async function findOrCreateCustomer(workflow: Workflow, of: CustomerContext): Promise<Customer> {
+  const recorded = await loadCustomer(workflow, of)
+  return recorded.generation > 0 ? recorded : createNextCustomer(workflow, of, recorded)
 }
 
 /**
  * Makes the next customer. Requests at the same time make the same call with the same key, and get the same customer.
- * @param former the one that the provider does not know any more, or none
+ * @param previous the one that the provider does not know any more, or none
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
-export async function customerAfter(workflow: Workflow, of: CustomerOf, former: Customer): Promise<Customer> {
+export async function createNextCustomer(workflow: Workflow, of: CustomerContext, previous: Customer): Promise<Customer> {
   const { provider, user } = of
-  const generation = former.generation + 1
+  const generation = previous.generation + 1
   let provider_customer_id: string | null
   try {
     provider_customer_id = await provider.methods.createCustomer({
@@ -58,7 +58,7 @@ export async function customerAfter(workflow: Workflow, of: CustomerOf, former: 
     })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const recorded = await madeByAnother(workflow, of, former, error)
+    const recorded = await createdConcurrently(workflow, of, previous, error)
     if (recorded) return recorded
     throw error
   }
@@ -69,16 +69,16 @@ export async function customerAfter(workflow: Workflow, of: CustomerOf, former: 
 }
 
 /** A provider may refuse one of two equal calls because it is busy with the other, whose answer is as good. */
-async function madeByAnother(
+async function createdConcurrently(
   workflow: Workflow,
-  of: CustomerOf,
-  former: Customer,
+  of: CustomerContext,
+  previous: Customer,
   { kind }: ProviderError,
 ): Promise<Customer | undefined> {
-  for (const pauseMs of kind === 'unknown' ? looksForAnotherMs : [0]) {
+  for (const pauseMs of kind === 'unknown' ? recheckDelaysMs : [0]) {
     await sleep(pauseMs)
-    const recorded = await onRecord(workflow, of)
-    if (recorded.generation > former.generation) return recorded
+    const recorded = await loadCustomer(workflow, of)
+    if (recorded.generation > previous.generation) return recorded
   }
   return undefined
 }
@@ -115,7 +115,7 @@ export async function linkCustomer(
   return state
 }
 
-async function onRecord({ store }: Workflow, { provider, user }: CustomerOf): Promise<Customer> {
+async function loadCustomer({ store }: Workflow, { provider, user }: CustomerContext): Promise<Customer> {
   const { state } = await store.load(providerCustomerStream(provider.id, user.user_id), customerFold)
   return state
 }

@@ -15,19 +15,19 @@ import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { changeSavedMethod } from './changeSavedMethod.ts'
-import { chooseMethod, clearFormerMethod, clearOutdone } from './defaultMethod.ts'
-import { loadMethod, type MethodOnRecord, onRecord } from './ownedMethod.ts'
+import { chooseDefaultMethod, clearPreviousDefaultMethods, clearSupersededDefaults } from './defaultMethod.ts'
+import { loadMethod, type StoredMethod, toStoredMethod } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 
 /** What a client says of a method beside its token. */
-export type MethodWishes = Pick<
+export type MethodOptions = Pick<
   PaymentMethodAdded['data'],
   'type' | 'wallet_type' | 'organization_id' | 'alias' | 'billing_address_id' | 'billing_details'
 > & { readonly is_default: boolean }
 
 export type RecordMethod = {
   readonly caller: Session | Guest
-  readonly wishes: MethodWishes
+  readonly options: MethodOptions
   readonly metadata: EventMetadata
 }
 
@@ -36,7 +36,7 @@ export type ProviderMethod = ReadMethod & {
   readonly provider_customer_id: string | null
 }
 
-export type RecordedMethod = MethodOnRecord & {
+export type RecordedMethod = StoredMethod & {
   /** False when the caller had saved it before. */
   readonly created: boolean
 }
@@ -50,45 +50,45 @@ export async function recordMethod(
   request: RecordMethod,
   method: ProviderMethod,
 ): Promise<RecordedMethod> {
-  const { caller, wishes, metadata } = request
+  const { caller, options, metadata } = request
   const owner = ownerOf(caller)
   const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
   const known = await loadMethod(workflow, payment_method_id)
-  if (isKept(known.state, owner)) return saveAgain(workflow, request, known)
-  await clearOutdone(workflow, known.state, metadata)
+  if (isSavedByOwner(known.state, owner)) return updateSavedMethod(workflow, request, known)
+  await clearSupersededDefaults(workflow, known.state, metadata)
   const choosing = { owner, payment_method_id, metadata }
-  const default_choice = wishes.is_default ? await chooseMethod(workflow, choosing) : null
+  const default_choice = options.is_default ? await chooseDefaultMethod(workflow, choosing) : null
   const handled = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
     decide(state) {
-      if (isKept(state, owner)) return []
+      if (isSavedByOwner(state, owner)) return []
       const occurred_at = workflow.now().toISOString()
-      return addPaymentMethod({ payment_method_id, occurred_at, default_choice, ...contentOf(request, method) }, state)
+      return addPaymentMethod({ payment_method_id, occurred_at, default_choice, ...methodContent(request, method) }, state)
     },
     metadata,
     known,
   })
-  if (handled.events.length === 0) return saveAgain(workflow, request, handled)
-  if (wishes.is_default) await clearFormerMethod(workflow, choosing)
-  return { ...onRecord(handled), created: true }
+  if (handled.events.length === 0) return updateSavedMethod(workflow, request, handled)
+  if (options.is_default) await clearPreviousDefaultMethods(workflow, choosing)
+  return { ...toStoredMethod(handled), created: true }
 }
 
 /**
  * What its owner wants of a method that was saved before: to be the default, or nothing.
  * @throws DomainError `concurrent_modification` when it is removed meanwhile, `event_store_unavailable`
  */
-export async function saveAgain(
+export async function updateSavedMethod(
   workflow: Workflow,
-  { caller, wishes, metadata }: RecordMethod,
+  { caller, options, metadata }: RecordMethod,
   known: Loaded<PaymentMethodState>,
 ): Promise<RecordedMethod> {
-  const found = onRecord(known)
-  if (!wishes.is_default) return { ...found, created: false }
+  const found = toStoredMethod(known)
+  if (!options.is_default) return { ...found, created: false }
   const { payment_method_id } = found.method
-  const wish = { payment_method_id, owner: ownerOf(caller), is_default: true, permit: () => undefined, metadata }
+  const change = { payment_method_id, owner: ownerOf(caller), is_default: true, permit: () => undefined, metadata }
   try {
-    return { ...(await changeSavedMethod(workflow, wish)), created: false }
+    return { ...(await changeSavedMethod(workflow, change)), created: false }
   } catch (error) {
     if (!(error instanceof DomainError && error.code === 'not_found')) throw error
     throw new DomainError('concurrent_modification', 'The method was removed at the same time; try again')
@@ -100,15 +100,15 @@ export async function saveAgain(
  * @throws DomainError `reference_not_found` when somebody else has. What was a user's is nobody else's even when it was
  *   removed: at the provider it is free then, and whoever has seen its id could have it read out.
  */
-export function isKept(state: PaymentMethodState, owner: string): boolean {
+export function isSavedByOwner(state: PaymentMethodState, owner: string): boolean {
   if (state.status === 'none') return false
   if (recordedOwner(state) === owner) return state.status === 'saved'
   if (state.status === 'removed' && state.user_id === null) return false
   throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_token' })
 }
 
-function contentOf({ caller, wishes }: RecordMethod, method: ProviderMethod) {
-  const { is_default: _, ...said } = wishes
+function methodContent({ caller, options }: RecordMethod, method: ProviderMethod) {
+  const { is_default: _, ...given } = options
   const { provider_id, provider_method_id, provider_customer_id } = method
   const details = detailsOf(method)
   return {
@@ -117,8 +117,8 @@ function contentOf({ caller, wishes }: RecordMethod, method: ProviderMethod) {
     provider_id,
     provider_method_id,
     provider_customer_id,
-    ...said,
+    ...given,
     ...details,
-    wallet_type: details.wallet_type ?? said.wallet_type,
+    wallet_type: details.wallet_type ?? given.wallet_type,
   }
 }

@@ -3,11 +3,11 @@ import { paymentMethodFold, refreshPaymentMethod } from '@paylog/domain/payment-
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { visa } from '../testing/methodsUnderTest.ts'
-import { newGuest, newUser, overtaken, savedMethodsUnderTest } from '../testing/savedMethods.ts'
-import { dyingAfter, metadata } from '../testing/workflowUnderTest.ts'
+import { newGuest, newUser, interleaved, savedMethodHarness } from '../testing/savedMethods.ts'
+import { crashAfter, metadata } from '../testing/workflowUnderTest.ts'
 
 const { workflow, store, vault, idOf, newToken, typesOf, save, change, remove, stateOf } =
-  await savedMethodsUnderTest(t)
+  await savedMethodHarness(t)
 
 t.beforeEach(() => {
   vault.scenery.meanwhile = async () => undefined
@@ -66,7 +66,7 @@ t.test("a guest's method is removed only as the guest has seen it", async (t) =>
   const token = newToken()
   await save({ by, token })
   vault.calls.length = 0
-  const on = overtaken(workflow, streamOf(token), () => refresh(token))
+  const on = interleaved(workflow, streamOf(token), () => refresh(token))
   await t.rejects(remove({ by, token, on }, { permit: asAdded }), { code: 'precondition_failed' })
   t.match(await stateOf(token), { status: 'saved', expiry_year: '2039' })
   t.match((await remove({ by, token })).method, { status: 'removed' })
@@ -77,7 +77,7 @@ t.test('a guest whose method has become another one meanwhile removes nothing', 
   const [by, other] = [newGuest(), newGuest()]
   const token = newToken()
   await save({ by, token })
-  const on = overtaken(workflow, streamOf(token), async () => {
+  const on = interleaved(workflow, streamOf(token), async () => {
     await remove({ by, token })
     await save({ by: other, token })
   })
@@ -89,7 +89,7 @@ t.test('a process that died after the detach is no obstacle to the next', async 
   const by = newUser()
   const token = newToken()
   await save({ by, token }, { is_default: true })
-  await t.rejects(remove({ by, token, on: dyingAfter(0, workflow) }))
+  await t.rejects(remove({ by, token, on: crashAfter(0, workflow) }))
   t.match(await stateOf(token), { status: 'saved' }, 'what is not on record is not said')
   t.notOk(vault.customers.has(token))
   t.match((await remove({ by, token })).method, { status: 'removed', is_default: false })

@@ -9,8 +9,8 @@ import type { Revision } from '@paylog/event-store/append/appending'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { refusalOf } from '../providerRefusal.ts'
-import { loadOwned, type MethodOnRecord, onRecord, ownedMethod } from './ownedMethod.ts'
+import { toDomainError } from '../providerRefusal.ts'
+import { loadOwnedMethod, type StoredMethod, toStoredMethod, ownedMethod } from './ownedMethod.ts'
 import { savingProvider } from './savingProvider.ts'
 
 export type RemoveSavedMethod = {
@@ -18,7 +18,7 @@ export type RemoveSavedMethod = {
   /** See `ownerOf`. */
   readonly owner: string
   /** Throws when the owner has not meant to remove the method as it is now. Asked before the provider is. */
-  readonly permit: (revision: Revision) => void
+  readonly checkRevision: (revision: Revision) => void
   readonly metadata: EventMetadata
 }
 
@@ -28,10 +28,10 @@ export type RemoveSavedMethod = {
  * @throws DomainError `not_found`, `provider_not_enabled`, `event_store_unavailable`, the codes of what a provider did not
  *   do, and what `permit` throws; nothing is removed then
  */
-export async function removeSavedMethod(workflow: Workflow, request: RemoveSavedMethod): Promise<MethodOnRecord> {
-  const { owner, permit, metadata } = request
-  const known = await loadOwned(workflow, request.payment_method_id, owner)
-  permit(known.revision)
+export async function removeSavedMethod(workflow: Workflow, request: RemoveSavedMethod): Promise<StoredMethod> {
+  const { owner, checkRevision, metadata } = request
+  const known = await loadOwnedMethod(workflow, request.payment_method_id, owner)
+  checkRevision(known.revision)
   const isDetached = await detach(workflow, known.method)
   const handled = await workflow.store.handle({
     stream: paymentMethodStream(known.method.payment_method_id),
@@ -40,13 +40,13 @@ export async function removeSavedMethod(workflow: Workflow, request: RemoveSaved
       if (state.status === 'removed') return []
       const method = ownedMethod(state, owner)
       // What is detached cannot be used any more, whatever else has become of it meanwhile.
-      if (!isDetached) permit(revision)
+      if (!isDetached) checkRevision(revision)
       return removePaymentMethod({ occurred_at: workflow.now().toISOString(), by: 'owner' }, method)
     },
     metadata,
     known,
   })
-  return onRecord(handled)
+  return toStoredMethod(handled)
 }
 
 /** @returns false for a guest's method, which is attached to nobody */
@@ -58,6 +58,6 @@ async function detach(workflow: Workflow, method: PaymentMethod): Promise<boolea
     await methods.detachMethod({ provider_method_id, provider_customer_id })
     return true
   } catch (error) {
-    throw error instanceof ProviderError ? refusalOf(error) : error
+    throw error instanceof ProviderError ? toDomainError(error) : error
   }
 }

@@ -1,11 +1,11 @@
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import t from 'tap'
-import { newGuest, newUser, overtaken, savedMethodsUnderTest } from '../testing/savedMethods.ts'
-import { diesIn, dyingAfter } from '../testing/workflowUnderTest.ts'
+import { newGuest, newUser, interleaved, savedMethodHarness } from '../testing/savedMethods.ts'
+import { crashes, crashAfter } from '../testing/workflowUnderTest.ts'
 
 const { workflow, vault, idOf, newToken, typesOf, save, change, remove, stateOf, defaultsOf } =
-  await savedMethodsUnderTest(t)
+  await savedMethodHarness(t)
 
 t.beforeEach(() => {
   vault.scenery.meanwhile = async () => undefined
@@ -35,7 +35,7 @@ t.test("what was a user's and was removed is nobody else's, not even the guest's
 t.test("so it is when it turns out to be a user's after the provider was asked", async (t) => {
   const token = newToken()
   const [owner, other] = [newUser(), newUser()]
-  const on = overtaken(workflow, streamOf(token), async () => {
+  const on = interleaved(workflow, streamOf(token), async () => {
     await save({ by: owner, token })
     await remove({ by: owner, token })
   })
@@ -63,7 +63,7 @@ t.test('without a key too, the next request finishes what a dead process began',
     for (let isOver = false; !isOver; appends++) {
       const token = newToken()
       const name = `${by.kind}, after ${appends} appends`
-      isOver = !(await diesIn(save({ by, token, on: dyingAfter(appends, workflow) }, { is_default: true })))
+      isOver = !(await crashes(save({ by, token, on: crashAfter(appends, workflow) }, { is_default: true })))
       const { kind, ...saved } = await save({ by, token }, { is_default: true })
       t.match({ kind, ...saved }, { kind: 'saved', method: { status: 'saved', is_default: true } }, name)
       t.same(await defaultsOf(by, [token]), [token], name)
@@ -121,7 +121,7 @@ t.test('removed while it is saved again as the default, it is not found missing 
   const by = newUser()
   const token = newToken()
   await save({ by, token })
-  const on = overtaken(workflow, streamOf(token), () => remove({ by, token }))
+  const on = interleaved(workflow, streamOf(token), () => remove({ by, token }))
   await t.rejects(save({ by, token, on }, { is_default: true }), { code: 'concurrent_modification' })
   t.match(await save({ by, token }, { is_default: true }), { created: true, method: { is_default: true } })
   t.same(await defaultsOf(by, [token]), [token])

@@ -4,18 +4,18 @@ import type { Guest, Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
 import { ownerOf, recordedOwner } from '@paylog/domain/owner'
-import type { KeptAnswer } from '@paylog/domain/payment-methods/methodRequest'
+import type { RecordedResponse } from '@paylog/domain/payment-methods/methodRequest'
 import { addressStream } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import type { RepeatableRequest } from '../idempotentRequests.ts'
-import { refusalCodes, refusalOf } from '../providerRefusal.ts'
-import { keepMethod } from './keepMethod.ts'
+import { providerErrorCodes, toDomainError } from '../providerRefusal.ts'
+import { attachMethod } from './keepMethod.ts'
 import { methodRequests } from './methodRequests.ts'
 import { loadMethod, methodAt } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 import { linkCustomer } from './providerCustomer.ts'
-import { isKept, type MethodWishes, type RecordedMethod, recordMethod, saveAgain } from './recordMethod.ts'
+import { isSavedByOwner, type MethodOptions, type RecordedMethod, recordMethod, updateSavedMethod } from './recordMethod.ts'
 import { type SavingProvider, savingProvider } from './savingProvider.ts'
 
 export type SavePaymentMethod = RepeatableRequest & {
@@ -24,7 +24,7 @@ export type SavePaymentMethod = RepeatableRequest & {
   readonly providerId: () => string
   /** What the provider's form handed out. It is told to the provider and to nobody else. */
   readonly token: string
-  readonly wishes: MethodWishes
+  readonly options: MethodOptions
 }
 
 export type SaveOutcome =
@@ -33,7 +33,7 @@ export type SaveOutcome =
       /** True when an earlier request with the same key was answered with this. */
       readonly replayed: boolean
     })
-  | { readonly kind: 'declined'; readonly refusal: DomainError; readonly replayed: true }
+  | { readonly kind: 'declined'; readonly error: DomainError; readonly replayed: true }
 
 /**
  * Saves the method that a token stands for, finds it saved already, or finds what the same Idempotency-Key was answered.
@@ -42,27 +42,27 @@ export type SaveOutcome =
  *   not do, and what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
-  const earlier = await methodRequests.earlier(workflow, request)
-  if (earlier !== null) return replayed(workflow, request, earlier.answer)
+  const previous = await methodRequests.earlier(workflow, request)
+  if (previous !== null) return replayedOutcome(workflow, request, previous.answer)
   const provider = savingProvider(workflow, request.providerId())
   // Some tokens are the provider's id of the method; then it is known whose it is before anybody is asked.
   const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
-  const isSaved = isKept(known.state, ownerOf(request.caller))
+  const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
   if (!isSaved) await requireAddress(workflow, request)
-  const meanwhile = await methodRequests.begin(workflow, request, provider.id)
-  if (meanwhile !== null) return replayed(workflow, request, meanwhile.answer)
+  const concurrent = await methodRequests.begin(workflow, request, provider.id)
+  if (concurrent !== null) return replayedOutcome(workflow, request, concurrent.answer)
   try {
     return isSaved
-      ? await answered(workflow, request, await saveAgain(workflow, request, known))
+      ? await recordSaved(workflow, request, await updateSavedMethod(workflow, request, known))
       : await saveNew(workflow, request, provider)
   } catch (error) {
-    throw await ended(workflow, request, error)
+    throw await recordFailure(workflow, request, error)
   }
 }
 
 async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider: SavingProvider): Promise<SaveOutcome> {
-  const { link, ...kept } = await keepMethod(workflow, provider, request)
-  const outcome = await answered(
+  const { link, ...kept } = await attachMethod(workflow, provider, request)
+  const outcome = await recordSaved(
     workflow,
     request,
     await recordMethod(workflow, request, { provider_id: provider.id, ...kept }),
@@ -71,7 +71,7 @@ async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider:
   return outcome
 }
 
-async function answered(workflow: Workflow, request: SavePaymentMethod, saved: RecordedMethod): Promise<SaveOutcome> {
+async function recordSaved(workflow: Workflow, request: SavePaymentMethod, saved: RecordedMethod): Promise<SaveOutcome> {
   const { method, created, revision } = saved
   const { payment_method_id } = method
   await methodRequests.end(workflow, request, { kind: 'saved', payment_method_id, revision: Number(revision), created })
@@ -79,7 +79,7 @@ async function answered(workflow: Workflow, request: SavePaymentMethod, saved: R
 }
 
 /** Puts on record that a request came to nothing. @returns what its caller is told */
-async function ended(workflow: Workflow, request: SavePaymentMethod, error: unknown): Promise<unknown> {
+async function recordFailure(workflow: Workflow, request: SavePaymentMethod, error: unknown): Promise<unknown> {
   // Then nothing can be recorded either, and trying would keep the caller waiting.
   if (error instanceof DomainError && error.code === 'event_store_unavailable') return error
   const isDecline = error instanceof ProviderError && error.kind === 'declined'
@@ -88,13 +88,13 @@ async function ended(workflow: Workflow, request: SavePaymentMethod, error: unkn
     request,
     isDecline ? { kind: 'declined', message: error.message } : { kind: 'failed' },
   )
-  return error instanceof ProviderError ? refusalOf(error) : error
+  return error instanceof ProviderError ? toDomainError(error) : error
 }
 
 /** The answer that an earlier request got, with the method as it was then. */
-async function replayed(workflow: Workflow, request: SavePaymentMethod, answer: KeptAnswer): Promise<SaveOutcome> {
+async function replayedOutcome(workflow: Workflow, request: SavePaymentMethod, answer: RecordedResponse): Promise<SaveOutcome> {
   if (answer.kind === 'declined')
-    return { kind: 'declined', refusal: new DomainError(refusalCodes.declined, answer.message), replayed: true }
+    return { kind: 'declined', refusal: new DomainError(providerErrorCodes.declined, answer.message), replayed: true }
   const { payment_method_id, revision, created } = answer
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
   const { provider_id, provider_customer_id } = then.method
@@ -111,8 +111,8 @@ async function replayed(workflow: Workflow, request: SavePaymentMethod, answer: 
 }
 
 /** @throws DomainError `reference_not_found`, in the same words for what is not there and for what is somebody else's */
-async function requireAddress({ store }: Workflow, { caller, wishes }: SavePaymentMethod): Promise<void> {
-  const { billing_address_id } = wishes
+async function requireAddress({ store }: Workflow, { caller, options }: SavePaymentMethod): Promise<void> {
+  const { billing_address_id } = options
   if (billing_address_id === null) return
   const { state } = await store.load(addressStream(billing_address_id), addressFold)
   if (state.status === 'kept' && recordedOwner(state) === ownerOf(caller)) return

@@ -2,10 +2,10 @@
 import { ownerOf } from '@paylog/domain/owner'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { type Caller, newGuest, newUser, overtaken, savedMethodsUnderTest } from '../testing/savedMethods.ts'
-import { diesIn, dyingAfter } from '../testing/workflowUnderTest.ts'
+import { type Caller, newGuest, newUser, interleaved, savedMethodHarness } from '../testing/savedMethods.ts'
+import { crashes, crashAfter } from '../testing/workflowUnderTest.ts'
 
-const { workflow, newToken, save, change, remove, stateOf, defaultsOf } = await savedMethodsUnderTest(t)
+const { workflow, newToken, save, change, remove, stateOf, defaultsOf } = await savedMethodHarness(t)
 
 t.test('a default that was removed and is added again brings back nothing older', async (t) => {
   for (const by of [newUser(), newGuest()]) {
@@ -14,7 +14,7 @@ t.test('a default that was removed and is added again brings back nothing older'
     for (const token of tokens) await save({ by, token })
     await change({ by, token: older }, { is_default: true })
     // Dies before it has cleared the older one.
-    await t.rejects(change({ by, token: newer, on: dyingAfter(2, workflow) }, { is_default: true }))
+    await t.rejects(change({ by, token: newer, on: crashAfter(2, workflow) }, { is_default: true }))
     t.same(await defaultsOf(by, tokens), [newer])
     await remove({ by, token: newer })
     t.same(await defaultsOf(by, tokens), [])
@@ -30,7 +30,7 @@ t.test('nor when somebody else adds it', async (t) => {
   const [older = '', newer = ''] = tokens
   for (const token of tokens) await save({ by, token })
   await change({ by, token: older }, { is_default: true })
-  await t.rejects(change({ by, token: newer, on: dyingAfter(2, workflow) }, { is_default: true }))
+  await t.rejects(change({ by, token: newer, on: crashAfter(2, workflow) }, { is_default: true }))
   await remove({ by, token: newer })
   await save({ by: other, token: newer }, { is_default: true })
   t.same(await defaultsOf(by, tokens), [])
@@ -45,8 +45,8 @@ t.test('wherever a request to make one the default died, the same one again fini
       const [older = '', newer = ''] = tokens
       await save({ by, token: older }, { is_default: true })
       await save({ by, token: newer })
-      const on = dyingAfter(appends, workflow)
-      isOver = !(await diesIn(change({ by, token: newer, on }, { is_default: true, alias: 'Chosen' })))
+      const on = crashAfter(appends, workflow)
+      isOver = !(await crashes(change({ by, token: newer, on }, { is_default: true, alias: 'Chosen' })))
       const { method } = await change({ by, token: newer }, { is_default: true, alias: 'Chosen' })
       t.match(method, { is_default: true, alias: 'Chosen' }, `after ${appends} appends`)
       t.same(await defaultsOf(by, tokens), [newer])
@@ -65,7 +65,7 @@ t.test('a former default that is chosen again while it is being cleared stays th
   const choices = defaultChoiceStream('payment_methods', ownerOf(by))
   const chooseAgain = () => change({ by, token: older }, { is_default: true })
   // The second time to see what has to be cleared.
-  await change({ by, token: newer, on: overtaken(workflow, choices, chooseAgain, 2) }, { is_default: true })
+  await change({ by, token: newer, on: interleaved(workflow, choices, chooseAgain, 2) }, { is_default: true })
   t.same(await defaultsOf(by, tokens), [older])
   t.match(await stateOf(newer), { is_default: false })
 })
@@ -90,7 +90,7 @@ t.test('whatever is done and wherever it dies, the default is what was asked for
     for (let step = 0; step < 40; step++) {
       const token = tokens[random(tokens.length)] ?? ''
       const appends = random(3) === 0 ? random(3) : 99
-      const on = dyingAfter(appends, workflow)
+      const on = crashAfter(appends, workflow)
       const left = shown.filter((each) => each !== token)
       const [what, then, act] = isThere.has(token)
         ? ((
@@ -108,7 +108,7 @@ t.test('whatever is done and wherever it dies, the default is what was asked for
             ] as const
           )[random(2)] ?? [])
       if (!what || !then || !act) throw new Error('There is nothing to do')
-      const died = await diesIn(act())
+      const died = await crashes(act())
       story.push(`${tokens.indexOf(token)} ${what}${died ? `, died after ${appends}` : ''}`)
       const now = await defaultsOf(by, tokens)
       const asBefore = JSON.stringify(now) === JSON.stringify(shown)

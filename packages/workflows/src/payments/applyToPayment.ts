@@ -10,7 +10,7 @@ import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification, Statement } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { ownProviderId } from './providerCall.ts'
+import { recordIntentOwner } from './providerCall.ts'
 
 export type AppliedPayment = {
   readonly payment: Payment
@@ -36,23 +36,23 @@ export async function applyToPayment(
   const known: Loaded<PaymentState> = await workflow.store.load(stream, paymentFold)
   if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
   const occurred_at = workflow.now().toISOString()
-  const heard = { ...statement, occurred_at, vouched: owner !== null }
+  const report = { ...statement, occurred_at, vouched: owner !== null }
   // Refunds and disputes may name the charge alone.
-  const charge = newCharge(heard, known.state)
-  if (charge !== null) await ownProviderId(workflow, known.state, charge, metadata)
+  const charge = newChargeId(report, known.state)
+  if (charge !== null) await recordIntentOwner(workflow, known.state, charge, metadata)
   const { state } = await workflow.store.handle({
     stream,
     fold: paymentFold,
-    decide: (payment) => decide(provider, heard, payment),
+    decide: (payment) => decide(provider, report, payment),
     metadata,
     known,
   })
-  return state.status === 'none' ? undefined : { payment: state, isForeignIntent: isForeignIntent(heard, state) }
+  return state.status === 'none' ? undefined : { payment: state, isForeignIntent: isForeignIntent(report, state) }
 }
 
 /** Whom our own records name: by the intent, or by the charge that came of one. */
-async function ownerOf({ store }: Workflow, provider: Provider, statement: Statement): Promise<string | null> {
-  for (const id of [statement.provider_intent_id, statement.provider_payment_id]) {
+async function ownerOf({ store }: Workflow, provider: Provider, report: Statement): Promise<string | null> {
+  for (const id of [report.provider_intent_id, report.provider_payment_id]) {
     if (id === null) continue
     const { state: owner } = await store.load(providerIntentStream(provider.id, id), intentOwnerFold)
     if (owner !== null) return owner
@@ -60,26 +60,26 @@ async function ownerOf({ store }: Workflow, provider: Provider, statement: State
   return null
 }
 
-type Heard = Statement & { readonly occurred_at: string; readonly vouched: boolean }
+type NotificationReport = Statement & { readonly occurred_at: string; readonly vouched: boolean }
 
 /** The charge that the statement names, if it is the payment's and the payment does not know it yet. */
-function newCharge(heard: Heard, payment: Payment): string | null {
-  const { provider_payment_id: charge, provider_intent_id } = heard
+function newChargeId(report: NotificationReport, payment: Payment): string | null {
+  const { provider_payment_id: charge, provider_intent_id } = report
   if (charge === null || charge === provider_intent_id || charge === payment.provider_payment_id) return null
-  return isForeignIntent(heard, payment) ? null : charge
+  return isForeignIntent(report, payment) ? null : charge
 }
 
-function decide(provider: Provider, heard: Heard, payment: PaymentState): PaymentEvent[] {
-  switch (heard.about) {
+function decide(provider: Provider, report: NotificationReport, payment: PaymentState): PaymentEvent[] {
+  switch (report.about) {
     case 'status': {
       const source = provider.retrieveIntent ? 'askable_notification' : 'notification'
-      return recordEvidence({ ...heard, source }, payment)
+      return recordEvidence({ ...report, source }, payment)
     }
     case 'mention':
       return []
     case 'refund':
-      return recordRefund(heard, payment)
+      return recordRefund(report, payment)
     case 'dispute':
-      return recordDispute(heard, payment)
+      return recordDispute(report, payment)
   }
 }

@@ -1,21 +1,21 @@
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { createStagedProvider, type StagedIntent } from '../testing/stagedProvider.ts'
-import { metadata, workflowUnderTest } from '../testing/workflowUnderTest.ts'
+import { createFakeProvider, type FakeIntent } from '../testing/stagedProvider.ts'
+import { metadata, workflowHarness } from '../testing/workflowUnderTest.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
-const { provider, stage } = createStagedProvider(t, { captures: true })
-const { workflow, open, tell, tellAt, typesOf } = await workflowUnderTest(t, provider)
+const { provider, stage } = createFakeProvider(t, { captures: true })
+const { workflow, open, tell, tellAt, typesOf } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
-  stage.mishaps.clear()
+  stage.failures.clear()
   stage.meanwhile = undefined
   stage.declines = false
 })
 
 /** A payment whose payer has approved it. */
-async function approved(): Promise<{ id: string; intent: StagedIntent }> {
+async function approved(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()
   const intent = stage.onlyOf(id)
   stage.approve(intent)
@@ -45,7 +45,7 @@ t.test('a capture whose answer was lost is made again with the same key', async 
   for (const done of [true, false]) {
     stage.calls.length = 0
     const { id, intent } = await approved()
-    stage.mishaps.set('capture', [{ kind: 'unknown', done }])
+    stage.failures.set('capture', [{ kind: 'unknown', done }])
     t.match(await reconcile(id), { finding: 'unknown', problem: 'capture_unknown', payment: { status: 'processing' } })
     t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
     t.same(new Set(captures()), new Set([`capture ${intent.id}-capture-1`]))
@@ -57,7 +57,7 @@ t.test('a capture whose answer was lost is made again with the same key', async 
 
 t.test('a capture that did not reach the provider is made again with the same key', async (t) => {
   const { id, intent } = await approved()
-  stage.mishaps.set('capture', [{ kind: 'unavailable' }])
+  stage.failures.set('capture', [{ kind: 'unavailable' }])
   t.match(await reconcile(id), { finding: 'unreachable', payment: { status: 'processing' } })
   t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
   t.same(captures(), [`capture ${intent.id}-capture-1`, `capture ${intent.id}-capture-1`])

@@ -3,24 +3,24 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { isAbsorbing } from '@paylog/domain/payments/status'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { ownProviderId } from './providerCall.ts'
+import { recordIntentOwner } from './providerCall.ts'
 
-export type Question = { readonly workflow: Workflow; readonly provider: Provider; readonly metadata: EventMetadata }
+export type ProviderContext = { readonly workflow: Workflow; readonly provider: Provider; readonly metadata: EventMetadata }
 
-export type ProviderAnswer = {
+export type SnapshotResult = {
   readonly loaded: Loaded<PaymentState>
   /** Absent when the provider does not know the intent. */
   readonly snapshot: IntentSnapshot | undefined
 }
 
 /** How often the question is asked anew because the payment changed while it was asked. */
-const maxRounds = 3
+const maxSnapshots = 3
 
 /**
  * Brings a payment whose intent is known up to what its provider says.
@@ -28,23 +28,23 @@ const maxRounds = 3
  * @throws ProviderError; DomainError `event_store_unavailable`, and `concurrent_modification` when the payment kept
  *   changing
  */
-export async function askProvider(
-  question: Question,
+export async function applySnapshot(
+  context: ProviderContext,
   known: Loaded<PaymentState>,
   maxAgeMs = 0,
-): Promise<ProviderAnswer> {
-  const { provider } = question
+): Promise<SnapshotResult> {
+  const { provider } = context
   let current = known
-  for (let round = 1; round <= maxRounds; round++) {
-    const as_of = asOf(question.workflow, current, maxAgeMs)
+  for (let round = 1; round <= maxSnapshots; round++) {
+    const as_of = asOf(context.workflow, current, maxAgeMs)
     const snapshot = (await provider.retrieveIntent?.({ ...refOf(current), as_of })) ?? undefined
-    if (!snapshot || isDeclinedApproval(snapshot, existing(current.state))) return { loaded: current, snapshot }
-    const told = await record(question, current, snapshot)
-    current = told.loaded
-    if (told.changedMeanwhile) continue
+    if (!snapshot || isDeclinedApproval(snapshot, existingPayment(current.state))) return { loaded: current, snapshot }
+    const recorded = await record(context, current, snapshot)
+    current = recorded.loaded
+    if (recorded.changedMeanwhile) continue
     if (!mayCapture(provider, snapshot, current)) return { loaded: current, snapshot }
-    const captured = await capture(question, current)
-    const settled = await record(question, current, captured)
+    const captured = await capture(context, current)
+    const settled = await record(context, current, captured)
     current = settled.loaded
     if (!settled.changedMeanwhile) return { loaded: current, snapshot: captured }
   }
@@ -66,7 +66,7 @@ export function isDeclinedApproval(
 }
 
 function refOf({ state }: Loaded<PaymentState>) {
-  const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existing(state)
+  const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existingPayment(state)
   if (provider_intent_id === null) throw new Error('A created intent without an id')
   return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
 }
@@ -76,33 +76,33 @@ const clockMarginMs = 5_000
 
 function asOf({ now: clock }: Workflow, { state }: Loaded<PaymentState>, maxAgeMs: number): string {
   const now = clock().getTime()
-  const changedAt = Date.parse(existing(state).updated_at) + clockMarginMs
+  const changedAt = Date.parse(existingPayment(state).updated_at) + clockMarginMs
   return new Date(Math.min(now, Math.max(now - maxAgeMs, changedAt))).toISOString()
 }
 
 function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: Loaded<PaymentState>) {
-  const payment = existing(state)
+  const payment = existingPayment(state)
   return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
 }
 
 /** The key is the same until the provider has reported that a capture failed: the payer then approved anew. */
-async function capture({ provider }: Question, current: Loaded<PaymentState>): Promise<IntentSnapshot> {
+async function capture({ provider }: ProviderContext, current: Loaded<PaymentState>): Promise<IntentSnapshot> {
   const ref = refOf(current)
-  const idempotency_key = `${ref.provider_intent_id}-capture-${existing(current.state).failures + 1}`
+  const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(current.state).failures + 1}`
   if (!provider.captureIntent) throw new Error(`${provider.id} captures nothing`)
   return provider.captureIntent({ ...ref, idempotency_key })
 }
 
 /** Records a snapshot, unless the payment has changed since the question was asked. */
 async function record(
-  { workflow, metadata }: Question,
+  { workflow, metadata }: ProviderContext,
   known: Loaded<PaymentState>,
   snapshot: IntentSnapshot,
 ): Promise<{ readonly loaded: Loaded<PaymentState>; readonly changedMeanwhile: boolean }> {
-  const payment = existing(known.state)
+  const payment = existingPayment(known.state)
   for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
     if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)
-      await ownProviderId(workflow, payment, charge, metadata)
+      await recordIntentOwner(workflow, payment, charge, metadata)
   const loaded = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
     fold: paymentFold,
@@ -114,7 +114,7 @@ async function record(
 }
 
 function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentState, occurred_at: string) {
-  const statements = [
+  const reports = [
     evidence,
     ...further_charges.map((provider_payment_id) => ({
       ...evidence,
@@ -124,8 +124,8 @@ function eventsOf({ evidence, further_charges }: IntentSnapshot, state: PaymentS
   ]
   const events: PaymentEvent[] = []
   let current = state
-  for (const statement of statements) {
-    const more = recordEvidence({ ...statement, occurred_at, source: 'snapshot' }, current)
+  for (const report of reports) {
+    const more = recordEvidence({ ...report, occurred_at, source: 'snapshot' }, current)
     current = more.reduce(paymentFold.evolve, current)
     events.push(...more)
   }

@@ -1,11 +1,11 @@
 // Finishes a create call that a crash or a lost answer left open.
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
-import { existing, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { Question } from './askProvider.ts'
-import { callProvider, isInFlight, ownProviderId } from './providerCall.ts'
+import type { ProviderContext } from './askProvider.ts'
+import { callProvider, isInFlight, recordIntentOwner } from './providerCall.ts'
 
 /** PayPal keeps a key for six hours, Stripe for a day; later the same key would make another intent. */
 const keyLifetimeMs = 5 * 60 * 60 * 1000
@@ -16,22 +16,22 @@ const keyLifetimeMs = 5 * 60 * 60 * 1000
  * @returns the payment as it is then; it is as it was when its call is not open, or its first caller may still be at it
  * @throws ProviderError when the search is not answered
  */
-export async function finishCall(question: Question, known: Loaded<PaymentState>): Promise<Loaded<PaymentState>> {
-  const { workflow, metadata } = question
-  const payment = existing(known.state)
+export async function finishCall(context: ProviderContext, known: Loaded<PaymentState>): Promise<Loaded<PaymentState>> {
+  const { workflow, metadata } = context
+  const payment = existingPayment(known.state)
   const { kind } = payment.intent_outcome
   if (kind === 'created' || kind === 'refused' || isInFlight(workflow, payment)) return known
   const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
-  const adopted = isKeyOld ? await adoptFoundIntent(question, known) : known
-  if (existing(adopted.state).intent_outcome.kind === 'created') return adopted
+  const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
+  if (existingPayment(adopted.state).intent_outcome.kind === 'created') return adopted
   // A throttled call did nothing, so that this is as good as the first one.
   const call = kind === 'throttled' ? 'first' : 'repeated'
   const called = await callProvider(workflow, adopted, { metadata, call })
-  return existing(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(question, called) : called
+  return existingPayment(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(context, called) : called
 }
 
 /** An intent that may be paid already comes before one that is still open. */
-const preference: Readonly<Record<PaymentStatus, number>> = {
+const intentPreference: Readonly<Record<PaymentStatus, number>> = {
   succeeded: 0,
   processing: 1,
   pending: 2,
@@ -40,16 +40,16 @@ const preference: Readonly<Record<PaymentStatus, number>> = {
 }
 
 async function adoptFoundIntent(
-  { workflow, provider, metadata }: Question,
+  { workflow, provider, metadata }: ProviderContext,
   known: Loaded<PaymentState>,
 ): Promise<Loaded<PaymentState>> {
-  const payment = existing(known.state)
+  const payment = existingPayment(known.state)
   const found = (await provider.findIntents?.(payment.payment_id)) ?? []
-  const [best] = found.toSorted((a, b) => preference[a.status] - preference[b.status])
+  const [best] = found.toSorted((a, b) => intentPreference[a.status] - intentPreference[b.status])
   if (!best) return known
   const { provider_intent_id, client_secret } = best
   const { attempt } = payment
-  await ownProviderId(workflow, payment, provider_intent_id, metadata)
+  await recordIntentOwner(workflow, payment, provider_intent_id, metadata)
   const handled = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
     fold: paymentFold,
@@ -61,7 +61,7 @@ async function adoptFoundIntent(
     metadata,
     known,
   })
-  const kept = existing(handled.state).provider_intent_id
+  const kept = existingPayment(handled.state).provider_intent_id
   // Nobody was told of the others, and nobody shall be able to pay them as well.
   for (const other of found)
     if (other.provider_intent_id !== kept && isPayable(other.status))

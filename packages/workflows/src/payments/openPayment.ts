@@ -7,7 +7,7 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
@@ -21,7 +21,7 @@ export type OpenedPayment = {
   /** True when an earlier request with the same key had opened it already. */
   readonly replayed: boolean
   /** Why the provider did not create the intent; the payment is on record all the same. */
-  readonly refusal: DomainError | undefined
+  readonly error: DomainError | undefined
 }
 
 export type OpenPayment = {
@@ -43,7 +43,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
   const stream = paymentStream(payment_id)
   const known: Loaded<PaymentState> =
     request_fingerprint === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
-  if (known.state.status !== 'none') return repeated(workflow, request, known)
+  if (known.state.status !== 'none') return replayPayment(workflow, request, known)
   const command = await request.command()
   const initiated = await workflow.store.handle({
     stream,
@@ -52,31 +52,31 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
     metadata,
     known,
   })
-  if (initiated.events.length === 0) return repeated(workflow, request, initiated)
+  if (initiated.events.length === 0) return replayPayment(workflow, request, initiated)
   return makeCall(workflow, initiated, metadata, 'first')
 }
 
 /** What a second request with the same key gets, depending on how the latest call ended. */
-async function repeated(
+async function replayPayment(
   workflow: Workflow,
   { request_fingerprint, metadata }: OpenPayment,
   found: Loaded<PaymentState>,
 ): Promise<OpenedPayment> {
-  const payment = existing(found.state)
+  const payment = existingPayment(found.state)
   requireSameRequest(payment, request_fingerprint)
   const outcome = payment.intent_outcome
   switch (outcome.kind) {
     case 'unknown':
-      return opened(found, { replayed: true })
+      return toOpenedPayment(found, { replayed: true })
     case 'created':
-      return opened(payment.was_unknown ? found : await asFirstAnswered(workflow, payment), { replayed: true })
+      return toOpenedPayment(payment.was_unknown ? found : await firstResponseState(workflow, payment), { replayed: true })
     case 'refused': {
       if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
       const started = await beginAttempt(workflow, found, metadata)
       if (started.events.length > 0) return makeCall(workflow, started, metadata, 'first')
-      const now = existing(started.state)
+      const now = existingPayment(started.state)
       if (now.intent_outcome.kind === 'open') throw keyInFlight({ payment_id: now.payment_id })
-      return opened(started, { replayed: true, refusal: refusalOnRecord(now) })
+      return toOpenedPayment(started, { replayed: true, refusal: recordedError(now) })
     }
     case 'throttled':
       requireProvider(workflow, payment)
@@ -104,7 +104,7 @@ function beginAttempt(
   metadata: EventMetadata,
 ): Promise<Handled<PaymentState, PaymentEvent>> {
   return store.handle({
-    stream: paymentStream(existing(known.state).payment_id),
+    stream: paymentStream(existingPayment(known.state).payment_id),
     fold: paymentFold,
     decide: (state) => startAttempt({ occurred_at: now().toISOString() }, state),
     metadata,
@@ -113,7 +113,7 @@ function beginAttempt(
 }
 
 /** The payment as it was when its first request was answered. */
-function asFirstAnswered({ store }: Workflow, { payment_id }: Payment): Promise<Loaded<PaymentState>> {
+function firstResponseState({ store }: Workflow, { payment_id }: Payment): Promise<Loaded<PaymentState>> {
   return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
 }
 
@@ -124,11 +124,11 @@ async function makeCall(
   call: 'first' | 'repeated',
 ): Promise<OpenedPayment> {
   const called = await callProvider(workflow, found, { metadata, call })
-  return opened(called, { replayed: false, refusal: refusalOnRecord(existing(called.state)) })
+  return toOpenedPayment(called, { replayed: false, refusal: recordedError(existingPayment(called.state)) })
 }
 
 /** What the caller is told when the provider created no intent, or when nobody knows; nothing when it did. */
-function refusalOnRecord({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
+function recordedError({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
   if (outcome.kind === 'refused') return new DomainError(outcome.refusal, outcome.message, { payment_id })
   if (outcome.kind === 'throttled')
     return new DomainError('provider_unavailable', 'The provider gets too many requests; send this one again', {
@@ -140,10 +140,10 @@ function refusalOnRecord({ payment_id, intent_outcome: outcome }: Payment): Doma
   })
 }
 
-function opened(
+function toOpenedPayment(
   { state, revision, position }: Loaded<PaymentState>,
   how: { readonly replayed: boolean; readonly refusal?: DomainError | undefined },
 ): OpenedPayment {
   if (revision === 'no_stream' || !position) throw new Error('A payment without events')
-  return { payment: existing(state), revision, position, replayed: how.replayed, refusal: how.refusal }
+  return { payment: existingPayment(state), revision, position, replayed: how.replayed, error: how.refusal }
 }

@@ -4,14 +4,14 @@ import { recordedOwner } from '@paylog/domain/owner'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { type PaymentMethodSummary, paymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
-import { eventsUntil, type PaymentEventOnRecord } from '@paylog/domain/payments/history'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { eventsUntil, type RecordedPaymentEvent } from '@paylog/domain/payments/history'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { type PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { ReadRange } from '@paylog/event-store/read/reading'
 import { paymentMethodStream, paymentStream } from '@paylog/event-store/streamName'
-import { isOfMethod } from '../payment-methods/ownedMethod.ts'
+import { isMethodEvent } from '../payment-methods/ownedMethod.ts'
 
 /**
  * The events of one payment in order; none when there is no such payment.
@@ -23,16 +23,16 @@ export async function readPaymentEvents(
   store: EventStore,
   id: string,
   range?: ReadRange,
-): Promise<readonly PaymentEventOnRecord[]> {
+): Promise<readonly RecordedPaymentEvent[]> {
   const events = await store.readStream(paymentStream(id), range)
   return events.map((event) => {
-    if (isOfPayment(event)) return event
+    if (isPaymentEvent(event)) return event
     const { stream, revision, type } = event
     throw new UnreadableEventError(`event ${event.id} (${type}, ${stream}@${revision}) is no event of a payment`)
   })
 }
 
-function isOfPayment(event: Recorded): event is Recorded<PaymentEvent> {
+function isPaymentEvent(event: Recorded): event is Recorded<PaymentEvent> {
   return Object.hasOwn(paymentEvents, event.type)
 }
 
@@ -47,7 +47,7 @@ export async function paymentAfter(
   events: readonly PaymentEvent[],
   time = Number.POSITIVE_INFINITY,
 ): Promise<PaymentResource> {
-  const payment = existing(events.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
+  const payment = existingPayment(events.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
   return paymentResource(payment, await methodOf(store, payment, time))
 }
 
@@ -60,7 +60,7 @@ async function methodOf(
   const id = payment_method_id === null ? null : recordedId(payment_method_id)
   const owner = recordedOwner({ user_id: payer.id, guest_email })
   if (id === null || owner === null) return null
-  const events = (await store.readStream(paymentMethodStream(id))).filter(isOfMethod)
+  const events = (await store.readStream(paymentMethodStream(id))).filter(isMethodEvent)
   const method = eventsUntil(events, time).reduce(paymentMethodFold.evolve, paymentMethodFold.initialState)
   return method.status !== 'none' && recordedOwner(method) === owner ? paymentMethodSummary(method) : null
 }

@@ -5,16 +5,16 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import {
   recordCallThrottled,
   recordIntentCreated,
-  recordIntentRefused,
+  recordIntentRejected,
   recordOutcomeUnknown,
 } from '@paylog/domain/payments/initiate'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { intentOwnerFold } from '@paylog/domain/provider-events/events'
 import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { refusalCodes } from '../providerRefusal.ts'
+import { providerErrorCodes } from '../providerRefusal.ts'
 
 /** @throws DomainError `provider_not_enabled` */
 export function enabledProvider({ providers }: Workflow, id: string): Provider {
@@ -48,7 +48,7 @@ export async function callProvider(
   known: Loaded<PaymentState>,
   { metadata, call }: { readonly metadata: EventMetadata; readonly call: 'first' | 'repeated' },
 ): Promise<Handled<PaymentState, PaymentEvent>> {
-  const payment = existing(known.state)
+  const payment = existingPayment(known.state)
   const { attempt } = payment
   const record = (decide: (state: PaymentState, occurred_at: string) => PaymentEvent[]) =>
     workflow.store.handle({
@@ -60,7 +60,7 @@ export async function callProvider(
     })
   try {
     const intent = await createIntent(enabledProvider(workflow, payment.provider_id), payment)
-    await ownProviderId(workflow, payment, intent.provider_intent_id, metadata)
+    await recordIntentOwner(workflow, payment, intent.provider_intent_id, metadata)
     return await record((state, occurred_at) => recordIntentCreated({ occurred_at, attempt, ...intent }, state))
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
@@ -69,7 +69,7 @@ export async function callProvider(
       const end = { occurred_at, attempt, reason: code }
       if (kind === 'unknown' || (kind === 'unavailable' && call === 'repeated')) return recordOutcomeUnknown(end, state)
       if (rateLimit !== null) return recordCallThrottled(end, state)
-      return recordIntentRefused({ occurred_at, attempt, refusal: refusalCodes[kind], code, message }, state)
+      return recordIntentRejected({ occurred_at, attempt, refusal: providerErrorCodes[kind], code, message }, state)
     })
   }
 }
@@ -92,7 +92,7 @@ function createIntent(provider: Provider, payment: Payment): Promise<ProviderInt
  * Points from an intent or a charge to the payment. Recorded before the payment learns of it: when the provider reports on
  * it, its payment is then always found.
  */
-export async function ownProviderId(
+export async function recordIntentOwner(
   { store }: Workflow,
   { payment_id, provider_id }: Payment,
   provider_intent_id: string,

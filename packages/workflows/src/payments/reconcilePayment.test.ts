@@ -1,20 +1,20 @@
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { createStagedProvider, type StagedIntent } from '../testing/stagedProvider.ts'
-import { metadata, workflowUnderTest } from '../testing/workflowUnderTest.ts'
+import { createFakeProvider, type FakeIntent } from '../testing/stagedProvider.ts'
+import { metadata, workflowHarness } from '../testing/workflowUnderTest.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
-const { provider, stage } = createStagedProvider(t, { allowDouble: true })
-const { workflow, store, providers, open, tell, typesOf } = await workflowUnderTest(t, provider)
+const { provider, stage } = createFakeProvider(t, { allowDouble: true })
+const { workflow, store, providers, open, tell, typesOf } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   stage.calls.length = 0
-  stage.mishaps.clear()
+  stage.failures.clear()
   stage.meanwhile = undefined
   providers.set(provider.id, provider)
 })
 
-async function opened(): Promise<{ id: string; intent: StagedIntent }> {
+async function opened(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()
   const intent = stage.onlyOf(id)
   stage.calls.length = 0
@@ -145,7 +145,7 @@ t.test('an intent that the provider does not know is reported, and nothing is co
 t.test('a provider that does not answer is reported with its code', async (t) => {
   const { id } = await opened()
   for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
-    stage.mishaps.set('retrieve', [{ kind }])
+    stage.failures.set('retrieve', [{ kind }])
     const { finding, payment, problem, snapshot } = await reconcile(id)
     t.equal(finding, kind === 'unknown' ? 'unknown' : 'unreachable')
     t.same([payment.status, problem, snapshot], ['pending', `retrieve_${kind}`, undefined])
@@ -203,7 +203,7 @@ t.test('a payment that never holds still is left for later', async (t) => {
 })
 
 t.test('a payment whose intent came late is found by its charge as well', async (t) => {
-  stage.mishaps.set('create', [{ kind: 'unknown', done: true }])
+  stage.failures.set('create', [{ kind: 'unknown', done: true }])
   const { payment_id: id } = await open()
   const charge = stage.charge(stage.onlyOf(id))
   const { finding, payment } = await reconcile(id)
@@ -212,7 +212,7 @@ t.test('a payment whose intent came late is found by its charge as well', async 
 })
 
 t.test('that a call was finished hides nothing worse', async (t) => {
-  stage.mishaps.set('create', [{ kind: 'unknown', done: true }])
+  stage.failures.set('create', [{ kind: 'unknown', done: true }])
   const { payment_id: id } = await open()
   for (const intent of stage.of(id)) stage.charge(intent, 1)
   t.match(await reconcile(id), { finding: 'amount_differs', payment: { status: 'pending' } })

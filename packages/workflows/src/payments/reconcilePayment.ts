@@ -2,13 +2,13 @@
 // that was approved, and applies the provider's present state by the rules of every other statement.
 import type { EventMetadata } from '@paylog/domain/messages'
 import { amountMatches } from '@paylog/domain/payments/evidence'
-import { existing, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { Loaded } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { askProvider, isDeclinedApproval } from './askProvider.ts'
+import { applySnapshot, isDeclinedApproval } from './askProvider.ts'
 import { finishCall } from './finishCall.ts'
 
 export type Finding =
@@ -51,29 +51,29 @@ export async function reconcilePayment(
   { maxAgeMs = 0 }: { readonly maxAgeMs?: number } = {},
 ): Promise<Reconciliation> {
   const before: Loaded<PaymentState> = await workflow.store.load(paymentStream(paymentId), paymentFold)
-  const payment = existing(before.state)
-  const unasked = { status_before: payment.status, payment, snapshot: undefined, problem: undefined }
+  const payment = existingPayment(before.state)
+  const base = { status_before: payment.status, payment, snapshot: undefined, problem: undefined }
   const provider = workflow.providers.get(payment.provider_id)
-  if (!provider) return { ...unasked, finding: 'unreachable', problem: 'provider_not_enabled' }
+  if (!provider) return { ...base, finding: 'unreachable', problem: 'provider_not_enabled' }
   try {
-    const question = { workflow, provider, metadata }
-    const called = await finishCall(question, before)
+    const context = { workflow, provider, metadata }
+    const called = await finishCall(context, before)
     const isLate = called.revision !== before.revision
-    const now = existing(called.state)
-    if (now.intent_outcome.kind === 'unknown') return { ...unasked, payment: now, finding: 'unknown' }
+    const now = existingPayment(called.state)
+    if (now.intent_outcome.kind === 'unknown') return { ...base, payment: now, finding: 'unknown' }
     if (now.intent_outcome.kind === 'throttled')
-      return { ...unasked, payment: now, finding: 'unreachable', problem: 'throttled' }
+      return { ...base, payment: now, finding: 'unreachable', problem: 'throttled' }
     if (now.intent_outcome.kind !== 'created' || !provider.retrieveIntent)
-      return { ...unasked, payment: now, finding: isLate ? 'late' : 'same' }
-    const { loaded, snapshot } = await askProvider(question, called, maxAgeMs)
-    const known = existing(loaded.state)
+      return { ...base, payment: now, finding: isLate ? 'late' : 'same' }
+    const { loaded, snapshot } = await applySnapshot(context, called, maxAgeMs)
+    const known = existingPayment(loaded.state)
     const finding = findingOf(now, known, snapshot)
-    return { ...unasked, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
+    return { ...base, payment: known, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     const finding = error.kind === 'unknown' ? 'unknown' : 'unreachable'
-    return { ...unasked, payment: existing(state), finding, problem: error.code }
+    return { ...base, payment: existingPayment(state), finding, problem: error.code }
   }
 }
 

@@ -16,7 +16,7 @@ export class SettlementError extends Error {
 
 const receiverTimeoutMs = 15_000
 
-export type Settled = {
+export type SettledPayment = {
   /** Of the provider's notification. */
   readonly event_id: string
   readonly payment: Payment
@@ -33,7 +33,7 @@ export async function settlePayment(options: {
   readonly secret: string
   readonly paymentId: string
   readonly outcome: Settlement
-}): Promise<Settled> {
+}): Promise<SettledPayment> {
   const { store, paymentId, outcome } = options
   const payment = await loadPayment(store, paymentId)
   if (payment.provider_id !== 'sandbox') {
@@ -72,7 +72,7 @@ async function loadPayment(store: EventStore, paymentId: string): Promise<Paymen
 }
 
 async function post(url: string, body: string, signature: string): Promise<void> {
-  const answer = await request(url, {
+  const response = await request(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
     body,
@@ -80,6 +80,6 @@ async function post(url: string, body: string, signature: string): Promise<void>
   }).catch((cause: unknown) => {
     throw new SettlementError(`${url} does not answer${cause instanceof Error ? `: ${cause.message}` : ''}`, { cause })
   })
-  const text = await answer.body.text()
-  if (answer.statusCode !== 200) throw new SettlementError(`${url} answered ${answer.statusCode}: ${text}`)
+  const text = await response.body.text()
+  if (response.statusCode !== 200) throw new SettlementError(`${url} answered ${response.statusCode}: ${text}`)
 }

@@ -1,10 +1,10 @@
 // A request to bring products to a provider, which is carried out once for each Idempotency-Key.
-import { type KeptReport, type ProductSyncRequestEvent, syncRequestRules } from '@paylog/domain/products/syncRequest'
+import { type RecordedReport, type ProductSyncRequestEvent, syncRequestRules } from '@paylog/domain/products/syncRequest'
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { idempotentRequests, type Kept, type RepeatableRequest } from '../idempotentRequests.ts'
+import { idempotentRequests, type RecordedAnswer, type RepeatableRequest } from '../idempotentRequests.ts'
 import { enabledProvider } from '../payments/providerCall.ts'
-import { type Synced, type SyncProducts, syncProducts } from './syncProducts.ts'
+import { type SyncedProducts, type SyncProducts, syncProducts } from './syncProducts.ts'
 
 export type RequestSync = RepeatableRequest &
   Omit<SyncProducts, 'provider'> & {
@@ -24,8 +24,8 @@ const inFlightMs = (products: number) => 20_000 + 500 * products
 export async function requestSync(
   workflow: Workflow,
   request: RequestSync,
-): Promise<Synced & { readonly replayed: boolean }> {
-  const requests = idempotentRequests<KeptReport, ProductSyncRequestEvent>({
+): Promise<SyncedProducts & { readonly replayed: boolean }> {
+  const requests = idempotentRequests<RecordedReport, ProductSyncRequestEvent>({
     rules: syncRequestRules,
     stream: productSyncRequestStream,
     inFlightMs: inFlightMs(request.product_ids.length),
@@ -33,9 +33,9 @@ export async function requestSync(
   const earlier = await requests.earlier(workflow, request)
   if (earlier !== null) return replayed(earlier)
   const provider = enabledProvider(workflow, request.providerId())
-  const meanwhile = await requests.begin(workflow, request, provider.id)
-  if (meanwhile !== null) return replayed(meanwhile)
-  let synced: Synced
+  const concurrent = await requests.begin(workflow, request, provider.id)
+  if (concurrent !== null) return replayed(concurrent)
+  let synced: SyncedProducts
   try {
     synced = await syncProducts(workflow, { ...request, provider })
   } catch (error) {
@@ -43,11 +43,11 @@ export async function requestSync(
     await requests.end(workflow, request, { kind: 'failed' }).catch(() => undefined)
     throw error
   }
-  const kept = await requests.end(workflow, request, { kind: 'reported', report: synced.report })
+  const recorded = await requests.end(workflow, request, { kind: 'reported', report: synced.report })
   // Of two that were at it, the one that took too long tells what the other one was answered.
-  return kept === null ? { ...synced, replayed: false } : { ...replayed(kept), replayed: kept.isEarlier }
+  return recorded === null ? { ...synced, replayed: false } : { ...replayed(recorded), replayed: recorded.isEarlier }
 }
 
-function replayed({ answer, position }: Kept<KeptReport>) {
+function replayed({ answer, position }: RecordedAnswer<RecordedReport>) {
   return { report: answer.report, position, replayed: true }
 }

@@ -1,5 +1,5 @@
 // What a sync of one product comes to, as far as the product's own events tell.
-import type { AtProvider, Hashes } from '@paylog/domain/products/atProvider'
+import type { ProviderSyncState, Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductState } from '@paylog/domain/products/product'
 import { planSync, type SyncPlan } from '@paylog/domain/products/sync'
 import type { CatalogProduct } from '@paylog/providers/productCatalog'
@@ -7,7 +7,7 @@ import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { catalogProduct, hashesAt } from './syncHashes.ts'
 import { failedResult, type ProductResult, successResult, syncErrorOf, unknownProduct } from './syncResults.ts'
 
-export type SyncQuestion = {
+export type AssessmentContext = {
   readonly provider: Provider
   readonly force: boolean
   readonly updatePrices: boolean
@@ -21,14 +21,14 @@ export type Assessment =
   | {
       readonly kind: 'due'
       readonly product: CatalogProduct
-      readonly at: AtProvider | undefined
+      readonly at: ProviderSyncState | undefined
       readonly wanted: Hashes
       readonly plan: SyncPlan
     }
 
 /** Says the same of the same state however often it is asked. */
-export function assess(question: SyncQuestion, state: ProductState): Assessment {
-  const { provider, force, updatePrices, noCallsBecause } = question
+export function assess(context: AssessmentContext, state: ProductState): Assessment {
+  const { provider, force, updatePrices, noCallsBecause } = context
   const { catalog } = provider
   if (state.status === 'none') return final(unknownProduct)
   const at = state.at_providers[provider.id]
@@ -55,7 +55,7 @@ export function assess(question: SyncQuestion, state: ProductState): Assessment 
 }
 
 /** How a sync would go. What only the provider could tell is missing. */
-export function foreseen(assessment: Assessment, { catalog }: Provider): ProductResult {
+export function dryRunResult(assessment: Assessment, { catalog }: Provider): ProductResult {
   if (assessment.kind === 'final') return assessment.result
   const { at, product, plan } = assessment
   const result = successResult(plan.status, at, plan)

@@ -1,11 +1,11 @@
 import t from 'tap'
-import type { CatalogMishap } from '../testing/stagedCatalog.ts'
-import { syncUnderTest } from '../testing/syncUnderTest.ts'
-import { dyingAfter } from '../testing/workflowUnderTest.ts'
-import { syncPatienceMs } from './syncLimits.ts'
+import type { CatalogFailure } from '../testing/stagedCatalog.ts'
+import { syncHarness } from '../testing/syncUnderTest.ts'
+import { crashAfter } from '../testing/workflowUnderTest.ts'
+import { syncTimeoutMs } from './syncLimits.ts'
 
-const shop = await syncUnderTest(t)
-const { stage, add, change, sync, syncOne, historyOf } = shop
+const harness = await syncHarness(t)
+const { stage, add, change, sync, syncOne, historyOf } = harness
 const several = (count: number) => Promise.all(Array.from({ length: count }, () => add()))
 
 t.test('one bad product does not stop the others', async (t) => {
@@ -25,7 +25,7 @@ t.test('one bad product does not stop the others', async (t) => {
   t.same((await sync(ids)).report.summary, { created: 1, updated: 0, skipped: 4, failed: 0 })
 })
 
-const mishaps: readonly (readonly [string, CatalogMishap, string])[] = [
+const failures: readonly (readonly [string, CatalogFailure, string])[] = [
   ['refused', { kind: 'rejected' }, 'provider_rejected'],
   ['declined', { kind: 'declined' }, 'provider_rejected'],
   ['refused for its currency', { kind: 'currency' }, 'currency_not_supported'],
@@ -35,7 +35,7 @@ const mishaps: readonly (readonly [string, CatalogMishap, string])[] = [
 ]
 
 for (const verb of ['put', 'create', 'archive'])
-  for (const [name, mishap, code] of mishaps)
+  for (const [name, mishap, code] of failures)
     t.test(`a step that is ${name} (${verb}) fails, and the next sync finishes without doubling`, async (t) => {
       const id = await add()
       if (verb === 'archive') {
@@ -70,7 +70,7 @@ t.test('a sync that failed is not skipped, even if the product was changed back'
 t.test('a process that dies anywhere leaves what the next one finishes', async (t) => {
   for (const appends of [0, 1]) {
     const id = await add()
-    await t.rejects(syncOne(id, { on: dyingAfter(appends, shop.workflow) }), /the process died here/)
+    await t.rejects(syncOne(id, { on: crashAfter(appends, harness.workflow) }), /the process died here/)
     t.same(await historyOf(id), appends === 0 ? [] : ['ProductSyncStarted'])
     t.match(await syncOne(id), { status: 'created' })
     t.match(await syncOne(id), { status: 'skipped' })
@@ -82,7 +82,7 @@ t.test('a price that was put by one that died is found by the next one, asked fo
   const id = await add()
   const { provider_price_id: former } = await syncOne(id)
   await change(id, { total_cents: 1500 })
-  await t.rejects(syncOne(id, { updatePrices: true, on: dyingAfter(1, shop.workflow) }), /the process died here/)
+  await t.rejects(syncOne(id, { updatePrices: true, on: crashAfter(1, harness.workflow) }), /the process died here/)
   const [present] = stage.activeOf(id)
   t.not(present?.id, former, 'the former one is archived')
   t.match(await syncOne(id), { status: 'updated', provider_price_id: present?.id, price_differs: undefined })
@@ -154,7 +154,7 @@ t.test('no more than eight products are under way at once, and after some minute
     if (!call.startsWith('put')) return
     most = Math.max(most, ++under)
     await new Promise((resolve) => setImmediate(resolve))
-    if (++calls === 12) shop.later(syncPatienceMs)
+    if (++calls === 12) harness.later(syncTimeoutMs)
   }
   stage.meanwhile = async (call) => {
     if (call.startsWith('put')) under--
@@ -162,7 +162,7 @@ t.test('no more than eight products are under way at once, and after some minute
   t.teardown(() => {
     stage.before = undefined
     stage.meanwhile = undefined
-    shop.later(0)
+    harness.later(0)
   })
   const { report } = await sync(ids)
   t.ok(most <= 8 && most > 1, `${most} at once`)

@@ -1,9 +1,9 @@
 import type { CatalogProduct } from '@paylog/providers/productCatalog'
 import t from 'tap'
-import { createStagedCatalog } from '../testing/stagedCatalog.ts'
+import { createFakeCatalog } from '../testing/stagedCatalog.ts'
 import { catalogProduct, hashesAt } from './syncHashes.ts'
 
-const { provider, stage } = createStagedCatalog()
+const { provider, stage } = createFakeCatalog()
 const { catalog } = provider
 const price = { amount_cents: 900, currency: 'EUR', recurring: { interval: 'month', trial_days: 0 } } as const
 const product: CatalogProduct = {

@@ -4,33 +4,33 @@
 export const syncConcurrency = 8
 
 /** So many calls in a row that the provider did not answer, and it is taken to be down. */
-const maxFailures = 2 * syncConcurrency
+const maxConsecutiveFailures = 2 * syncConcurrency
 
 /** After this long no further product is begun: somebody waits for the answer. */
-export const syncPatienceMs = 240_000
+export const syncTimeoutMs = 240_000
 
 export type SyncLimits = {
   /** Why no further call is made; nothing while there is no reason. */
   reason(): string | undefined
   /** How a call ended. */
-  answered(): void
-  unanswered(): void
+  responded(): void
+  failed(): void
 }
 
 /** Of one synchronisation. */
 export function createSyncLimits(now: () => Date): SyncLimits {
-  const endsAt = now().getTime() + syncPatienceMs
+  const endsAt = now().getTime() + syncTimeoutMs
   let failures = 0
   return {
     reason() {
-      if (failures >= maxFailures) return 'The provider did not answer for other products; this one was not attempted'
+      if (failures >= maxConsecutiveFailures) return 'The provider did not answer for other products; this one was not attempted'
       if (now().getTime() >= endsAt) return 'The other products took too long; this one was not attempted'
       return undefined
     },
-    answered() {
+    responded() {
       failures = 0
     },
-    unanswered() {
+    failed() {
       failures++
     },
   }

@@ -3,9 +3,9 @@ import { DomainError } from '@paylog/domain/errors'
 import { type ProductState, productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
-import { assess, foreseen } from './syncAssessment.ts'
+import { assess, dryRunResult } from './syncAssessment.ts'
 import { failedResult, type ProductResult } from './syncResults.ts'
-import { type SyncOrder, syncRound } from './syncRound.ts'
+import { type SyncContext, syncRound } from './syncRound.ts'
 
 /** How often a product is gone over because others put something different at the same time. */
 const maxRounds = 5
@@ -15,29 +15,29 @@ const maxRounds = 5
  * @returns how it went, failures included
  * @throws DomainError `event_store_unavailable`
  */
-export async function syncProduct(workflow: Workflow, order: SyncOrder, product_id: string): Promise<ProductResult> {
+export async function syncProduct(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
   try {
-    return await inRounds(workflow, order, product_id)
+    return await syncUntilSettled(workflow, context, product_id)
   } catch (error) {
     if (error instanceof DomainError && error.code === 'concurrent_modification')
-      return concurrentFailure(workflow, order, product_id, error.message)
+      return concurrentFailure(workflow, context, product_id, error.message)
     throw error
   }
 }
 
 /** How bringing it would go. Nobody is called. @throws DomainError `event_store_unavailable` */
-export async function foreseeSync(workflow: Workflow, order: SyncOrder, product_id: string): Promise<ProductResult> {
+export async function dryRunSync(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
   const state = await load(workflow, product_id)
-  return foreseen(assess({ ...order, noCallsBecause: undefined }, state), order.provider)
+  return dryRunResult(assess({ ...context, noCallsBecause: undefined }, state), context.provider)
 }
 
-async function inRounds(workflow: Workflow, order: SyncOrder, product_id: string): Promise<ProductResult> {
-  let round = await syncRound(workflow, order, product_id)
+async function syncUntilSettled(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
+  let round = await syncRound(workflow, context, product_id)
   const { status } = round.result
   for (let rounds = 1; round.mustGoOn && rounds < maxRounds; rounds++)
-    round = await syncRound(workflow, { ...order, force: false }, product_id)
+    round = await syncRound(workflow, { ...context, force: false }, product_id)
   const { result, mustGoOn } = round
-  if (mustGoOn) return concurrentFailure(workflow, order, product_id, contended)
+  if (mustGoOn) return concurrentFailure(workflow, context, product_id, contended)
   // What the first round has done is no less done when the others found nothing to do any more.
   return result.status === 'failed' ? result : { ...result, status }
 }
@@ -46,7 +46,7 @@ const contended = 'Others keep changing the product at the provider at the same 
 
 async function concurrentFailure(
   workflow: Workflow,
-  { provider }: SyncOrder,
+  { provider }: SyncContext,
   product_id: string,
   message: string,
 ): Promise<ProductResult> {

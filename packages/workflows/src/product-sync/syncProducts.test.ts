@@ -1,10 +1,10 @@
 import { productStream } from '@paylog/event-store/streamName'
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { syncUnderTest } from '../testing/syncUnderTest.ts'
+import { syncHarness } from '../testing/syncUnderTest.ts'
 
-const shop = await syncUnderTest(t)
-const { stage, add, change, sync, syncOne, historyOf } = shop
+const harness = await syncHarness(t)
+const { stage, add, change, sync, syncOne, historyOf } = harness
 
 t.test('a product is created with its price, and its ids are recorded', async (t) => {
   const id = await add()
@@ -17,7 +17,7 @@ t.test('a product is created with its price, and its ids are recorded', async (t
     results: [{ product_id: id, status: 'created', provider_product_id: id, provider_price_id: price?.id }],
     summary: { created: 1, updated: 0, skipped: 0, failed: 0 },
   })
-  const events = await shop.store.readStream(productStream(id))
+  const events = await harness.store.readStream(productStream(id))
   t.same(
     events.slice(1).map(({ type }) => type),
     ['ProductSyncStarted', 'ProductSynced'],
@@ -165,9 +165,9 @@ t.test('a dry run tells what would happen, and does nothing', async (t) => {
   await sync([known, changed])
   await change(changed, { name: 'A cup' })
   stage.calls.length = 0
-  const before = await shop.store.head()
+  const before = await harness.store.head()
   const dry = await sync(ids, { dryRun: true })
-  t.same(await shop.store.head(), before)
+  t.same(await harness.store.head(), before)
   t.same(stage.calls, [])
   t.equal(dry.position, undefined)
   const { report } = await sync(ids)
@@ -241,7 +241,7 @@ t.test('a provider that keeps no prices has none to differ', async (t) => {
 })
 
 t.test('a provider without a catalogue has our ids, and nobody is called', async (t) => {
-  const provider = { ...shop.shop, id: 'gateway', catalog: null }
+  const provider = { ...harness.shop, id: 'gateway', catalog: null }
   const id = await add()
   const mapped = { provider_product_id: id, provider_price_id: null, mapped_locally: true }
   stage.calls.length = 0
@@ -263,6 +263,6 @@ t.test('a provider without a catalogue has our ids, and nobody is called', async
 t.test('each provider has its own record of a product', async (t) => {
   const id = await add()
   await syncOne(id)
-  t.match(await syncOne(id, { provider: { ...shop.shop, id: 'other' } }), { status: 'created' })
+  t.match(await syncOne(id, { provider: { ...harness.shop, id: 'other' } }), { status: 'created' })
   t.match(await syncOne(id), { status: 'skipped' })
 })

@@ -7,9 +7,9 @@ import type { Provider } from '@paylog/providers/provider'
 import pMap from 'p-map'
 import type { Workflow } from '../context.ts'
 import { createSyncLimits, syncConcurrency } from './syncLimits.ts'
-import { foreseeSync, syncProduct } from './syncProduct.ts'
+import { dryRunSync, syncProduct } from './syncProduct.ts'
 import { unknownProduct } from './syncResults.ts'
-import type { SyncOrder } from './syncRound.ts'
+import type { SyncContext } from './syncRound.ts'
 
 export type SyncProducts = {
   /** As the client wrote them. */
@@ -24,7 +24,7 @@ export type SyncProducts = {
   readonly metadata: EventMetadata
 }
 
-export type Synced = {
+export type SyncedProducts = {
   readonly report: SyncReport
   /** Of the last event that was recorded, if any was. */
   readonly position: LogPosition | undefined
@@ -35,29 +35,29 @@ export type Synced = {
  * is an unknown one.
  * @throws DomainError `event_store_unavailable`: the same may be asked again, and what was done is found done
  */
-export async function syncProducts(workflow: Workflow, request: SyncProducts): Promise<Synced> {
-  const { product_ids, dryRun, ...wish } = request
+export async function syncProducts(workflow: Workflow, request: SyncProducts): Promise<SyncedProducts> {
+  const { product_ids, dryRun, ...options } = request
   let position: LogPosition | undefined
-  const order: SyncOrder = {
-    ...wish,
+  const context: SyncContext = {
+    ...options,
     limits: createSyncLimits(workflow.now),
     recorded(at) {
       if (at && (position === undefined || isAfter(at, position))) position = at
     },
   }
-  const sync = dryRun ? foreseeSync : syncProduct
+  const sync = dryRun ? dryRunSync : syncProduct
   const results = await eachUntilFailure(distinct(product_ids), async ({ text, id }) => ({
     product_id: text,
-    ...(id === null ? unknownProduct : await sync(workflow, order, id)),
+    ...(id === null ? unknownProduct : await sync(workflow, context, id)),
   }))
   return { report: reportOf(results), position }
 }
 
-type Named = { readonly text: string; readonly id: string | null }
+type RequestedProduct = { readonly text: string; readonly id: string | null }
 
 /** In the order in which they are named first. */
-function distinct(product_ids: readonly string[]): readonly Named[] {
-  const named = new Map<string, Named>()
+function distinct(product_ids: readonly string[]): readonly RequestedProduct[] {
+  const named = new Map<string, RequestedProduct>()
   for (const text of product_ids) {
     const id = recordedId(text)
     const key = id ?? text

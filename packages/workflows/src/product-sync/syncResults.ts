@@ -1,9 +1,9 @@
 // How a sync went with one product, in the words of the report.
-import type { AtProvider } from '@paylog/domain/products/atProvider'
+import type { ProviderSyncState } from '@paylog/domain/products/atProvider'
 import type { SyncPlan } from '@paylog/domain/products/sync'
 import type { SyncError, SyncResult } from '@paylog/domain/products/syncRequest'
 import type { ProviderError } from '@paylog/providers/provider'
-import { refusalOf } from '../providerRefusal.ts'
+import { toDomainError } from '../providerRefusal.ts'
 
 /** The rest of a result is what the client called the product. */
 export type ProductResult = Omit<SyncResult, 'product_id'>
@@ -11,7 +11,7 @@ export type ProductResult = Omit<SyncResult, 'product_id'>
 /** A result with what is on record of the product at the provider. */
 export function successResult(
   status: Exclude<SyncResult['status'], 'failed'>,
-  at: AtProvider | undefined,
+  at: ProviderSyncState | undefined,
   { price_differs }: Pick<SyncPlan, 'price_differs'>,
 ): ProductResult {
   const synced = at?.synced ?? null
@@ -24,13 +24,13 @@ export function successResult(
   }
 }
 
-export function failedResult(at: AtProvider | undefined, error: SyncError): ProductResult {
+export function failedResult(at: ProviderSyncState | undefined, error: SyncError): ProductResult {
   return { status: 'failed', ...knownIds(at), error }
 }
 
 export const unknownProduct = failedResult(undefined, { code: 'not_found', message: 'No product with this id' })
 
-function knownIds(at: AtProvider | undefined) {
+function knownIds(at: ProviderSyncState | undefined) {
   const { provider_product_id = null, provider_price_id = null } = at?.synced ?? {}
   return { provider_product_id, provider_price_id }
 }
@@ -45,5 +45,5 @@ const syncErrorCodes = {
 
 /** The provider's own code stands in the message: an administrator can look up what it means there. */
 export function syncErrorOf(error: ProviderError): SyncError {
-  return { code: syncErrorCodes[error.kind], message: `${refusalOf(error).message} (${error.code})` }
+  return { code: syncErrorCodes[error.kind], message: `${toDomainError(error).message} (${error.code})` }
 }

@@ -2,10 +2,10 @@
 // between, and whoever does it at the same time, the next one finishes.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
-import type { AtProvider, Hashes } from '@paylog/domain/products/atProvider'
+import type { ProviderSyncState, Hashes } from '@paylog/domain/products/atProvider'
 import type { ProductEvent } from '@paylog/domain/products/events'
-import { existing, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
-import { endSync, mapLocally, mustGoOn, startSync } from '@paylog/domain/products/sync'
+import { existingProduct, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
+import { endSync, mapLocally, needsAnotherSync, startSync } from '@paylog/domain/products/sync'
 import type { Handled, Loaded } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { ProviderProduct } from '@paylog/providers/productCatalog'
@@ -16,7 +16,7 @@ import { catalogProduct, hashesAt } from './syncHashes.ts'
 import type { SyncLimits } from './syncLimits.ts'
 import { failedResult, type ProductResult, successResult, syncErrorOf } from './syncResults.ts'
 
-export type SyncOrder = {
+export type SyncContext = {
   readonly provider: Provider
   readonly force: boolean
   readonly updatePrices: boolean
@@ -26,30 +26,30 @@ export type SyncOrder = {
   readonly recorded: (position: LogPosition | undefined) => void
 }
 
-export type Round = {
+export type SyncRound = {
   readonly result: ProductResult
   /** Nobody knows what is there, because others were at it as well. */
-  readonly mustGoOn: boolean
+  readonly needsAnotherSync: boolean
 }
 
-const ended = (result: ProductResult): Round => ({ result, mustGoOn: false })
+const ended = (result: ProductResult): SyncRound => ({ result, needsAnotherSync: false })
 
 /** @throws DomainError `concurrent_modification`, `event_store_unavailable` */
-export async function syncRound(workflow: Workflow, order: SyncOrder, product_id: string): Promise<Round> {
-  const { provider, limits } = order
+export async function syncRound(workflow: Workflow, context: SyncContext, product_id: string): Promise<SyncRound> {
+  const { provider, limits } = context
   // Asked once, so that the same is said of what was decided on.
-  const question = { ...order, noCallsBecause: limits.reason() }
-  const begun = await record(workflow, order, product_id, (state, occurred_at) => {
-    const assessment = assess(question, state)
+  const assessmentContext = { ...context, noCallsBecause: limits.reason() }
+  const begun = await record(workflow, context, product_id, (state, occurred_at) => {
+    const assessment = assess(assessmentContext, state)
     if (assessment.kind === 'final') return []
     const { at, wanted, plan } = assessment
     const facts = { product_id, provider_id: provider.id, occurred_at }
     return provider.catalog === null ? mapLocally(facts, wanted, at) : startSync(facts, plan.goal, at)
   })
   const [event] = begun.events
-  if (event?.type === 'ProductSyncStarted') return call(workflow, order, event.data, begun)
-  if (event !== undefined) return ended(succeeded(atProvider(existing(begun.state), provider)))
-  const assessment = assess(question, begun.state)
+  if (event?.type === 'ProductSyncStarted') return call(workflow, context, event.data, begun)
+  if (event !== undefined) return ended(succeeded(providerSyncState(existingProduct(begun.state), provider)))
+  const assessment = assess(assessmentContext, begun.state)
   if (assessment.kind === 'due') throw new Error('A sync that is due was not begun')
   return ended(assessment.result)
 }
@@ -58,84 +58,84 @@ type Started = Extract<ProductEvent, { type: 'ProductSyncStarted' }>['data']
 
 async function call(
   workflow: Workflow,
-  order: SyncOrder,
+  context: SyncContext,
   started: Started,
   begun: Loaded<ProductState>,
-): Promise<Round> {
-  const { provider, updatePrices } = order
+): Promise<SyncRound> {
+  const { provider, updatePrices } = context
   const { product_id, provider_id, sync } = started
   const facts = (occurred_at: string) => ({ product_id, provider_id, sync, occurred_at })
-  const called = existing(begun.state)
-  let answer: ProviderProduct
+  const called = existingProduct(begun.state)
+  let response: ProviderProduct
   try {
-    answer = await putProduct(order, started, called)
+    response = await putProduct(context, started, called)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     const failure = syncErrorOf(error)
     const { state } = await record(
       workflow,
-      order,
+      context,
       product_id,
       (_state, occurred_at) => [{ type: 'ProductSyncFailed', data: { ...facts(occurred_at), ...failure } }],
       begun,
     )
-    return ended(failedResult(atProvider(existing(state), provider), failure))
+    return ended(failedResult(providerSyncState(existingProduct(state), provider), failure))
   }
-  const { provider_product_id, provider_price_id, kept_fields } = answer
-  const told = { provider_product_id, provider_price_id, kept_fields: [...kept_fields] }
+  const { provider_product_id, provider_price_id, kept_fields } = response
+  const reported = { provider_product_id, provider_price_id, kept_fields: [...kept_fields] }
   const { state } = await record(
     workflow,
-    order,
+    context,
     product_id,
-    (state, occurred_at) => endSync(facts(occurred_at), started, told, atProvider(existing(state), provider)),
+    (state, occurred_at) => endSync(facts(occurred_at), started, reported, providerSyncState(existingProduct(state), provider)),
     begun,
   )
-  const product = existing(state)
-  const at = atProvider(product, provider)
+  const product = existingProduct(state)
+  const at = providerSyncState(product, provider)
   const now = workflow.now().toISOString()
   return {
     result: succeeded(at, isOtherPriceKept(started, at, wantedOf(called, provider))),
-    mustGoOn: mustGoOn(at, { wanted: wantedOf(product, provider), updatePrices, now }),
+    mustGoOn: needsAnotherSync(at, { wanted: wantedOf(product, provider), updatePrices, now }),
   }
 }
 
 async function putProduct(
-  { provider, limits }: SyncOrder,
+  { provider, limits }: SyncContext,
   { product_id, price_hash, price }: Started,
   product: Product,
 ): Promise<ProviderProduct> {
   if (provider.catalog === null) throw new Error(`${provider.id} has no catalogue`)
-  const { synced, price_key } = atProvider(product, provider)
+  const { synced, price_key } = providerSyncState(product, provider)
   try {
-    const answer = await provider.catalog.putProduct({
+    const response = await provider.catalog.putProduct({
       idempotency_key: `${product_id}-${price_hash ?? 'none'}-${price_key.number}`,
       product: catalogProduct(product),
       price,
       known: synced,
     })
-    limits.answered()
-    return answer
+    limits.responded()
+    return response
   } catch (error) {
-    const isUnanswered = error instanceof ProviderError && ['unavailable', 'unknown'].includes(error.kind)
-    if (isUnanswered) limits.unanswered()
-    else limits.answered()
+    const hasNoResponse = error instanceof ProviderError && ['unavailable', 'unknown'].includes(error.kind)
+    if (hasNoResponse) limits.failed()
+    else limits.responded()
     throw error
   }
 }
 
-function succeeded(at: AtProvider, price_differs = false): ProductResult {
+function succeeded(at: ProviderSyncState, price_differs = false): ProductResult {
   return successResult(at.successes === 1 ? 'created' : 'updated', at, { price_differs })
 }
 
 /** @param wanted what was to be there when the provider was called */
-function isOtherPriceKept({ price }: Started, at: AtProvider, wanted: Hashes): boolean {
+function isOtherPriceKept({ price }: Started, at: ProviderSyncState, wanted: Hashes): boolean {
   const { hash } = at.price
   return price === 'keep' && hash !== undefined && hash !== wanted.price_hash
 }
 
 const wantedOf = (product: Product, { catalog }: Provider): Hashes => hashesAt(catalog, catalogProduct(product))
 
-function atProvider(product: Product, { id }: Provider): AtProvider {
+function providerSyncState(product: Product, { id }: Provider): ProviderSyncState {
   const at = product.at_providers[id]
   if (at === undefined) throw new Error(`Nothing is known of the product at ${id}`)
   return at
@@ -143,7 +143,7 @@ function atProvider(product: Product, { id }: Provider): AtProvider {
 
 async function record(
   { store, now }: Workflow,
-  { metadata, recorded }: SyncOrder,
+  { metadata, recorded }: SyncContext,
   product_id: string,
   decide: (state: ProductState, occurred_at: string) => ProductEvent[],
   known?: Loaded<ProductState>,

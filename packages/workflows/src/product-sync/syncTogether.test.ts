@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { syncUnderTest } from '../testing/syncUnderTest.ts'
+import { syncHarness } from '../testing/syncUnderTest.ts'
 
-const shop = await syncUnderTest(t)
-const { stage, add, change, syncOne, historyOf, productOf } = shop
+const harness = await syncHarness(t)
+const { stage, add, change, syncOne, historyOf, productOf } = harness
 t.afterEach(() => {
   stage.before = undefined
   stage.meanwhile = undefined

@@ -16,7 +16,7 @@ import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { receiveNotification } from '../notifications/receiveNotification.ts'
 import { paymentMethodId } from '../payment-methods/paymentMethodId.ts'
-import { metadata, workflowUnderTest } from './workflowUnderTest.ts'
+import { metadata, workflowHarness } from './workflowUnderTest.ts'
 
 export const visa: MethodDetails = {
   payment_type: 'card',
@@ -27,7 +27,7 @@ export const visa: MethodDetails = {
   expiry_year: '2030',
 }
 
-export type Saved = {
+export type SavedFixture = {
   readonly provider: Provider
   readonly object: string
   readonly id: string
@@ -40,10 +40,10 @@ export const guest: Owner = { user_id: null, guest_email: 'guest@example.com' }
 const unused = async () => Promise.reject(new Error('nobody asked for that'))
 
 /** A provider that answers what the test lets it answer, and one that keeps nothing it could be asked for. */
-function askableProvider() {
+function createMethodProviders() {
   const asking = {
     /** Whom the provider was asked about. */
-    asked: [] as MethodRef[],
+    requests: [] as MethodRef[],
     /** What it answers. */
     answer: async (): Promise<MethodDetails | null> => visa,
   }
@@ -53,7 +53,7 @@ function askableProvider() {
     readMethod: unused,
     detachMethod: unused,
     async retrieveMethod(method) {
-      asking.asked.push(method)
+      asking.requests.push(method)
       return asking.answer()
     },
   }
@@ -70,7 +70,7 @@ function askableProvider() {
 }
 
 /** A user's method belongs to a customer at the provider, a guest's to none. */
-function addition({ provider, object, id }: Omit<Saved, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {
+function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {
   return {
     payment_method_id: id,
     occurred_at: at.toISOString(),
@@ -88,9 +88,9 @@ function addition({ provider, object, id }: Omit<Saved, 'stream'>, owner: Owner,
   }
 }
 
-export async function methodsUnderTest(t: Test) {
-  const { asking, provider, silent } = askableProvider()
-  const { workflow, store, providers, typesOf } = await workflowUnderTest(t, provider)
+export async function methodNotificationHarness(t: Test) {
+  const { asking, provider, silent } = createMethodProviders()
+  const { workflow, store, providers, typesOf } = await workflowHarness(t, provider)
   providers.set(silent.id, silent)
 
   const decide = (stream: StreamName, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
@@ -101,8 +101,8 @@ export async function methodsUnderTest(t: Test) {
       metadata,
     })
 
-  async function add({ provider, object, id, stream }: Saved, owner: Owner, at = workflow.now()): Promise<void> {
-    const command = addition({ provider, object, id }, owner, at)
+  async function add({ provider, object, id, stream }: SavedFixture, owner: Owner, at = workflow.now()): Promise<void> {
+    const command = addCommand({ provider, object, id }, owner, at)
     await decide(stream, (state) => addPaymentMethod(command, state))
   }
 
@@ -114,37 +114,37 @@ export async function methodsUnderTest(t: Test) {
     store,
     typesOf,
     add,
-    async save(on: Provider = provider, owner: Owner = user, at?: Date): Promise<Saved> {
+    async save(on: Provider = provider, owner: Owner = user, at?: Date): Promise<SavedFixture> {
       const object = `pm_${randomUUIDv7()}`
       const id = paymentMethodId(on.id, object)
       const saved = { provider: on, object, id, stream: paymentMethodStream(id) }
       await add(saved, owner, at)
       return saved
     },
-    remove: ({ stream }: Saved) =>
+    remove: ({ stream }: SavedFixture) =>
       decide(stream, (state) => removePaymentMethod({ occurred_at: new Date().toISOString(), by: 'owner' }, state)),
-    rename: ({ stream }: Saved) =>
+    rename: ({ stream }: SavedFixture) =>
       decide(stream, (state) =>
         changePaymentMethod({ occurred_at: new Date().toISOString(), alias: randomUUIDv7() }, state),
       ),
     /** What happened to a method after it was added. */
-    historyOf: async ({ stream }: Saved) => (await typesOf(stream)).slice(1),
-    stateOf: async ({ stream }: Saved) => (await store.load(stream, paymentMethodFold)).state,
-    receive: ({ by, body }: Told, on: Workflow = workflow) =>
+    historyOf: async ({ stream }: SavedFixture) => (await typesOf(stream)).slice(1),
+    stateOf: async ({ stream }: SavedFixture) => (await store.load(stream, paymentMethodFold)).state,
+    receive: ({ by, body }: SentNotification, on: Workflow = workflow) =>
       receiveNotification(on, { provider: by, body, headers: {}, requestId: 'request' }),
   }
 }
 
-export type Told = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
+export type SentNotification = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
 
 /** @param what the last word of the generic name */
-export function notificationOf(
-  { provider: by, object }: Saved,
+export function methodNotification(
+  { provider: by, object }: SavedFixture,
   what: string,
   { at = new Date(), ...more }: { readonly at?: Date; readonly object_id?: null } = {},
-): Told {
+): SentNotification {
   const provider_event_id = `evt_${randomUUIDv7()}`
-  const told = {
+  const notification = {
     provider_event_id,
     provider_type: `native.${what}`,
     generic_type: `payment_method.${what}`,
@@ -161,7 +161,7 @@ export function notificationOf(
     subscription: null,
     ...more,
   }
-  return { by, provider_event_id, body: Buffer.from(JSON.stringify(told)) }
+  return { by, provider_event_id, body: Buffer.from(JSON.stringify(notification)) }
 }
 
-export const inboxOf = ({ by, provider_event_id }: Told) => providerEventStream(by.id, provider_event_id)
+export const inboxOf = ({ by, provider_event_id }: SentNotification) => providerEventStream(by.id, provider_event_id)

@@ -15,7 +15,7 @@ import { paymentMethodId } from '../payment-methods/paymentMethodId.ts'
 import { removeSavedMethod } from '../payment-methods/removeSavedMethod.ts'
 import { type SavePaymentMethod, savePaymentMethod } from '../payment-methods/savePaymentMethod.ts'
 import { visa } from './methodsUnderTest.ts'
-import { metadata, workflowUnderTest } from './workflowUnderTest.ts'
+import { metadata, workflowHarness } from './workflowUnderTest.ts'
 
 export type Caller = Session | Guest
 
@@ -33,7 +33,7 @@ export const newGuest = (guest_email = `${randomUUIDv7()}@example.com`): Guest =
   token_hash: randomUUIDv7(),
 })
 
-const noWishes = {
+const defaultOptions = {
   type: null,
   wallet_type: null,
   organization_id: null,
@@ -44,13 +44,13 @@ const noWishes = {
 }
 
 /** What a provider keeps: whose each method is. One that was detached can be attached again. */
-function createVault() {
+function createFakeVault() {
   const customers = new Map<string, string>()
   const calls: string[] = []
-  const scenery: { meanwhile: (call: string) => Promise<unknown> } = { meanwhile: async () => undefined }
+  const hooks: { meanwhile: (call: string) => Promise<unknown> } = { meanwhile: async () => undefined }
   const call = async (name: string) => {
     calls.push(name)
-    await scenery.meanwhile(name)
+    await hooks.meanwhile(name)
   }
   const methods: ProviderMethods = {
     async createCustomer({ user_id }) {
@@ -77,12 +77,12 @@ function createVault() {
     },
   }
   const provider: Provider = { ...createSandbox({ webhookSecrets: ['secret'] }), id: 'vault', methods }
-  return { provider, vault: { customers, calls, scenery } }
+  return { provider, vault: { customers, calls, scenery: hooks } }
 }
 
-export async function savedMethodsUnderTest(t: Test) {
-  const { provider, vault } = createVault()
-  const { workflow, store, ...log } = await workflowUnderTest(t, provider)
+export async function savedMethodHarness(t: Test) {
+  const { provider, vault } = createFakeVault()
+  const { workflow, store, ...log } = await workflowHarness(t, provider)
 
   type Target = { readonly by: Caller; readonly token: string; readonly on?: Workflow }
   type Permit = { readonly permit?: (revision: bigint | 'no_stream') => void }
@@ -106,15 +106,15 @@ export async function savedMethodsUnderTest(t: Test) {
         caller: by,
         providerId: () => provider.id,
         token,
-        wishes: { ...noWishes, is_default },
+        options: { ...defaultOptions, is_default },
         metadata,
         ...more,
       })
     },
     change: (target: Target, changes: Permit & { readonly is_default?: boolean; readonly alias?: string }) =>
-      changeSavedMethod(target.on ?? workflow, { ...targetOf(target), permit: () => undefined, ...changes }),
+      changeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: () => undefined, ...changes }),
     remove: (target: Target, { permit = () => undefined }: Permit = {}) =>
-      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), permit }),
+      removeSavedMethod(target.on ?? workflow, { ...targetOf(target), checkRevision: permit }),
     async stateOf(token: string): Promise<PaymentMethod> {
       const { state } = await loadMethod(workflow, idOf(token))
       if (state.status === 'none') throw new Error(`There is no method of ${token}`)
@@ -135,22 +135,22 @@ export async function savedMethodsUnderTest(t: Test) {
 }
 
 /** The log as somebody sees it beside whom others are at work: they act right after a stream was read so many times. */
-export function overtaken(workflow: Workflow, stream: string, act: () => Promise<unknown>, reads = 1): Workflow {
+export function interleaved(workflow: Workflow, stream: string, act: () => Promise<unknown>, reads = 1): Workflow {
   const { store } = workflow
   let left = reads
-  const look = async (name: string) => {
+  const countRead = async (name: string) => {
     if (name !== stream) return
     left--
     if (left === 0) await act()
   }
   const load: EventStore['load'] = async (name, fold, until) => {
     const loaded = await store.load(name, fold, until)
-    await look(name)
+    await countRead(name)
     return loaded
   }
   const readStream: EventStore['readStream'] = async (name, range) => {
     const events = await store.readStream(name, range)
-    await look(name)
+    await countRead(name)
     return events
   }
   return { ...workflow, store: { ...store, load, readStream } }

@@ -5,9 +5,9 @@ import type { CatalogProduct, ProviderProduct, PutProduct } from '@paylog/provid
 import { type Provider, ProviderError, type ProviderErrorKind } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 
-type StagedProduct = Pick<CatalogProduct, 'name' | 'description' | 'product_type'>
+type FakeProduct = Pick<CatalogProduct, 'name' | 'description' | 'product_type'>
 
-export type StagedPrice = {
+export type FakePrice = {
   readonly id: string
   readonly product_id: string
   /** Amount, currency and interval, in words. */
@@ -16,12 +16,12 @@ export type StagedPrice = {
 }
 
 /** What a step meets; `done` says whether the catalogue did it all the same. */
-export type CatalogMishap = { readonly kind: ProviderErrorKind; readonly done?: boolean }
+export type CatalogFailure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
 
-export type StagedCatalog = ReturnType<typeof createCatalogStage>
+export type FakeCatalog = ReturnType<typeof createCatalogState>
 
-export function createStagedCatalog(): { readonly provider: Provider; readonly stage: StagedCatalog } {
-  const stage = createCatalogStage()
+export function createFakeCatalog(): { readonly provider: Provider; readonly stage: FakeCatalog } {
+  const stage = createCatalogState()
   const provider: Provider = {
     ...createSandbox({ webhookSecrets: ['secret'] }),
     id: 'shop',
@@ -36,25 +36,25 @@ export function createStagedCatalog(): { readonly provider: Provider; readonly s
   return { provider, stage }
 }
 
-function createCatalogStage() {
-  const prices: StagedPrice[] = []
+function createCatalogState() {
+  const prices: FakePrice[] = []
   return {
-    products: new Map<string, StagedProduct>(),
+    products: new Map<string, FakeProduct>(),
     prices,
-    byKey: new Map<string, StagedPrice>(),
+    byKey: new Map<string, FakePrice>(),
     keepsPrices: true,
     /** Products that the catalogue refuses. */
-    refused: new Set<string>(),
+    rejected: new Set<string>(),
     /** Every step, as `put <product>`, `create <key>`, `adopt <price>`, `archive <price>`. */
     calls: [] as string[],
     /** What each call was given. */
-    asked: [] as PutProduct[],
+    requests: [] as PutProduct[],
     /** Fields that it does not let be changed. */
     kept_fields: [] as ProviderProduct['kept_fields'][number][],
     /** The next steps of a kind meet these. */
-    mishaps: new Map<string, (CatalogMishap | undefined)[]>(),
+    failures: new Map<string, (CatalogFailure | undefined)[]>(),
     /** Every step meets this. */
-    always: undefined as CatalogMishap | undefined,
+    always: undefined as CatalogFailure | undefined,
     /** Runs before a step takes effect. */
     before: undefined as ((call: string) => Promise<unknown>) | undefined,
     /** Runs after a step took effect, before it is answered. */
@@ -64,61 +64,61 @@ function createCatalogStage() {
 }
 
 /** Looks at what is there at every step, so that it may be cut off and repeated. */
-async function putProduct(stage: StagedCatalog, request: PutProduct): Promise<ProviderProduct> {
+async function putProduct(fake: FakeCatalog, request: PutProduct): Promise<ProviderProduct> {
   const { idempotency_key, product, price } = request
-  stage.asked.push(request)
+  fake.asked.push(request)
   const { product_id, name, description, product_type } = product
-  await play(stage, `put ${product_id}`, () => {
-    if (stage.refused.has(product_id)) throw new ProviderError('rejected', 'bad_product', 'This one is no good')
-    stage.products.set(product_id, { name, description, product_type })
+  await perform(fake, `put ${product_id}`, () => {
+    if (fake.refused.has(product_id)) throw new ProviderError('rejected', 'bad_product', 'This one is no good')
+    fake.products.set(product_id, { name, description, product_type })
   })
-  const answer = { provider_product_id: product_id, kept_fields: stage.kept_fields }
-  if (price === 'put' && stage.keepsPrices) {
-    const { id } = await putPrice(stage, idempotency_key, product)
-    return { ...answer, provider_price_id: id }
+  const result = { provider_product_id: product_id, kept_fields: fake.kept_fields }
+  if (price === 'put' && fake.keepsPrices) {
+    const { id } = await putPrice(fake, idempotency_key, product)
+    return { ...result, provider_price_id: id }
   }
-  return { ...answer, provider_price_id: stage.activeOf(product_id)[0]?.id ?? null }
+  return { ...result, provider_price_id: fake.activeOf(product_id)[0]?.id ?? null }
 }
 
 async function putPrice(
-  stage: StagedCatalog,
+  fake: FakeCatalog,
   key: string,
   { product_id, price }: CatalogProduct,
-): Promise<StagedPrice> {
+): Promise<FakePrice> {
   const worth = `${price.amount_cents} ${price.currency} ${price.recurring?.interval ?? 'once'}`
-  const known = stage.prices.find((each) => each.product_id === product_id && each.worth === worth)
+  const known = fake.prices.find((each) => each.product_id === product_id && each.worth === worth)
   const mine =
     known ??
-    (await play(stage, `create ${key}`, () => {
-      const made = stage.byKey.get(key) ?? { id: `price_${stage.prices.length + 1}`, product_id, worth, active: true }
-      if (!stage.byKey.has(key)) stage.prices.push(made)
-      stage.byKey.set(key, made)
+    (await perform(fake, `create ${key}`, () => {
+      const made = fake.byKey.get(key) ?? { id: `price_${fake.prices.length + 1}`, product_id, worth, active: true }
+      if (!fake.byKey.has(key)) fake.prices.push(made)
+      fake.byKey.set(key, made)
       return made
     }))
   if (!mine.active)
-    await play(stage, `adopt ${mine.id}`, () => {
+    await perform(fake, `adopt ${mine.id}`, () => {
       mine.active = true
     })
-  for (const other of stage.activeOf(product_id))
+  for (const other of fake.activeOf(product_id))
     if (other !== mine)
-      await play(stage, `archive ${other.id}`, () => {
+      await perform(fake, `archive ${other.id}`, () => {
         other.active = false
       })
   return mine
 }
 
-async function play<Answer>(stage: StagedCatalog, call: string, act: () => Answer): Promise<Answer> {
-  stage.calls.push(call)
+async function perform<Answer>(fake: FakeCatalog, call: string, act: () => Answer): Promise<Answer> {
+  fake.calls.push(call)
   const [verb = ''] = call.split(' ')
-  const mishap = stage.mishaps.get(verb)?.shift() ?? stage.always
-  if (mishap && !mishap.done) throw failure(verb, mishap)
-  await stage.before?.(call)
-  const answer = act()
-  await stage.meanwhile?.(call)
-  if (mishap) throw failure(verb, mishap)
-  return answer
+  const fault = fake.mishaps.get(verb)?.shift() ?? fake.always
+  if (fault && !fault.done) throw providerError(verb, fault)
+  await fake.before?.(call)
+  const result = act()
+  await fake.meanwhile?.(call)
+  if (fault) throw providerError(verb, fault)
+  return result
 }
 
-function failure(verb: string, { kind }: CatalogMishap): ProviderError {
+function providerError(verb: string, { kind }: CatalogFailure): ProviderError {
   return new ProviderError(kind, `${verb}_${kind}`, 'In words for the caller')
 }

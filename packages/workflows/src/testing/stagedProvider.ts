@@ -14,7 +14,7 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createLedger } from '@paylog/testing/fakeProvider'
 import type { Test } from 'tap'
 
-export type StagedIntent = {
+export type FakeIntent = {
   readonly id: string
   readonly payment_id: string
   amount_cents: number
@@ -26,9 +26,9 @@ export type StagedIntent = {
 }
 
 /** What a call meets; `done` says whether the provider did it all the same. */
-export type Mishap = { readonly kind: ProviderErrorKind; readonly done?: boolean }
+export type ProviderFailure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
 
-export type StagedOptions = {
+export type FakeProviderOptions = {
   /** Approved money has to be taken by a call of ours. */
   readonly captures?: boolean
   /** For a test that charges a payment twice on purpose. */
@@ -37,40 +37,40 @@ export type StagedOptions = {
 
 const webhookSecret = 'staged-secret'
 
-export function createStagedProvider(t: Test, options: StagedOptions = {}) {
-  const stage = createStage(t, options)
+export function createFakeProvider(t: Test, options: FakeProviderOptions = {}) {
+  const stage = createState(t, options)
   return { stage, provider: providerOn(stage, options) }
 }
 
-type Stage = ReturnType<typeof createStage>
+type FakeProviderState = ReturnType<typeof createState>
 
-function createStage(t: Test, { allowDouble = false }: StagedOptions) {
+function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
   const ledger = createLedger(t, { allowDouble })
-  const intents = new Map<string, StagedIntent>()
+  const intents = new Map<string, FakeIntent>()
   const intentsOf = (paymentId: string) => [...intents.values()].filter(({ payment_id }) => payment_id === paymentId)
   return {
     intents,
     ledger,
-    byKey: new Map<string, StagedIntent>(),
+    byKey: new Map<string, FakeIntent>(),
     /** Every call, as `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
     calls: [] as string[],
     /** What was asked for. */
-    asked: [] as IntentRef[],
+    requests: [] as IntentRef[],
     /** The next calls of a kind meet these. */
-    mishaps: new Map<string, (Mishap | undefined)[]>(),
+    failures: new Map<string, (ProviderFailure | undefined)[]>(),
     /** Runs after a call took effect and before it is answered. */
     meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
     /** The next captures are declined. */
     declines: false,
     of: intentsOf,
     /** For a payment that must have one intent. */
-    onlyOf(paymentId: string): StagedIntent {
+    onlyOf(paymentId: string): FakeIntent {
       const [intent, ...others] = intentsOf(paymentId)
       if (!intent || others.length > 0) throw new Error('One payment, one intent')
       return intent
     },
     /** The payer pays: what providers call a charge. */
-    charge(intent: StagedIntent, amount_cents = intent.amount_cents) {
+    charge(intent: FakeIntent, amount_cents = intent.amount_cents) {
       const charge_id = `ch_${intent.id}_${intent.charges.length + 1}`
       intent.charges.push(charge_id)
       intent.status = 'succeeded'
@@ -79,7 +79,7 @@ function createStage(t: Test, { allowDouble = false }: StagedOptions) {
       ledger.add({ ...intent, charge_id, intent_id: intent.id })
       return charge_id
     },
-    approve(intent: StagedIntent) {
+    approve(intent: FakeIntent) {
       intent.status = 'processing'
       intent.approved = true
     },
@@ -90,45 +90,45 @@ function createStage(t: Test, { allowDouble = false }: StagedOptions) {
     ) {
       if (payment_id === undefined) throw new Error('An intent belongs to a payment')
       const id = `pi_${intents.size + 1}_${payment_id.slice(-4)}`
-      const intent: StagedIntent = { id, payment_id, amount_cents, currency, status, charges: [], approved: false }
+      const intent: FakeIntent = { id, payment_id, amount_cents, currency, status, charges: [], approved: false }
       intents.set(id, intent)
       return intent
     },
   }
 }
 
-function providerOn(stage: Stage, { captures = false }: StagedOptions): Provider {
+function providerOn(state: FakeProviderState, { captures = false }: FakeProviderOptions): Provider {
   const captured = new Map<string, PaymentStatus>()
   return {
     ...createSandbox({ webhookSecrets: [webhookSecret] }),
     id: 'staged',
     createIntent: (request) =>
-      play(stage, `create ${request.idempotency_key}`, () => {
-        const intent = stage.byKey.get(request.idempotency_key) ?? stage.make(request)
-        stage.byKey.set(request.idempotency_key, intent)
+      perform(state, `create ${request.idempotency_key}`, () => {
+        const intent = state.byKey.get(request.idempotency_key) ?? state.make(request)
+        state.byKey.set(request.idempotency_key, intent)
         return { provider_intent_id: intent.id, client_secret: `${intent.id}_secret` }
       }),
     retrieveIntent: (asked) =>
-      play(stage, `retrieve ${asked.provider_intent_id}`, () => {
-        stage.asked.push(asked)
+      perform(state, `retrieve ${asked.provider_intent_id}`, () => {
+        state.asked.push(asked)
         const { provider_intent_id } = asked
-        const intent = stage.intents.get(provider_intent_id)
+        const intent = state.intents.get(provider_intent_id)
         return intent ? snapshotOf(intent, captures) : null
       }),
-    findIntents: (paymentId) => play(stage, `find ${paymentId}`, () => stage.of(paymentId).map(foundIntent)),
+    findIntents: (paymentId) => perform(state, `find ${paymentId}`, () => state.of(paymentId).map(foundIntent)),
     cancelIntent: (intentId) =>
-      play(stage, `cancel ${intentId}`, () => {
-        const intent = stage.intents.get(intentId)
+      perform(state, `cancel ${intentId}`, () => {
+        const intent = state.intents.get(intentId)
         if (intent) intent.status = 'canceled'
       }),
     captureIntent: captures
       ? ({ provider_intent_id, idempotency_key: key }) =>
-          play(stage, `capture ${key}`, () => {
-            const intent = stage.intents.get(provider_intent_id)
+          perform(state, `capture ${key}`, () => {
+            const intent = state.intents.get(provider_intent_id)
             if (!intent) throw new Error('There is nothing to capture')
             if (!captured.has(key)) {
-              if (!stage.declines) stage.charge(intent)
-              captured.set(key, stage.declines ? 'failed' : 'succeeded')
+              if (!state.declines) state.charge(intent)
+              captured.set(key, state.declines ? 'failed' : 'succeeded')
             }
             return snapshotOf({ ...intent, status: captured.get(key) ?? 'failed', approved: false }, captures)
           })
@@ -136,26 +136,26 @@ function providerOn(stage: Stage, { captures = false }: StagedOptions): Provider
   }
 }
 
-async function play<Answer>(stage: Stage, call: string, act: () => Answer): Promise<Answer> {
-  stage.calls.push(call)
+async function perform<Answer>(state: FakeProviderState, call: string, act: () => Answer): Promise<Answer> {
+  state.calls.push(call)
   const [verb = ''] = call.split(' ')
-  const mishap = stage.mishaps.get(verb)?.shift()
-  if (mishap && !mishap.done) throw failure(verb, mishap)
-  const answer = act()
-  await stage.meanwhile?.(call)
-  if (mishap) throw failure(verb, mishap)
-  return answer
+  const fault = state.mishaps.get(verb)?.shift()
+  if (fault && !fault.done) throw providerError(verb, fault)
+  const result = act()
+  await state.meanwhile?.(call)
+  if (fault) throw providerError(verb, fault)
+  return result
 }
 
-function failure(verb: string, { kind }: Mishap): ProviderError {
+function providerError(verb: string, { kind }: ProviderFailure): ProviderError {
   return new ProviderError(kind, `${verb}_${kind}`, 'In words for the caller')
 }
 
-function foundIntent({ id: provider_intent_id, status }: StagedIntent): FoundIntent {
+function foundIntent({ id: provider_intent_id, status }: FakeIntent): FoundIntent {
   return { provider_intent_id, client_secret: `${provider_intent_id}_secret`, status }
 }
 
-function snapshotOf(intent: StagedIntent, captures: boolean): IntentSnapshot {
+function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
   const { id: provider_intent_id, status, amount_cents, currency, charges, approved } = intent
   const [first, ...further_charges] = charges
   return {

@@ -5,7 +5,7 @@ import type { ProductEvent } from '@paylog/domain/products/events'
 import {
   addProduct,
   changeProduct,
-  existing,
+  existingProduct,
   type Product,
   type ProductState,
   productFold,
@@ -15,18 +15,18 @@ import type { Provider } from '@paylog/providers/provider'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { type SyncProducts, syncProducts } from '../product-sync/syncProducts.ts'
-import { createStagedCatalog } from './stagedCatalog.ts'
-import { metadata, workflowUnderTest } from './workflowUnderTest.ts'
+import { createFakeCatalog } from './stagedCatalog.ts'
+import { metadata, workflowHarness } from './workflowUnderTest.ts'
 
 const mug: NewProduct = { name: 'A mug', product_type: 'physical', currency: 'EUR', total_cents: 1200 }
 
-export type Wish = Partial<Omit<SyncProducts, 'product_ids'>> & { readonly on?: Workflow }
+export type SyncTestOptions = Partial<Omit<SyncProducts, 'product_ids'>> & { readonly on?: Workflow }
 
 /** @param provider in place of the staged one */
-export async function syncUnderTest(t: Test, provider?: Provider) {
-  const staged = createStagedCatalog()
-  const shop = provider ?? staged.provider
-  const { workflow, store, ...log } = await workflowUnderTest(t, shop)
+export async function syncHarness(t: Test, provider?: Provider) {
+  const fake = createFakeCatalog()
+  const shop = provider ?? fake.provider
+  const { workflow, store, ...log } = await workflowHarness(t, shop)
   const decide = (product_id: string, decision: (state: ProductState) => ProductEvent[]) =>
     store.handle({
       stream: productStream(product_id),
@@ -36,14 +36,14 @@ export async function syncUnderTest(t: Test, provider?: Provider) {
     })
   const occurred_at = '2026-01-31T12:00:00.000Z'
 
-  async function sync(product_ids: readonly string[], { on = workflow, ...wish }: Wish = {}) {
+  async function sync(product_ids: readonly string[], { on = workflow, ...wish }: SyncTestOptions = {}) {
     const plain = { force: false, dryRun: false, updatePrices: false }
     return syncProducts(on, { provider: shop, metadata, ...plain, ...wish, product_ids })
   }
 
   return {
     ...log,
-    stage: staged.stage,
+    stage: fake.stage,
     shop,
     workflow,
     store,
@@ -58,7 +58,7 @@ export async function syncUnderTest(t: Test, provider?: Provider) {
       decide(product_id, (state) => changeProduct({ occurred_at, changes }, state)),
     sync,
     /** One product's result. */
-    async syncOne(product_id: string, wish: Wish = {}) {
+    async syncOne(product_id: string, wish: SyncTestOptions = {}) {
       const { report } = await sync([product_id], wish)
       const [result, ...others] = report.results
       if (!result || others.length > 0) throw new Error('One product, one result')
@@ -66,7 +66,7 @@ export async function syncUnderTest(t: Test, provider?: Provider) {
     },
     async productOf(product_id: string): Promise<Product> {
       const { state } = await store.load(productStream(product_id), productFold)
-      return existing(state)
+      return existingProduct(state)
     },
     /** What happened to a product since it was added. */
     historyOf: async (product_id: string) =>

@@ -11,11 +11,11 @@ import { plainOrder } from '@paylog/testing/plainOrder'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { openPayment } from '../payments/openPayment.ts'
-import type { StagedIntent } from './stagedProvider.ts'
+import type { FakeIntent } from './stagedProvider.ts'
 
 export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 
-export async function workflowUnderTest(t: Test, provider: Provider) {
+export async function workflowHarness(t: Test, provider: Provider) {
   const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
@@ -28,27 +28,27 @@ export async function workflowUnderTest(t: Test, provider: Provider) {
     providers,
     time,
     /** Opens a payment of 25.99 EUR; what the provider did not do is no error here. */
-    open: ({ on = workflow, ...request }: Opening = {}) => open(on, provider.id, request),
+    open: ({ on = workflow, ...request }: OpenOptions = {}) => open(on, provider.id, request),
     typesOf: async (stream: StreamName) => (await store.readStream(stream)).map(({ type }) => type),
     eventsOf: (paymentId: string) => store.readStream(paymentStream(paymentId)),
     /** The provider tells us something by itself. */
-    tell: (intent: StagedIntent, status: PaymentStatus, charge?: string) =>
-      tell(store, intent, { status, provider_payment_id: charge ?? null }),
+    notify: (intent: FakeIntent, status: PaymentStatus, charge?: string) =>
+      notify(store, intent, { status, provider_payment_id: charge ?? null }),
     /** A provider that can be asked tells us at what time it has said something. */
-    tellAt: (intent: StagedIntent, status: PaymentStatus, provider_time: string) =>
-      tell(store, intent, { status, provider_time, source: 'askable_notification' }),
-    later(ms: number) {
+    notifyAt: (intent: FakeIntent, status: PaymentStatus, provider_time: string) =>
+      notify(store, intent, { status, provider_time, source: 'askable_notification' }),
+    advance(ms: number) {
       time.now = () => new Date(Date.now() + ms)
     },
   }
 }
 
-type Opening = { readonly on?: Workflow; readonly payment_id?: string; readonly request_fingerprint?: string }
+type OpenOptions = { readonly on?: Workflow; readonly payment_id?: string; readonly request_fingerprint?: string }
 
 async function open(
   workflow: Workflow,
   provider_id: string,
-  { payment_id = randomUUIDv7(), request_fingerprint }: Omit<Opening, 'on'>,
+  { payment_id = randomUUIDv7(), request_fingerprint }: Omit<OpenOptions, 'on'>,
 ) {
   const { payment } = await openPayment(workflow, {
     payment_id,
@@ -68,9 +68,9 @@ async function open(
   return payment
 }
 
-function tell(store: EventStore, intent: StagedIntent, told: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>) {
+function notify(store: EventStore, intent: FakeIntent, report: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>) {
   const at = new Date().toISOString()
-  const said = {
+  const command = {
     occurred_at: at,
     provider_time: at,
     provider_event_id: `evt_${randomUUIDv7()}`,
@@ -78,37 +78,37 @@ function tell(store: EventStore, intent: StagedIntent, told: Pick<RecordEvidence
     provider_payment_id: null,
     amount_cents: intent.amount_cents,
     currency: intent.currency,
-    ...told,
+    ...report,
   }
   return store.handle({
     stream: paymentStream(intent.payment_id),
     fold: paymentFold,
-    decide: (state: PaymentState) => recordEvidence(said, state),
+    decide: (state: PaymentState) => recordEvidence(command, state),
     metadata,
   })
 }
 
-class ProcessDied extends Error {
+class ProcessCrashed extends Error {
   override readonly message = 'the process died here'
 }
 
 /** @returns whether the process died that did this @throws what else it failed with */
-export async function diesIn(work: Promise<unknown>): Promise<boolean> {
+export async function crashes(work: Promise<unknown>): Promise<boolean> {
   return await work.then(
     () => false,
     (error: unknown) => {
-      if (error instanceof ProcessDied) return true
+      if (error instanceof ProcessCrashed) return true
       throw error
     },
   )
 }
 
 /** The log as a process sees it that dies: the first appends are made, and nothing after them. */
-export function dyingAfter(appends: number, workflow: Workflow): Workflow {
+export function crashAfter(appends: number, workflow: Workflow): Workflow {
   let made = 0
   const { store } = workflow
   const handle: EventStore['handle'] = async (command) => {
-    if (made === appends) throw new ProcessDied()
+    if (made === appends) throw new ProcessCrashed()
     made++
     return store.handle(command)
   }

@@ -6,15 +6,15 @@ import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
-import { type IdentityBackend, startIdentityBackend } from './identityBackend.ts'
+import { type FakeIdentityBackend, startFakeIdentityBackend } from './identityBackend.ts'
 
 const apps = ['embedded-event-store', 'api', 'projector', 'worker'] as const
 export type App = (typeof apps)[number]
 
-export type AccessSystem = {
+export type AccessHarness = {
   readonly baseUrl: string
   readonly databaseUrl: string
-  readonly identity: IdentityBackend
+  readonly identity: FakeIdentityBackend
   readonly store: EventStore
   readonly endpoints: Readonly<Record<'canonical' | 'both' | 'raw' | 'failing' | 'chat' | 'legacy', Endpoint>>
   /** Everything that a process of the app ever wrote. */
@@ -36,7 +36,7 @@ const endpointSecret = 'cred.endpoint.url'
  * Starts everything at its most talkative. `failing` answers 500 to whatever it gets, and says where it was sent.
  * @param env more variables, for all apps but the event store
  */
-export async function startAccessSystem(t: Test, env: Readonly<Record<string, string>> = {}): Promise<AccessSystem> {
+export async function startAccessHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<AccessHarness> {
   const endpoints = {
     canonical: await createEndpoint(t),
     both: await createEndpoint(t),
@@ -49,7 +49,7 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
   }
   const [{ databaseUrl }, identity, port, storePort] = await Promise.all([
     createMigratedDatabase(t),
-    startIdentityBackend(t),
+    startFakeIdentityBackend(t),
     freePort(),
     freePort(),
   ])
@@ -66,13 +66,13 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0',
     RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
-    ...nodeVariables(endpoints),
+    ...endpointVariables(endpoints),
     ...env,
   }
-  const begun: { app: App; process: TestProcess }[] = []
+  const started: { app: App; process: TestProcess }[] = []
   async function start(app: App): Promise<void> {
     const ofApp = app === 'embedded-event-store' ? { ...common, PORT: String(storePort) } : shared
-    begun.push({ app, process: await startProcess(t, { script: main(app), env: ofApp }) })
+    started.push({ app, process: await startProcess(t, { script: main(app), env: ofApp }) })
   }
   await start('embedded-event-store')
   await Promise.all([start('api'), start('projector'), start('worker')])
@@ -85,9 +85,9 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
     store,
     endpoints,
     written: () =>
-      new Map(apps.map((app) => [app, begun.flatMap((one) => (one.app === app ? one.process.output() : [])).join('')])),
+      new Map(apps.map((app) => [app, started.flatMap((one) => (one.app === app ? one.process.output() : [])).join('')])),
     async kill(app) {
-      await begun.findLast((one) => one.app === app)?.process.kill('SIGKILL')
+      await started.findLast((one) => one.app === app)?.process.kill('SIGKILL')
     },
     start,
     notification(event) {
@@ -99,26 +99,26 @@ export async function startAccessSystem(t: Test, env: Readonly<Record<string, st
   }
 }
 
-function nodeVariables({
+function endpointVariables({
   canonical,
   both,
   raw,
   failing,
   chat,
   legacy,
-}: AccessSystem['endpoints']): Record<string, string> {
-  const node = (number: number, { url }: Endpoint, mode: string) => ({
+}: AccessHarness['endpoints']): Record<string, string> {
+  const endpoint = (number: number, { url }: Endpoint, mode: string) => ({
     [`WEBHOOK_${number}_ENABLED`]: 'true',
     [`WEBHOOK_${number}_URL`]: `${url}?key=${endpointSecret}`,
     [`WEBHOOK_${number}_EVENT_MODE`]: mode,
     [`WEBHOOK_${number}_RETRY_SCHEDULE`]: '100ms',
   })
   return {
-    ...node(1, canonical, 'canonical'),
-    ...node(2, both, 'both'),
-    ...node(3, raw, 'raw'),
-    ...node(4, failing, 'both'),
-    ...node(5, chat, 'both'),
+    ...endpoint(1, canonical, 'canonical'),
+    ...endpoint(2, both, 'both'),
+    ...endpoint(3, raw, 'raw'),
+    ...endpoint(4, failing, 'both'),
+    ...endpoint(5, chat, 'both'),
     WEBHOOK_5_FORMAT: 'slack',
     EXTERNAL_WEBHOOK_URLS: `${legacy.url}?key=${endpointSecret}`,
     EXTERNAL_WEBHOOK_EVENTS: 'all',

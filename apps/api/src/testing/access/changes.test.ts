@@ -1,9 +1,9 @@
 // What each caller may make and change, and in which ways a caller presents a credential.
 import t from 'tap'
-import { startAccessSystem } from './accessSystem.ts'
-import { type Answer, createClient, dataOf } from './client.ts'
+import { startAccessHarness } from './accessSystem.ts'
+import { type ApiResponse, createClient, dataOf } from './client.ts'
 import { assertNoLeaks } from './leaks.ts'
-import { lives } from './ownThings.ts'
+import { checkLifecycle } from './ownThings.ts'
 import {
   ada,
   admin,
@@ -19,7 +19,7 @@ import {
   remembered,
   rememberedPast,
 } from './people.ts'
-import { methodBody, paymentBody, plant } from './world.ts'
+import { methodBody, paymentBody, createAccessFixture } from './world.ts'
 
 const session = 'cred.session.ada'
 const token = 'cred.token.g1'
@@ -44,23 +44,23 @@ function presenting(name: string, who: 'ada' | 'g1' | null, ...parts: Partial<Ca
 }
 
 t.test('who may change what', async (t) => {
-  const system = await startAccessSystem(t)
+  const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
   const { ask } = client
-  const world = await plant(system, client)
+  const world = await createAccessFixture(system, client)
 
   t.test("everybody has the use of the own things, and of nobody else's", async (t) => {
     for (const caller of [ada, grace, admin, g1, g1Second, g1Upper, g2])
-      for (const kind of ['method', 'address'] as const) await lives(client, t, kind, caller)
+      for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, caller)
   })
 
   t.test('a guest whose token has expired goes on changing and removing, and nothing else', async (t) => {
     for (const caller of [remembered, rememberedPast])
-      for (const kind of ['method', 'address'] as const) await lives(client, t, kind, g1, caller)
+      for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, g1, caller)
   })
 
   t.test('who may open a payment, and prepare to save a method', async (t) => {
-    const isPaidBy = (answer: Answer, guestEmail: string | undefined) => {
+    const isPaidBy = (answer: ApiResponse, guestEmail: string | undefined) => {
       const { standing, owner } = answer.caller
       const isGuest = standing !== 'session'
       const { id, is_guest_payment } = dataOf(answer)
@@ -157,7 +157,7 @@ t.test('who may change what', async (t) => {
   t.test('every way to present a credential does for every method', async (t) => {
     for (const { name, who, at } of ways)
       for (const kind of ['method', 'address'] as const)
-        await lives(client, t, kind, presenting(name, who, at(valid[who])))
+        await checkLifecycle(client, t, kind, presenting(name, who, at(valid[who])))
   })
 
   t.test('of several credentials the first valid one counts, in the order of the interface', async (t) => {

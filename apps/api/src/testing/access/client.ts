@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import type { Caller } from './people.ts'
 
-const answerTimeoutMs = 20_000
+const responseTimeoutMs = 20_000
 
-export type Answer = {
+export type ApiResponse = {
   readonly caller: Caller
   /** Method and path, for the message of a failure. */
   readonly asked: string
@@ -16,16 +16,16 @@ export type Answer = {
   readonly json: Readonly<Record<string, unknown>>
 }
 
-export type Asked = {
+export type RequestOptions = {
   readonly headers?: Readonly<Record<string, string>>
   /** An object is sent as JSON, a text as it is. */
   readonly body?: object | string
 }
 
 export type Client = {
-  ask(caller: Caller, method: string, path: string, asked?: Asked): Promise<Answer>
+  ask(caller: Caller, method: string, path: string, asked?: RequestOptions): Promise<ApiResponse>
   /** Every answer so far. */
-  readonly answers: readonly Answer[]
+  readonly answers: readonly ApiResponse[]
 }
 
 /** @param maxConnections as many as there may be requests under way; the others wait */
@@ -33,7 +33,7 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
   t.teardown(() => agent.destroy())
   const { hostname, port } = new URL(baseUrl)
-  const answers: Answer[] = []
+  const answers: ApiResponse[] = []
 
   return {
     answers,
@@ -46,8 +46,8 @@ export function createClient(t: Test, baseUrl: string, maxConnections = 8): Clie
         ...caller.headers,
         ...headers,
       }
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-      const options = { hostname, port, agent, method, path: whole, headers: all, timeout: answerTimeoutMs }
+      const { promise, resolve, reject } = Promise.withResolvers<ApiResponse>()
+      const options = { hostname, port, agent, method, path: whole, headers: all, timeout: responseTimeoutMs }
       const outgoing = request(options, (incoming) => {
         const { statusCode: status = 0, rawHeaders } = incoming
         text(incoming).then(
@@ -90,7 +90,7 @@ function parsed(body: string): Readonly<Record<string, unknown>> {
 }
 
 /** `data` of an answer about one thing. */
-export function dataOf({ asked, status, text: body, json: { data } }: Answer): Readonly<Record<string, unknown>> {
+export function dataOf({ asked, status, text: body, json: { data } }: ApiResponse): Readonly<Record<string, unknown>> {
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return { ...data }
   throw new Error(`${asked} was answered ${status} without data: ${body}`)
 }
@@ -101,13 +101,13 @@ export function listOf({
   status,
   text: body,
   json: { data },
-}: Answer): readonly Readonly<Record<string, unknown>>[] {
+}: ApiResponse): readonly Readonly<Record<string, unknown>>[] {
   if (Array.isArray(data)) return data
   throw new Error(`${asked} was answered ${status} without a list: ${body}`)
 }
 
 /** The headers of a read that is to see what these writes did. */
-export function after(...writes: readonly Answer[]): { readonly headers: Readonly<Record<string, string>> } {
+export function after(...writes: readonly ApiResponse[]): { readonly headers: Readonly<Record<string, string>> } {
   const positions = writes.map(({ headers }) => BigInt(headers['x-event-position'] ?? 0))
   const last = positions.sort((a, b) => Number(b - a))[0]
   return { headers: { 'x-read-after': String(last ?? 0n) } }

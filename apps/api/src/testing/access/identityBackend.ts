@@ -8,7 +8,7 @@ import { guestTokens, sessions, type Validity } from './people.ts'
 /** It never answers, drops the connection, or answers this. */
 export type Fault = 'silent' | 'drop' | { readonly status: number; readonly body: string }
 
-export type IdentityBackend = {
+export type FakeIdentityBackend = {
   readonly authUrl: string
   /** Knows one more guest token. */
   issue(token: string, email: string): void
@@ -19,13 +19,13 @@ export type IdentityBackend = {
 
 const lifetimeMs = 3_600_000
 
-export async function startIdentityBackend(t: Test): Promise<IdentityBackend> {
+export async function startFakeIdentityBackend(t: Test): Promise<FakeIdentityBackend> {
   const tokens = new Map<string, { email: string; validity: Validity }>(
     guestTokens.map(({ token, ...rest }) => [token, rest]),
   )
   let fault: Fault | undefined
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://identity.example.com')
     const body = await text(request)
     if (fault === 'silent') return
@@ -45,7 +45,7 @@ export async function startIdentityBackend(t: Test): Promise<IdentityBackend> {
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy())
+    respond(request, response).catch(() => response.destroy())
   })
   return {
     authUrl: await listen(t, server),

@@ -4,11 +4,11 @@ import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import type { AccessSystem } from './accessSystem.ts'
-import type { Answer, Client } from './client.ts'
+import type { AccessHarness } from './accessSystem.ts'
+import type { ApiResponse, Client } from './client.ts'
 import { seesIdAlone } from './model.ts'
 import type { OwnerName } from './people.ts'
-import type { World } from './world.ts'
+import type { AccessFixture } from './world.ts'
 
 const data = /canary\.([a-z0-9]+)\.[a-z0-9._]*/gi
 /** Sessions, guest tokens, Idempotency-Keys, secret parts of URLs, and what stands for a card at the provider. */
@@ -41,7 +41,7 @@ function ownersOfOne(text: string): readonly string[] {
 }
 
 /** What an answer holds that is not for who got it. The document of the API names cards of the sandbox as examples. */
-export function leaksIn({ caller, asked, text, headers, status }: Answer): readonly string[] {
+export function leaksIn({ caller, asked, text, headers, status }: ApiResponse): readonly string[] {
   const whole = `${text}\n${Object.entries(headers).join('\n')}`
   const isAnswered = caller.owner !== null && status < 400 && !seesIdAlone(caller, asked.split(' ', 1)[0] ?? '')
   const seesPayment = caller.standing === 'administrator' && asked.startsWith('GET /admin/payments/')
@@ -54,14 +54,14 @@ export function leaksIn({ caller, asked, text, headers, status }: Answer): reado
 }
 
 /** Every leak into an answer so far, with the request that shows it. */
-export function leaksInAnswers({ answers }: Client): readonly string[] {
+export function leaksInResponses({ answers }: Client): readonly string[] {
   return answers.flatMap((answer) =>
     leaksIn(answer).map((leak) => `${answer.caller.name}: ${answer.asked}: ${answer.status}: ${leak}`),
   )
 }
 
 /** Lines of logs that hold anything of anybody, their owner's own requests included. */
-export function leaksInLogs({ written }: AccessSystem): readonly string[] {
+export function leaksInLogs({ written }: AccessHarness): readonly string[] {
   return [...written()].flatMap(([app, output]) => leaksInText(output).map((leak) => `${app}: ${leak}`))
 }
 
@@ -75,13 +75,13 @@ export function leaksInText(output: string): readonly string[] {
 
 /** What endpoints were sent beside the e-mail of a payment's own payer, and to raw ones beside the provider's own text. */
 async function leaksInWebhooks(
-  { endpoints, databaseUrl }: AccessSystem,
-  { payers }: Pick<World, 'payers'>,
+  { endpoints, databaseUrl }: AccessHarness,
+  { payers }: Pick<AccessFixture, 'payers'>,
 ): Promise<readonly string[]> {
   const payments = await paymentsOf(databaseUrl)
   return Object.entries(endpoints).flatMap(([node, { received }]) =>
     received.flatMap(({ id, body, headers }) => {
-      const { event = '', data: about = {} } = JSON.parse(body) as Told
+      const { event = '', data: about = {} } = JSON.parse(body) as WebhookBody
       // A test is recorded under no payment, and a chat is told the id of it in words.
       const tested = [...payers.keys()].find((payment) => body.includes(`Payment: ${payment}`))
       const payer = payers.get(about.payment_id ?? payments.get(id) ?? tested ?? '')?.toLowerCase()
@@ -94,7 +94,7 @@ async function leaksInWebhooks(
 }
 
 /** As far as a body says what it is about; messages to a chat do not. */
-type Told = { readonly event?: string; readonly data?: { readonly payment_id?: string | null } }
+type WebhookBody = { readonly event?: string; readonly data?: { readonly payment_id?: string | null } }
 
 /** The payment that each webhook is about, by the webhook's id. */
 async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, string | null>> {
@@ -111,7 +111,7 @@ async function paymentsOf(databaseUrl: string): Promise<ReadonlyMap<string, stri
 }
 
 /** Credentials in the event log, and people's data where names and metadata of events show it. */
-async function leaksInEventLog({ store }: AccessSystem): Promise<readonly string[]> {
+async function leaksInEventLog({ store }: AccessHarness): Promise<readonly string[]> {
   const leaks: string[] = []
   for await (const { event } of store.client.readAll()) {
     if (event === undefined || event.streamId.startsWith('$')) continue
@@ -128,16 +128,16 @@ async function leaksInEventLog({ store }: AccessSystem): Promise<readonly string
 /** All four, once everybody was told of every payment; and that there was something to look at. */
 export async function assertNoLeaks(
   t: Test,
-  system: AccessSystem,
+  system: AccessHarness,
   client: Client,
-  world: Pick<World, 'payers'>,
+  fixture: Pick<AccessFixture, 'payers'>,
 ): Promise<void> {
   const { canonical } = system.endpoints
-  const told = (id: string) => canonical.received.some(({ body }) => body.includes(id))
-  await waitFor(() => [...world.payers.keys()].every(told), { what: 'the webhooks', timeoutMs: 20_000 })
+  const isDelivered = (id: string) => canonical.received.some(({ body }) => body.includes(id))
+  await waitFor(() => [...fixture.payers.keys()].every(isDelivered), { what: 'the webhooks', timeoutMs: 20_000 })
   for (const [app, output] of system.written()) t.match(output, `"app":"${app}"`, `${app} writes a log`)
-  t.same(leaksInAnswers(client), [], 'no answer holds anything of another, and none a credential')
+  t.same(leaksInResponses(client), [], 'no answer holds anything of another, and none a credential')
   t.same(leaksInLogs(system), [], 'no line of a log holds data or credentials')
-  t.same(await leaksInWebhooks(system, world), [], 'no webhook tells more than the e-mail of the payer')
+  t.same(await leaksInWebhooks(system, fixture), [], 'no webhook tells more than the e-mail of the payer')
   t.same(await leaksInEventLog(system), [], 'the event log holds no credential')
 }

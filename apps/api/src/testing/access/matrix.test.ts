@@ -1,21 +1,21 @@
 // Every route × every kind of caller × whose the thing is: the answer is what the model says, and a refusal leaves no trace.
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { type AccessSystem, startAccessSystem } from './accessSystem.ts'
-import { type Answer, type Client, createClient, dataOf, listOf } from './client.ts'
+import { type AccessHarness, startAccessHarness } from './accessSystem.ts'
+import { type ApiResponse, type Client, createClient, dataOf, listOf } from './client.ts'
 import { assertNoLeaks } from './leaks.ts'
-import { answerAbout, has, type Kind, type Row, refusalAtTheDoor, rows, type Thing, undocumented } from './model.ts'
+import { expectedStatus, has, type Kind, type Row, authErrorStatus, rows, type Thing, undocumented } from './model.ts'
 import { ada, admin, anonymous, type Caller, callers, emailOf, g1, g1Upper, g2, grace } from './people.ts'
-import { plantWebhooks } from './webhooks.ts'
-import { type OwnedKind, pathOf, plant, type World } from './world.ts'
+import { createWebhookFixture } from './webhooks.ts'
+import { type OwnedKind, pathOf, createAccessFixture, type AccessFixture } from './world.ts'
 
-type Case = { readonly expected: number; readonly answer: Promise<Answer>; readonly about: string }
+type Case = { readonly expected: number; readonly answer: Promise<ApiResponse>; readonly about: string }
 
 const every = Object.entries({ ...rows, ...undocumented })
 const noOne = '018f0000-0000-7000-8000-000000000000'
 
 /** Ids that are nobody's: one that could be somebody's, and those that could not. Those of the other kinds are ids, but not here. */
-function impostors(kind: Kind, { things }: World): readonly [missing: Thing[], impossible: Thing[]] {
+function impostors(kind: Kind, { things }: AccessFixture): readonly [missing: Thing[], impossible: Thing[]] {
   const ids = ['no-uuid', 'setup-intent', '%2e%2e', "'%20or%20true--", `${noOne}%0a`, `${noOne}x`]
   const others = Object.entries(things).flatMap(([other, [thing]]) => (other === kind || !thing ? [] : [thing.id]))
   const nobodys = (id: string) => ({ name: `the id ${id}`, id, owner: null })
@@ -34,11 +34,11 @@ function flaws({ body, mayNotBeEmpty }: Row) {
   ]
 }
 
-function* readsAndRefusals({ ask }: Client, world: World): Generator<Case> {
+function* readsAndErrors({ ask }: Client, world: AccessFixture): Generator<Case> {
   for (const [route, row] of every) {
     const [method = '', template = ''] = route.split(' ')
     for (const caller of callers) {
-      const door = refusalAtTheDoor(row, caller)
+      const door = authErrorStatus(row, caller)
       const one = (expected: number, path: string, about: string, asked = {}): Case => ({
         expected,
         about: `${caller.name}: ${method} ${about}`,
@@ -52,7 +52,7 @@ function* readsAndRefusals({ ask }: Client, world: World): Generator<Case> {
         const changes = method === 'PUT' || method === 'DELETE'
         const request = row.body === undefined ? {} : { body: row.body }
         for (const thing of [...world.things[row.item], ...missing]) {
-          const expected = answerAbout(row, caller, thing)
+          const expected = expectedStatus(row, caller, thing)
           const path = template.replace('{id}', thing.id)
           const about = `${template} ${thing.name}`
           if (!changes || expected !== 200) yield one(expected, path, about, request)
@@ -64,10 +64,10 @@ function* readsAndRefusals({ ask }: Client, world: World): Generator<Case> {
             yield one(door ?? status, path, `${about} with ${name}`, flawed)
         }
         for (const thing of door ? impossible.slice(0, 2) : impossible)
-          yield one(answerAbout(row, caller, thing), template.replace('{id}', thing.id), thing.name, request)
+          yield one(expectedStatus(row, caller, thing), template.replace('{id}', thing.id), thing.name, request)
       } else if (row.body) {
         for (const { name, status, ...flawed } of flaws(row))
-          yield one(door ?? refusedGuest(route, caller, name) ?? status, template, `${template} with ${name}`, flawed)
+          yield one(door ?? rejectedGuest(route, caller, name) ?? status, template, `${template} with ${name}`, flawed)
         if (door !== undefined) yield one(door, template, template, { body: row.body })
       }
     }
@@ -75,7 +75,7 @@ function* readsAndRefusals({ ask }: Client, world: World): Generator<Case> {
 }
 
 /** A guest token opens no payment without guest_data (rule 4). It is told so as soon as its body can be read. */
-function refusedGuest(route: string, { standing }: Caller, flaw: string): 403 | undefined {
+function rejectedGuest(route: string, { standing }: Caller, flaw: string): 403 | undefined {
   return route === 'POST /payments/intents' && standing === 'guest' && flaw === 'nothing' ? 403 : undefined
 }
 
@@ -84,7 +84,7 @@ function oneOfEach(log: readonly Thing[]): Thing[] {
   return [...new Map(log.map((entry) => [entry.owner, entry])).values()]
 }
 
-async function recordsNothing(t: Test, { store }: AccessSystem, act: () => Promise<void>): Promise<void> {
+async function recordsNothing(t: Test, { store }: AccessHarness, act: () => Promise<void>): Promise<void> {
   const before = await store.head()
   await act()
   const recorded: string[] = []
@@ -96,15 +96,15 @@ async function recordsNothing(t: Test, { store }: AccessSystem, act: () => Promi
 
 type Entry = { readonly id: string; readonly status: string; readonly response: { readonly node: string } }
 
-const entriesOf = (answer: Answer): readonly Entry[] => JSON.parse(answer.text)
+const entriesOf = (answer: ApiResponse): readonly Entry[] => JSON.parse(answer.text)
 
 t.test('who may touch what', async (t) => {
-  const system = await startAccessSystem(t)
+  const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
   const { ask } = client
-  const planted = await plant(system, client)
-  const log = await plantWebhooks(system, client, planted)
-  const world: World = { ...planted, things: { ...planted.things, log: oneOfEach(log) } }
+  const planted = await createAccessFixture(system, client)
+  const log = await createWebhookFixture(system, client, planted)
+  const world: AccessFixture = { ...planted, things: { ...planted.things, log: oneOfEach(log) } }
 
   t.test('every route of the service has a row, and every row a route', async (t) => {
     const { json } = await ask(anonymous, 'GET', '/openapi.json')
@@ -116,7 +116,7 @@ t.test('who may touch what', async (t) => {
 
   t.test('reads, and everything that is refused', async (t) => {
     await recordsNothing(t, system, async () => {
-      const cases = [...readsAndRefusals(client, world)]
+      const cases = [...readsAndErrors(client, world)]
       const wrong: string[] = []
       for (const { expected, about, answer } of cases) {
         const { status, text } = await answer
@@ -141,7 +141,7 @@ t.test('who may touch what', async (t) => {
           .map(({ id }) => id)
         for (const query of ['', ...others, ...more[kind]]) {
           const answer = await ask(caller, 'GET', `${path}?${query}`)
-          const door = refusalAtTheDoor({ access: 'known' }, caller)
+          const door = authErrorStatus({ access: 'known' }, caller)
           t.equal(answer.status, door ?? 200, `${caller.name}: ${path}?${query}`)
           if (!door)
             t.same(new Set(listOf(answer).map(({ id }) => id)), new Set(own), `${caller.name}: ${path}?${query}`)
@@ -170,7 +170,7 @@ t.test('who may touch what', async (t) => {
   t.test('the catalogue is listed to administrators alone', async (t) => {
     for (const caller of callers) {
       const answer = await ask(caller, 'GET', '/admin/products')
-      const door = refusalAtTheDoor({ access: 'administrator' }, caller)
+      const door = authErrorStatus({ access: 'administrator' }, caller)
       t.equal(answer.status, door ?? 200, caller.name)
       if (!door)
         t.same(
@@ -211,7 +211,7 @@ t.test('who may touch what', async (t) => {
 
   t.test('a list has the own entries and nothing else, whatever is asked for', async (t) => {
     for (const caller of callers) {
-      const door = refusalAtTheDoor(row, caller)
+      const door = authErrorStatus(row, caller)
       const own = log.filter((entry) => has(row, caller, entry)).map(({ id }) => id)
       for (const query of ['', '&user_id=00000000-0000-4000-8000-000000000001', '&page=1&search=canary', '&offset=0']) {
         const answer = await ask(caller, 'GET', `${path}${query}`)

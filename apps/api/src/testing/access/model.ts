@@ -113,7 +113,7 @@ export const undocumented: Readonly<Record<string, Row>> = {
 }
 
 /** The refusal at the door, before anything is said about the request; undefined for who is let in. */
-export function refusalAtTheDoor({ access }: Row, { standing }: Caller): 401 | 403 | undefined {
+export function authErrorStatus({ access }: Row, { standing }: Caller): 401 | 403 | undefined {
   if (access === 'public' || access === 'provider') return undefined
   if (standing === 'unknown') return 401
   if (standing === 'anonymous') return access === 'anyone' ? undefined : 401
@@ -132,8 +132,8 @@ export function seesIdAlone({ standing }: Caller, method: string): boolean {
 export type Thing = { readonly name: string; readonly id: string; readonly owner: OwnerName | null }
 
 /** The answer to a request about one thing that is otherwise in order. */
-export function answerAbout(row: Row, caller: Caller, thing: Thing): 200 | 401 | 403 | 404 {
-  return refusalAtTheDoor(row, caller) ?? (has(row, caller, thing) ? 200 : 404)
+export function expectedStatus(row: Row, caller: Caller, thing: Thing): 200 | 401 | 403 | 404 {
+  return authErrorStatus(row, caller) ?? (has(row, caller, thing) ? 200 : 404)
 }
 
 /** Whether one of those who are let in has it. */

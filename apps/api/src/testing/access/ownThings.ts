@@ -8,7 +8,7 @@ import { addressBody, methodBody, pathOf } from './world.ts'
 const bystanders = [ada, grace, admin, g1, g2]
 
 /** Adds, reads, changes and removes it. @param changer has other credentials of the same owner */
-export async function lives(
+export async function checkLifecycle(
   { ask }: Client,
   t: Test,
   kind: 'method' | 'address',
@@ -41,7 +41,7 @@ export async function lives(
   const stale = { headers: { 'if-match': added.headers.etag ?? '' } }
   t.equal((await ask(changer, 'DELETE', one, stale)).status, 412, `${what}: DELETE of what was changed since`)
   const removed = await ask(changer, 'DELETE', one)
-  t.same([removed.status, removed.json], [200, { success: true, data: { id: id, deleted: true } }], what)
+  t.same([removed.status, removed.json], [200, { success: true, data: { id, deleted: true } }], what)
   const gone = after(removed)
   t.equal((await ask(maker, 'GET', one, gone)).status, 404, `${what}: GET of what is gone`)
   t.equal((await ask(maker, 'PUT', one, { body: { alias: 'x' } })).status, 404, `${what}: PUT of what is gone`)

@@ -1,9 +1,9 @@
 // Who is the same guest, and who is not; and that nobody's data is told by a refusal.
 import t from 'tap'
-import { startAccessSystem } from './accessSystem.ts'
-import { type Answer, after, createClient, dataOf, listOf } from './client.ts'
+import { startAccessHarness } from './accessSystem.ts'
+import { type ApiResponse, after, createClient, dataOf, listOf } from './client.ts'
 import type { Fault } from './identityBackend.ts'
-import { assertNoLeaks, leaksInAnswers, leaksInLogs } from './leaks.ts'
+import { assertNoLeaks, leaksInResponses, leaksInLogs } from './leaks.ts'
 import {
   ada,
   admin,
@@ -18,9 +18,9 @@ import {
   grace,
   remembered,
 } from './people.ts'
-import { addressBody, methodBody, pathOf, paymentBody, plant } from './world.ts'
+import { addressBody, methodBody, pathOf, paymentBody, createAccessFixture } from './world.ts'
 
-const idOf = (answer: Answer) => String(dataOf(answer).id)
+const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
 /** One letter of it is a Kelvin sign in the other one; Unicode says that they are the same but for the case. */
 const plain = 'canary.g1.kelvin@example.com'
 const lookalike = 'canary.g1.\u212aelvin@example.com'
@@ -78,10 +78,10 @@ const faults: readonly Fault[] = [
 ]
 
 t.test('the same guest', async (t) => {
-  const system = await startAccessSystem(t)
+  const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl)
   const { ask } = client
-  const world = await plant(system, client)
+  const world = await createAccessFixture(system, client)
 
   t.test('two tokens of one e-mail, in whatever case, see and have the same', async (t) => {
     for (const path of Object.values(pathOf)) {
@@ -194,7 +194,7 @@ t.test('the same guest', async (t) => {
   const own = things.address.find(({ owner }) => owner === 'ada')?.id ?? ''
   const ownMethod = things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
   t.test('bad requests', async (t) => {
-    const asked: Promise<Answer>[] = badBodies.flatMap((body) => {
+    const asked: Promise<ApiResponse>[] = badBodies.flatMap((body) => {
       const json = { headers: { 'content-type': 'application/json', 'idempotency-key': 'cred.key.bad' }, body }
       return [...writes, `PUT /addresses/${own}`, `PUT /payment-methods/${ownMethod}`].map((route) => {
         const [method = '', path = ''] = route.split(' ')
@@ -226,7 +226,7 @@ t.test('the same guest', async (t) => {
     ] as const)
       t.equal((await ask(ada, 'GET', '/addresses', { headers: { 'x-read-after': position } })).status, status, position)
     await ask(anonymous, 'GET', '/addresses', { headers: { authorization: `Digest cred.no ${secret}` } })
-    t.same([...leaksInAnswers(client), ...leaksInLogs(system)], [])
+    t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
   t.test(
@@ -252,7 +252,7 @@ t.test('the same guest', async (t) => {
       system.identity.breakWith(undefined)
       t.same(await system.store.head(), before, 'nothing is recorded')
       t.equal((await ask(ada, 'GET', '/addresses')).status, 200, 'it heals by itself')
-      t.same([...leaksInAnswers(client), ...leaksInLogs(system)], [])
+      t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
     },
   )
 })

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { listen } from '@paylog/testing/httpServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { type AccessSystem, startAccessSystem } from './accessSystem.ts'
+import { type AccessHarness, startAccessHarness } from './accessSystem.ts'
 import { type Client, createClient } from './client.ts'
 import { leaksIn, leaksInLogs } from './leaks.ts'
 import { ada, anonymous, emailOf, g1 } from './people.ts'
@@ -51,7 +51,7 @@ const atProviders = (origin: string) => ({
 
 t.test('a running system writes no secret of its operator, of its providers or of their answers', async (t) => {
   const { origin, calls } = await startQuotingServer(t)
-  const system = await startAccessSystem(t, {
+  const system = await startAccessHarness(t, {
     ...atProviders(origin),
     OTEL_EXPORTER_OTLP_ENDPOINT: origin,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=cred.collector.key',
@@ -127,7 +127,7 @@ async function sendNonsense({ ask }: Client): Promise<void> {
   }
 }
 
-async function breakIdentity({ identity }: AccessSystem, { ask }: Client): Promise<void> {
+async function breakIdentity({ identity }: AccessHarness, { ask }: Client): Promise<void> {
   for (const fault of [
     'drop',
     { status: 500, body: 'cred.identity.answer' },

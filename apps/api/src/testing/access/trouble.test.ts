@@ -4,13 +4,13 @@ import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { type AccessSystem, startAccessSystem } from './accessSystem.ts'
-import { type Answer, after, type Client, createClient, dataOf, listOf } from './client.ts'
-import { assertNoLeaks, leaksInAnswers, leaksInLogs } from './leaks.ts'
+import { type AccessHarness, startAccessHarness } from './accessSystem.ts'
+import { type ApiResponse, after, type Client, createClient, dataOf, listOf } from './client.ts'
+import { assertNoLeaks, leaksInResponses, leaksInLogs } from './leaks.ts'
 import { ada, anonymous, type Caller, canary, emailOf, g1, g1Second, g1Upper, g2 } from './people.ts'
-import { addressBody, methodBody, paymentBody, plant, type World } from './world.ts'
+import { addressBody, methodBody, paymentBody, createAccessFixture, type AccessFixture } from './world.ts'
 
-const idOf = (answer: Answer) => String(dataOf(answer).id)
+const idOf = (answer: ApiResponse) => String(dataOf(answer).id)
 
 /** Looks at a list all the time, until told to stop. @returns how often, and every answer that showed more than one default */
 function watch(
@@ -46,7 +46,7 @@ async function contest(t: Test, client: Client, callers: readonly Caller[], path
   const [looker = ada] = callers
   const stop = watch(client, looker, `${path}?limit=50`, (item) => item.address_type ?? 'method')
   t.teardown(stop)
-  const puts: Answer[] = []
+  const puts: ApiResponse[] = []
   for (let round = 0; round < rounds; round++) {
     const atOnce = Array.from({ length: putsAtOnce }, (_, n) => {
       const caller = callers[n % callers.length] ?? looker
@@ -76,7 +76,7 @@ async function contest(t: Test, client: Client, callers: readonly Caller[], path
 }
 
 t.test('while much happens at once, and while something fails', async (t) => {
-  const system = await startAccessSystem(t)
+  const system = await startAccessHarness(t)
   const client = createClient(t, system.baseUrl, putsAtOnce + 2)
   const { ask } = client
   const add = async (caller: Caller, path: string, bodies: readonly object[]) => {
@@ -142,7 +142,7 @@ t.test('while much happens at once, and while something fails', async (t) => {
   })
 
   // Not before: what is contested is all that its owner has.
-  const world = await plant(system, client)
+  const world = await createAccessFixture(system, client)
   const ownMethod = world.things.method.find(({ owner }) => owner === 'ada')?.id ?? ''
   const pool = createPool({
     databaseUrl: system.databaseUrl,
@@ -175,7 +175,7 @@ t.test('while much happens at once, and while something fails', async (t) => {
       what: 'the projector to go on',
       timeoutMs: 20_000,
     })
-    t.same([...leaksInAnswers(client), ...leaksInLogs(system)], [])
+    t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
   t.test('an event store that is killed, and whose database refuses events', async (t) => {
@@ -195,7 +195,7 @@ t.test('while much happens at once, and while something fails', async (t) => {
     await system.start('embedded-event-store')
     for (const { status, asked: what } of await Promise.all(asked))
       t.ok(status < 300 || status === 503, `${what}: ${status}`)
-    t.same([...leaksInAnswers(client), ...leaksInLogs(system)], [])
+    t.same([...leaksInResponses(client), ...leaksInLogs(system)], [])
   })
 
   t.test('a worker whose database refuses deliveries, and an endpoint that is out of order', async (t) => {
@@ -212,13 +212,13 @@ t.test('while much happens at once, and while something fails', async (t) => {
   })
 })
 
-async function pay({ ask }: Client, { payers }: World): Promise<Answer> {
+async function pay({ ask }: Client, { payers }: AccessFixture): Promise<ApiResponse> {
   const answer = await ask(ada, 'POST', '/payments/intents', { body: paymentBody('ada', emailOf.g1) })
   payers.set(idOf(answer), emailOf.ada)
   return answer
 }
 
-async function settle(system: AccessSystem, { ask }: Client, payment: Answer): Promise<void> {
+async function settle(system: AccessHarness, { ask }: Client, payment: ApiResponse): Promise<void> {
   const id = dataOf(payment).provider_intent_id
   const object = { id, amount: 1200, currency: 'eur', status: 'succeeded', customer: null }
   const event = { id: 'evt_paid', type: 'payment_intent.succeeded', data: { object } }

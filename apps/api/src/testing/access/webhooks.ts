@@ -3,11 +3,11 @@
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
-import type { AccessSystem } from './accessSystem.ts'
-import { type Answer, type Client, dataOf } from './client.ts'
+import type { AccessHarness } from './accessSystem.ts'
+import { type ApiResponse, type Client, dataOf } from './client.ts'
 import type { Thing } from './model.ts'
 import { ada, admin, anonymous, type Caller, canary, emailOf, grace, type OwnerName } from './people.ts'
-import type { World } from './world.ts'
+import type { AccessFixture } from './world.ts'
 
 type Delivery = { readonly id: string; readonly node: string; readonly stream: string; readonly revision: number }
 
@@ -15,7 +15,7 @@ type Delivery = { readonly id: string; readonly node: string; readonly stream: s
  * A payment of each owner is paid, everybody who may tries the endpoints out, and all of it is delivered or given up.
  * @returns every entry that the log must have, with whose it is
  */
-export async function plantWebhooks(system: AccessSystem, client: Client, world: World): Promise<readonly Thing[]> {
+export async function createWebhookFixture(system: AccessHarness, client: Client, world: AccessFixture): Promise<readonly Thing[]> {
   const owners = new Map<string, OwnerName>()
   for (const { id, owner } of world.things.payment) if (owner !== null) owners.set(`payment-${id}`, owner)
   for (const owner of ['ada', 'grace', 'admin', 'g1', 'g2', 'anonymous'] as const) {
@@ -24,7 +24,7 @@ export async function plantWebhooks(system: AccessSystem, client: Client, world:
     owners.set(`providerEvent-sandbox:${event}`, owner)
   }
   for (const caller of [ada, grace, admin])
-    for (const asked of await tryOut(client, world, caller))
+    for (const asked of await testWebhooks(client, world, caller))
       owners.set(`webhookTest-${asked}`, caller.owner ?? 'anonymous')
   const deliveries = await settled(system, world)
   return deliveries.map(({ id, node, stream, revision }) => ({
@@ -45,14 +45,14 @@ function paymentOf({ answers }: Client, owner: OwnerName): object {
   return { id, amount, currency: 'eur', status: 'succeeded', customer: null }
 }
 
-async function notify(system: AccessSystem, { ask }: Client, id: string, object: object): Promise<void> {
+async function notify(system: AccessHarness, { ask }: Client, id: string, object: object): Promise<void> {
   const event = { id, type: 'payment_intent.succeeded', data: { object } }
   const { status, text } = await ask(anonymous, 'POST', '/webhooks/sandbox', system.notification(event))
   if (status !== 200) throw new Error(`the receiver: ${status}: ${text}`)
 }
 
 /** A canonical event, a generic one, and a provider's own. @returns the ids of what was asked for */
-async function tryOut({ ask }: Client, { payers }: World, caller: Caller): Promise<string[]> {
+async function testWebhooks({ ask }: Client, { payers }: AccessFixture, caller: Caller): Promise<string[]> {
   const owner = caller.owner === 'ada' || caller.owner === 'grace' ? caller.owner : 'admin'
   const note = canary(owner, 'simulated')
   const test_data = { id: `test-of-${owner}`, amount: 1200, currency: 'EUR', note }
@@ -64,20 +64,20 @@ async function tryOut({ ask }: Client, { payers }: World, caller: Caller): Promi
       body: { event: 'customer.created', provider: 'stripe', payload: { id: `cus_${owner}`, note } },
     }),
   ]
-  return answers.map(askedFor)
+  return answers.map(requestedId)
 }
 
-function askedFor(answer: Answer): string {
+function requestedId(answer: ApiResponse): string {
   if (answer.status !== 202) throw new Error(`${answer.asked}: ${answer.status} ${answer.text}`)
   return String(dataOf(answer).id)
 }
 
 /** Waits until all endpoints were told of all that concerns them, or do not get it any more. */
-async function settled({ endpoints, databaseUrl }: AccessSystem, { payers }: World): Promise<readonly Delivery[]> {
+async function settled({ endpoints, databaseUrl }: AccessHarness, { payers }: AccessFixture): Promise<readonly Delivery[]> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'settled', max: 1, log })
   const everybody = [...payers.keys()]
-  const isTold = (id: string) => endpoints.canonical.received.some(({ body }) => body.includes(id))
+  const isDelivered = (id: string) => endpoints.canonical.received.some(({ body }) => body.includes(id))
   const isPaid = () => endpoints.legacy.received.length >= 12
   const read = async () => {
     const { rows } = await pool.query<Delivery & { isPending: boolean }>(
@@ -88,7 +88,7 @@ async function settled({ endpoints, databaseUrl }: AccessSystem, { payers }: Wor
   }
   try {
     await waitFor(
-      async () => everybody.every(isTold) && isPaid() && (await read()).every(({ isPending }) => !isPending),
+      async () => everybody.every(isDelivered) && isPaid() && (await read()).every(({ isPending }) => !isPending),
       { what: 'the webhooks', timeoutMs: 30_000 },
     )
     return await read()

@@ -1,6 +1,6 @@
 // A world in which everybody has something, each text of which can be recognised wherever it turns up.
-import type { AccessSystem } from './accessSystem.ts'
-import { type Answer, type Client, dataOf } from './client.ts'
+import type { AccessHarness } from './accessSystem.ts'
+import { type ApiResponse, type Client, dataOf } from './client.ts'
 import type { Kind, Thing } from './model.ts'
 import {
   ada,
@@ -17,7 +17,7 @@ import {
   rememberedPast,
 } from './people.ts'
 
-export type World = {
+export type AccessFixture = {
   readonly things: Readonly<Record<Kind, readonly Thing[]>>
   /**
    * The e-mail of each payment's payer, by the payment's id: the one thing of a payer that webhooks may tell. A test is of a
@@ -97,11 +97,11 @@ function productBody(): object {
 }
 
 /** Makes all of it over HTTP, lets the tokens expire that are to expire, and waits until it can be read. */
-export async function plant({ identity }: AccessSystem, { ask }: Client): Promise<World> {
+export async function createAccessFixture({ identity }: AccessHarness, { ask }: Client): Promise<AccessFixture> {
   const things: Record<Kind, Thing[]> = { payment: [], method: [], address: [], product: [], log: [] }
   const payers = new Map<string, string | null>()
   let position = 0n
-  const made = async (answer: Answer): Promise<string> => {
+  const made = async (answer: ApiResponse): Promise<string> => {
     const { id } = dataOf(answer)
     if (answer.status !== 201 || typeof id !== 'string')
       throw new Error(`${answer.asked}: ${answer.status} ${answer.text}`)
@@ -156,7 +156,7 @@ export async function plant({ identity }: AccessSystem, { ask }: Client): Promis
   return { things, payers, position: String(position) }
 }
 
-const maxOf = (known: bigint, { headers }: Answer) => {
+const maxOf = (known: bigint, { headers }: ApiResponse) => {
   const position = BigInt(headers['x-event-position'] ?? 0)
   return position > known ? position : known
 }

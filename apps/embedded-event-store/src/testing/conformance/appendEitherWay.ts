@@ -2,7 +2,7 @@
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { AppendResp, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServiceError } from '@grpc/grpc-js'
-import { type Answered, unaryAppend } from '../rawCalls.ts'
+import { type RawResponse, unaryAppend } from '../rawCalls.ts'
 import type { RawEvent, RawExpectation } from '../rawMessages.ts'
 import { batchError, batchRequest, currentRevisionIn } from '../rawStreams.ts'
 
@@ -15,23 +15,23 @@ export type Append = {
   readonly events: readonly RawEvent[]
 }
 
-export type Answer = {
+export type AppendResponse = {
   /** `revision 3`, `no stream`, `wrong, at 3`, `deleted`, `too large`, or the status that says it was no good request. */
   readonly word: string
   readonly position?: bigint
 }
 
-export function appendEitherWay(raw: StreamsClient, way: Way, append: Append): Promise<Answer> {
-  return way === 'Append' ? unaryAppend(raw, append).then(unaryAnswer) : batchAppendOnce(raw, append)
+export function appendEitherWay(raw: StreamsClient, way: Way, append: Append): Promise<AppendResponse> {
+  return way === 'Append' ? unaryAppend(raw, append).then(unaryResponse) : batchAppendOnce(raw, append)
 }
 
-function batchAppendOnce(raw: StreamsClient, append: Append): Promise<Answer> {
+function batchAppendOnce(raw: StreamsClient, append: Append): Promise<AppendResponse> {
   return new Promise((resolve, reject) => {
     const call = raw.batchAppend()
     let answered = false
     call.on('data', (reply: BatchAppendResp) => {
       answered = true
-      resolve(batchAnswer(reply))
+      resolve(batchResponse(reply))
       call.cancel()
     })
     call.on('error', (error: ServiceError) => answered || reject(error))
@@ -39,9 +39,9 @@ function batchAppendOnce(raw: StreamsClient, append: Append): Promise<Answer> {
   })
 }
 
-function batchAnswer(reply: BatchAppendResp): Answer {
+function batchResponse(reply: BatchAppendResp): AppendResponse {
   const success = reply.getSuccess()
-  if (success !== undefined) return successAnswer(success)
+  if (success !== undefined) return successResponse(success)
   const { type, details } = batchError(reply) ?? { type: 'nothing', details: new Uint8Array() }
   switch (type) {
     case 'event_store.client.WrongExpectedVersion':
@@ -55,19 +55,19 @@ function batchAnswer(reply: BatchAppendResp): Answer {
   }
 }
 
-function unaryAnswer(answered: Answered<AppendResp>): Answer {
+function unaryResponse(answered: RawResponse<AppendResp>): AppendResponse {
   if ('failed' in answered) {
     const { code, trailers } = answered.failed
     if (trailers.exception === 'stream-deleted') return { word: 'deleted' }
     return { word: trailers.exception === 'maximum-append-size-exceeded' ? 'too large' : code }
   }
   const success = answered.response.getSuccess()
-  if (success !== undefined) return successAnswer(success)
+  if (success !== undefined) return successResponse(success)
   const wrong = answered.response.getWrongExpectedVersion()
   return { word: `wrong, at ${wrong?.hasCurrentNoStream() ? 'none' : wrong?.getCurrentRevision()}` }
 }
 
-function successAnswer(success: AppendResp.Success | BatchAppendResp.Success): Answer {
+function successResponse(success: AppendResp.Success | BatchAppendResp.Success): AppendResponse {
   const word = success.hasNoStream() ? 'no stream' : `revision ${success.getCurrentRevision()}`
   const position = success.getPosition()
   return position === undefined ? { word } : { word, position: BigInt(position.getCommitPosition()) }

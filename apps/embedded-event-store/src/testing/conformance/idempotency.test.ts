@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { RawExpectation } from '../rawMessages.ts'
-import { type Answer, appendEitherWay, bothWays, type Way } from './appendEitherWay.ts'
+import { type AppendResponse, appendEitherWay, bothWays, type Way } from './appendEitherWay.ts'
 import { freshName } from './freshName.ts'
 import { shown } from './readingBack.ts'
 import { conformanceTarget } from './target.ts'
@@ -19,7 +19,7 @@ function story(first: Way) {
     return { id }
   }
   let count = bothWays.indexOf(first)
-  return (stream: string, expected: RawExpectation, letters: string): Promise<Answer> => {
+  return (stream: string, expected: RawExpectation, letters: string): Promise<AppendResponse> => {
     const way = bothWays[count % bothWays.length] ?? first
     count += 1
     return appendEitherWay(raw, way, { stream, expected, events: [...letters].map(idOf) })

@@ -6,7 +6,7 @@ import { testEventStoreUrl } from '@paylog/testing/eventStoreUrl'
 import t, { type Test } from 'tap'
 import { readMessages, readRequest } from '../rawReads.ts'
 import { play } from './player/play.ts'
-import { type Answer, isSolitary, type Scenario, scenariosOf } from './player/scenario.ts'
+import { type RecordedResponse, isSolitary, type Scenario, scenariosOf } from './player/scenario.ts'
 import { conformanceTarget } from './target.ts'
 
 /** Scenarios mostly wait, either for a commit or for a subscription to fall quiet. */
@@ -17,7 +17,7 @@ const groupSize = 40
 const parts = process.env.CONFORMANCE === 'all' ? 1 : 4
 const part = randomInt(parts)
 
-type Played = { readonly scenario: Scenario; readonly answers: readonly Answer[] }
+type Played = { readonly scenario: Scenario; readonly answers: readonly RecordedResponse[] }
 
 /** On a node of their own, or on the server that was given. */
 async function playTogether(t: Test, group: readonly Scenario[]): Promise<Played[]> {
@@ -43,7 +43,7 @@ async function endOfLog(client: StreamsClient): Promise<bigint> {
 
 async function playAll(
   scenarios: readonly Scenario[],
-  answersTo: (scenario: Scenario) => Promise<Answer[]>,
+  answersTo: (scenario: Scenario) => Promise<RecordedResponse[]>,
 ): Promise<Played[]> {
   const played = new Map<Scenario, Played>()
   const waiting = [...scenarios]

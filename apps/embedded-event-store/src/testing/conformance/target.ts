@@ -3,7 +3,7 @@ import { EventStoreDBClient } from '@eventstore/db-client'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { testEventStoreUrl } from '@paylog/testing/eventStoreUrl'
 import type { Test } from 'tap'
-import { startNodeUnderTest } from '../nodeUnderTest.ts'
+import { startServerHarness } from '../nodeUnderTest.ts'
 import { connectRawTo } from '../rawStreams.ts'
 
 export type ConformanceTarget = {
@@ -24,7 +24,7 @@ export type ConformanceTarget = {
 export async function conformanceTarget(t: Test): Promise<ConformanceTarget> {
   const connectionString = testEventStoreUrl()
   if (connectionString === undefined) {
-    const { node, client } = await startNodeUnderTest(t)
+    const { node, client } = await startServerHarness(t)
     const address = `127.0.0.1:${node.port}`
     return { connectionString: `esdb://${address}?tls=false`, address, client, raw: connectRawTo(t, address) }
   }

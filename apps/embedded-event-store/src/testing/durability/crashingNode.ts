@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 const script = new URL('../../main.ts', import.meta.url)
 
-export type CrashingNode = {
+export type CrashingServer = {
   readonly port: number
   /** Starts it, or a successor that waits until the one that runs is gone. Resolves when it serves. */
   start(): Promise<void>
@@ -23,10 +23,10 @@ export type CrashingNode = {
 }
 
 /** @param options `unexpectedEnd` is told when it ends without having been killed */
-export async function createCrashingNode(
+export async function createCrashingServer(
   t: Test,
   options: { readonly databaseUrl: string; readonly unexpectedEnd: (output: string) => void },
-): Promise<CrashingNode> {
+): Promise<CrashingServer> {
   const port = await freePort()
   const env = {
     DATABASE_URL: options.databaseUrl,
@@ -42,7 +42,7 @@ export async function createCrashingNode(
     if (current === undefined) throw new Error('the node was never started')
     return current
   }
-  const node: CrashingNode = {
+  const node: CrashingServer = {
     port,
     get kills() {
       return kills

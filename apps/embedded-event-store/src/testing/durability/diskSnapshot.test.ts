@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { connect } from '../nodeUnderTest.ts'
 import { createDisk, type Disk } from './diskImage.ts'
 import type { Attempt } from './journal.ts'
-import { readInto, startLoadedNode } from './loadedNode.ts'
+import { readInto, startLoadedServer } from './loadedNode.ts'
 import { createLogCheck } from './logCheck.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
 import { seed } from './seed.ts'
@@ -42,7 +42,7 @@ t.test(
     const postgres = await startPrivatePostgres(t, join(disk.directory, 'postgres'))
     const { databaseUrl } = postgres
     const crew = { owners: 12, sharers: 3, racers: 3 }
-    const { journal, random, finish } = await startLoadedNode(t, {
+    const { journal, random, finish } = await startLoadedServer(t, {
       seed,
       crew,
       databaseUrl,

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import type { CrashingNode } from './crashingNode.ts'
+import type { CrashingServer } from './crashingNode.ts'
 import type { Attempt, Journal } from './journal.ts'
-import { startLoadedNode } from './loadedNode.ts'
+import { startLoadedServer } from './loadedNode.ts'
 import { queryOnce } from './queryOnce.ts'
 import type { SeededRandom } from './seededRandom.ts'
 import type { Crew } from './writers.ts'
@@ -36,7 +36,7 @@ export type KillReport = {
 /** Runs the cycles and asserts everything the log owes its clients. */
 export async function runKillCycles(t: Test, options: KillCycles): Promise<KillReport> {
   const { seed, cycles, successorWaits, databaseUrl } = options
-  const { node, journal, random, check, finish } = await startLoadedNode(t, options)
+  const { node, journal, random, check, finish } = await startLoadedServer(t, options)
   const report = { inFlight: 0, betweenCommitAndAnswer: 0 }
   const faults: string[] = []
   for (let cycle = 1; cycle <= cycles && faults.length === 0; cycle += 1) {
@@ -54,7 +54,7 @@ export async function runKillCycles(t: Test, options: KillCycles): Promise<KillR
   return report
 }
 
-async function killed(node: CrashingNode, strike: () => Promise<void> | void): Promise<void> {
+async function killed(node: CrashingServer, strike: () => Promise<void> | void): Promise<void> {
   const before = node.kills
   await strike()
   await waitFor(() => node.kills > before, { what: 'the moment to kill the node', timeoutMs: strikeTimeoutMs })

@@ -2,7 +2,7 @@
 import { type EventStoreDBClient, FORWARDS, START, UnavailableError } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { type CrashingNode, createCrashingNode } from './crashingNode.ts'
+import { type CrashingServer, createCrashingServer } from './crashingNode.ts'
 import { followAll, followPrefix, followStream } from './followers.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { createLogCheck, type LogCheck, type LoggedEvent } from './logCheck.ts'
@@ -13,8 +13,8 @@ import { type Crew, ownPrefix, raceStream, sharedStream, startWriters } from './
 const followerTimeoutMs = 30_000
 const readTimeoutMs = 30_000
 
-export type LoadedNode = {
-  readonly node: CrashingNode
+export type LoadedServer = {
+  readonly node: CrashingServer
   readonly journal: Journal
   readonly random: SeededRandom
   /** Reads what is new in the log and gives what is wrong with it, and with everything answered since the last call. */
@@ -24,7 +24,7 @@ export type LoadedNode = {
 }
 
 /** @param options `nodeDatabaseUrl` is where the node finds the database, by way of a proxy perhaps */
-export async function startLoadedNode(
+export async function startLoadedServer(
   t: Test,
   options: {
     readonly seed: number
@@ -32,12 +32,12 @@ export async function startLoadedNode(
     readonly databaseUrl: string
     readonly nodeDatabaseUrl: string
   },
-): Promise<LoadedNode> {
+): Promise<LoadedServer> {
   const { seed, databaseUrl } = options
   const random = createRandom(seed)
   const journal = createJournal()
   const unexpectedEnd = (output: string) => journal.surprise(`the node ended by itself: ${output}`)
-  const node = await createCrashingNode(t, { databaseUrl: options.nodeDatabaseUrl, unexpectedEnd })
+  const node = await createCrashingServer(t, { databaseUrl: options.nodeDatabaseUrl, unexpectedEnd })
   await node.start()
   const { untilUp } = node
   const reader = node.connect()

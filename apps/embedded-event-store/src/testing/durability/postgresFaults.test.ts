@@ -6,7 +6,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { batchRequest, connectRaw } from '../rawStreams.ts'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
-import { type LoadedNode, startLoadedNode } from './loadedNode.ts'
+import { type LoadedServer, startLoadedServer } from './loadedNode.ts'
 import { startPrivatePostgres } from './privatePostgres.ts'
 import { queryOnce } from './queryOnce.ts'
 import { seed } from './seed.ts'
@@ -40,7 +40,7 @@ async function openBatchStream(
 /** The same process has to serve again, without help. */
 async function assertRecovers(
   t: Test,
-  { node, journal, check }: LoadedNode,
+  { node, journal, check }: LoadedServer,
   fault: () => Promise<void>,
 ): Promise<void> {
   const { pid } = node.process()
@@ -62,7 +62,7 @@ t.test(
   async (t) => {
     const { databaseUrl } = await createTestDatabase(t)
     const proxy = await startDatabaseProxy(t, databaseUrl)
-    const loaded = await startLoadedNode(t, { seed, crew, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
+    const loaded = await startLoadedServer(t, { seed, crew, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
     for (let round = 0; round < cyclesAsked(stages.length); round += 1) {
       const stage = stages[round % stages.length] ?? 'done'
       // The session of the writer alone, or those of the readers too.
@@ -84,7 +84,7 @@ t.test(
 t.test('Postgres crashes under load and comes back, and nothing acknowledged is lost or doubled', async (t) => {
   const postgres = await startPrivatePostgres(t)
   const { databaseUrl } = postgres
-  const loaded = await startLoadedNode(t, { seed, crew, databaseUrl, nodeDatabaseUrl: databaseUrl })
+  const loaded = await startLoadedServer(t, { seed, crew, databaseUrl, nodeDatabaseUrl: databaseUrl })
   const writerBackend = `select pid from pg_stat_activity where application_name = 'embedded-event-store writer'`
   for (let round = 0; round < cyclesAsked(2); round += 1) {
     await assertRecovers(t, loaded, async () => {

@@ -9,7 +9,7 @@ import {
 import type { Attempt, Journal, Place } from './journal.ts'
 
 /** The client can lose an append between two connections and then never answers it. */
-const answerTimeoutMs = 3_000
+const responseTimeoutMs = 3_000
 const longestPauseMs = 200
 /** Longer than any outage of these tests. */
 const patienceMs = 60_000
@@ -31,7 +31,7 @@ export type Sender = {
 
 export type Expectation = AppendExpectedRevision
 
-class UnansweredError extends Error {
+class NoResponseError extends Error {
   override readonly name = 'UnansweredError'
 }
 
@@ -84,7 +84,7 @@ async function sendUntilClear(
     await untilUp()
     attempt.tries += 1
     try {
-      journal.acknowledge(attempt, await answerInTime(send()))
+      journal.acknowledge(attempt, await responseInTime(send()))
       return undefined
     } catch (error) {
       if (error instanceof StreamDeletedError && attempt.kind === 'tombstone' && attempt.tries > 1) {
@@ -104,17 +104,17 @@ async function sendUntilClear(
 }
 
 /** @throws UnansweredError */
-export async function answerInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+export async function responseInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const giveUp = new AbortController()
-  const timeout = sleep(answerTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
-    throw new UnansweredError(`not answered within ${answerTimeoutMs} ms`)
+  const timeout = sleep(responseTimeoutMs, undefined, { signal: giveUp.signal }).then(() => {
+    throw new NoResponseError(`not answered within ${responseTimeoutMs} ms`)
   })
   timeout.catch(() => undefined)
   return Promise.race([answer, timeout]).finally(() => giveUp.abort())
 }
 
 function isUnclear(error: unknown): boolean {
-  if (error instanceof UnansweredError) return true
+  if (error instanceof NoResponseError) return true
   if (!(error instanceof Error)) return false
   const { type, code } = { type: undefined, code: undefined, ...error }
   return unclearTypes.includes(type) || unclearCodes.includes(code)

@@ -4,8 +4,8 @@ import { listen } from '@paylog/testing/httpServer'
 import t from 'tap'
 import { Type } from 'typebox'
 import { commandVariables } from '../../config.ts'
-import { callersUnderTest } from '../callersUnderTest.ts'
-import { commandApiUnderTest } from '../commandApiUnderTest.ts'
+import { callersHarness } from '../callersUnderTest.ts'
+import { commandApiHarness } from '../commandApiUnderTest.ts'
 
 t.test('administrators are the user types that the operator names, to the letter', async (t) => {
   const userTypes = [
@@ -39,7 +39,7 @@ t.test('administrators are the user types that the operator names, to the letter
   ]
   for (const [ADMIN_USER_TYPES, administrators] of cases) {
     const config = loadConfig(Type.Object(commandVariables), { ...required, ADMIN_USER_TYPES })
-    const { send } = await callersUnderTest(t, { authUrl, adminUserTypes: config.ADMIN_USER_TYPES })
+    const { send } = await callersHarness(t, { authUrl, adminUserTypes: config.ADMIN_USER_TYPES })
     const found: string[] = []
     for (const userType of userTypes) {
       const headers = ['X-Session-ID', `as-${userType.replaceAll(' ', '_')}`]
@@ -54,7 +54,7 @@ t.test('administrators are the user types that the operator names, to the letter
 })
 
 t.test('an administrator may change no more of what belongs to others than anybody else', async (t) => {
-  const { app, store } = await commandApiUnderTest(t)
+  const { app, store } = await commandApiHarness(t)
   const as = {
     ada: { 'x-session-id': 'demo-session' },
     guest: { 'x-guest-token': 'demo-guest-token' },

@@ -1,15 +1,15 @@
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
-import { commandApiUnderTest } from '../commandApiUnderTest.ts'
+import { commandApiHarness } from '../commandApiUnderTest.ts'
 import { bytesOf, exchange } from '../rawExchange.ts'
 
-const { app, store } = await commandApiUnderTest(t)
+const { app, store } = await commandApiHarness(t)
 const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
 
 const json = 'Content-Type: application/json'
 const close = 'Connection: close'
 /** Presents itself in every way, and what its answers must and no other answer may carry. */
-const people = [
+const identities = [
   {
     lines: ['X-Session-ID: demo-session'],
     query: '',
@@ -30,7 +30,7 @@ const people = [
     guest_email: null,
   },
 ]
-type Person = (typeof people)[number]
+type Person = (typeof identities)[number]
 
 const addressOf = (alias: string) =>
   JSON.stringify({ address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', country: 'ES', alias })
@@ -45,7 +45,7 @@ const shown = async (bytes: string) =>
   })
 
 t.test('many callers that share a connection each get their own answers, in order', async (t) => {
-  const turns = Array.from({ length: 24 }, (_, n) => ({ n, who: people[(n * 7) % 4] ?? people[0] }))
+  const turns = Array.from({ length: 24 }, (_, n) => ({ n, who: identities[(n * 7) % 4] ?? identities[0] }))
   const requests = turns.map(({ n, who }) =>
     n % 6 === 5 || who === undefined ? bytesOf('POST /addresses', [json], '{}') : adding(who, `n${n}`),
   )
@@ -56,7 +56,7 @@ t.test('many callers that share a connection each get their own answers, in orde
 })
 
 t.test('a caller without a credential inherits none from the request before', async (t) => {
-  const [ada] = people
+  const [ada] = identities
   if (ada === undefined) throw new Error('nobody is there')
   const anonymous = bytesOf('POST /addresses', [json], addressOf('x'))
   const wrong = bytesOf('POST /addresses', [json, 'X-Session-ID: gone'], addressOf('x'))
@@ -71,7 +71,7 @@ t.test('a caller without a credential inherits none from the request before', as
 })
 
 t.test('a request in the body of another is not carried out', async (t) => {
-  const [ada, grace] = people
+  const [ada, grace] = identities
   if (ada === undefined || grace === undefined) throw new Error('nobody is there')
   const hidden = adding(grace, 'hidden')
   const before = await head()
@@ -101,7 +101,7 @@ t.test('a request in the body of another is not carried out', async (t) => {
 })
 
 t.test('what is wrong on a connection is never the answer to what was in order before', async (t) => {
-  const [ada] = people
+  const [ada] = identities
   if (ada === undefined) throw new Error('nobody is there')
   const wrong = {
     garbage: 'garbage garbage\r\n\r\n',

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { listen } from '@paylog/testing/httpServer'
 import { freePort } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
-import { callersUnderTest } from '../callersUnderTest.ts'
+import { callersHarness } from '../callersUnderTest.ts'
 
 /** Stands in everything that the backend says; nobody else may ever see it. Short, because errors quote short texts. */
 const canary = 'c4n4ry'
@@ -46,7 +46,7 @@ function floods(socket: Socket): void {
   socket.on('close', () => clearInterval(timer))
 }
 
-const answers: Record<string, RequestListener> = {
+const responses: Record<string, RequestListener> = {
   'server error': says(500, valid),
   'bad request': says(400, valid),
   'too many requests': says(429, { success: false, canary }),
@@ -111,7 +111,7 @@ const ways: readonly (readonly [path: string, ...headers: string[]])[] = [
 /** @returns how long the answers took */
 async function closesTheDoor(t: Test, authUrl: string): Promise<number> {
   const remembered: string[] = []
-  const { send, logged } = await callersUnderTest(t, {
+  const { send, logged } = await callersHarness(t, {
     authUrl,
     async emailOf(hash) {
       remembered.push(hash)
@@ -141,7 +141,7 @@ async function closesTheDoor(t: Test, authUrl: string): Promise<number> {
   return took
 }
 
-for (const [name, listener] of Object.entries(answers))
+for (const [name, listener] of Object.entries(responses))
   t.test(`an identity backend that answers with ${name} lets nobody in, and nothing out`, async (t) =>
     closesTheDoor(t, await listen(t, createHttpServer(listener))),
   )
@@ -178,7 +178,7 @@ t.test('a backend that is not there lets nobody in', async (t) =>
 )
 
 t.test('a backend that says 401 lets nobody in, whatever else it says', async (t) => {
-  const { send, logged } = await callersUnderTest(t, {
+  const { send, logged } = await callersHarness(t, {
     authUrl: await listen(t, createHttpServer(says(401, valid))),
   })
   for (const [path, ...headers] of ways) {
@@ -192,7 +192,7 @@ t.test('a backend that says 401 lets nobody in, whatever else it says', async (t
 t.test('the same answers without a fault are valid', async (t) => {
   for (const headers of [json, { 'content-type': 'application/json; charset=utf-8' }, {}] as Record<string, string>[]) {
     const authUrl = await listen(t, createHttpServer(says(200, valid, headers)))
-    const { send } = await callersUnderTest(t, { authUrl })
+    const { send } = await callersHarness(t, { authUrl })
     for (const [path, ...more] of ways) t.equal((await send({ path, headers: more })).status, 200, path)
   }
 })

@@ -1,7 +1,7 @@
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
 import { listen } from '@paylog/testing/httpServer'
 import t from 'tap'
-import { callersUnderTest, type Sent, type Verb, verbs } from '../callersUnderTest.ts'
+import { callersHarness, type CallerRequest, type Verb, verbs } from '../callersUnderTest.ts'
 
 // What follows is the table of the interface's section 5 and its first rule, and nothing of how it is built.
 
@@ -42,7 +42,7 @@ function textOf({ way, state }: Presented): string {
 }
 
 /** Everything in the reverse of the order in which it counts. */
-function requestWith(presented: readonly Presented[], path: string, method?: Verb): Sent {
+function requestWith(presented: readonly Presented[], path: string, method?: Verb): CallerRequest {
   const headers: string[] = []
   const query: string[] = []
   for (const each of presented.toReversed()) {
@@ -104,9 +104,9 @@ backend.on('request', ({ method, url }) => {
   const isToken = method === 'GET' && url?.startsWith('/auth/token/validate?token=')
   asked.push(isSession ? 'session' : isToken ? 'token' : `${method} ${url}`)
 })
-const { send } = await callersUnderTest(t, { authUrl: await listen(t, backend) })
+const { send } = await callersHarness(t, { authUrl: await listen(t, backend) })
 
-async function told(request: Sent) {
+async function told(request: CallerRequest) {
   asked = []
   const { status, body } = await send(request)
   const { user_id, guest_email, kind, error } = JSON.parse(body)

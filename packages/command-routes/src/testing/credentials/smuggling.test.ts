@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { commandApiUnderTest } from '../commandApiUnderTest.ts'
-import { bytesOf, exchange, type RawAnswer } from '../rawExchange.ts'
+import { commandApiHarness } from '../commandApiUnderTest.ts'
+import { bytesOf, exchange, type RawResponse } from '../rawExchange.ts'
 
-const { app, store, logged } = await commandApiUnderTest(t)
+const { app, store, logged } = await commandApiHarness(t)
 const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
 
 const ada = 'X-Session-ID: demo-session'
@@ -23,11 +23,11 @@ const ending = (lines: readonly string[], body: string, version = '1.1') =>
   `POST /addresses HTTP/${version}\r\nHost: x\r\n${[ada, json, ...lines].join('\r\n')}\r\n\r\n${body}${hidden}`
 
 const head = async () => (await store.head())?.commit
-const codeOf = ({ body }: RawAnswer) => JSON.parse(body).error?.code
-const ownerOf = ({ body }: RawAnswer) => JSON.parse(body).data?.user_id
+const codeOf = ({ body }: RawResponse) => JSON.parse(body).error?.code
+const ownerOf = ({ body }: RawResponse) => JSON.parse(body).data?.user_id
 
 /** One answer, in the envelope, and nothing on record. */
-async function refuses(t: Test, cases: Readonly<Record<string, string>>, status: number, code: string) {
+async function rejects(t: Test, cases: Readonly<Record<string, string>>, status: number, code: string) {
   for (const [name, bytes] of Object.entries(cases)) {
     const before = await head()
     const answers = await exchange(port, bytes)
@@ -52,7 +52,7 @@ t.test('what is sent here is in order but for what each test changes', async (t)
 })
 
 t.test('a credential that comes twice is none', (t) =>
-  refuses(
+  rejects(
     t,
     {
       'Authorization, the same': adding('Authorization: Bearer demo-session', 'Authorization: Bearer demo-session'),
@@ -81,7 +81,7 @@ t.test('a credential that comes twice is none', (t) =>
 )
 
 t.test('what only resembles a credential is none', (t) =>
-  refuses(
+  rejects(
     t,
     {
       'a header with underscores': adding('X_Session_ID: demo-session'),
@@ -117,7 +117,7 @@ t.test('what only resembles a credential is none', (t) =>
 )
 
 t.test('headers that are none are refused before anybody reads them', (t) =>
-  refuses(
+  rejects(
     t,
     {
       'a folded value': adding('X-Session-ID:\r\n demo-session'),
@@ -167,7 +167,7 @@ t.test('headers that are none are refused before anybody reads them', (t) =>
 )
 
 t.test('a request whose end can be seen in two places is refused, and what is behind it is not read', (t) =>
-  refuses(
+  rejects(
     t,
     {
       'a length, then chunks': ending(['Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
@@ -202,7 +202,7 @@ t.test('a method is what the first line says', async (t) => {
   const [added] = await exchange(port, adding(ada))
   const { id } = JSON.parse(added?.body ?? '').data
   const overrides = ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE', 'X-HTTP-Method: DELETE']
-  await refuses(
+  await rejects(
     t,
     {
       POST: bytesOf(`POST /addresses/${id}`, [ada, close, ...overrides]),

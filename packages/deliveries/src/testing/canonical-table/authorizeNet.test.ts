@@ -2,15 +2,15 @@ import { connectAuthorizeNet } from '@paylog/providers/testing/adapters'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import * as bodies from './authorizeNetBodies.ts'
-import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './tableRig.ts'
+import { createCanonicalTableHarness, type Message, noMoney, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
 
-const rig = await createTableRig(t)
+const harness = await createCanonicalTableHarness(t)
 const fake = await startFakeAuthorizeNet(t)
 const gateway = connectAuthorizeNet(t, fake, { timeoutMs: 15_000 })
 
 type Event = (typeof fake.events)[number]
 /** Of an event that the fake has just made; it says seven digits of a second, we say three. */
-const toldAt = ({ body }: Event) => new Date(JSON.parse(body).eventDate).toISOString()
+const notifiedAt = ({ body }: Event) => new Date(JSON.parse(body).eventDate).toISOString()
 
 const money = { amount: 550, currency: 'USD' }
 const bo = { id: null, email: 'bo@example.com' }
@@ -41,8 +41,8 @@ const payment = (
   told: (payment_id) => {
     if (generic === null) return { canonical: [], legacy: [] }
     return {
-      canonical: canonical === null ? [] : [theirs(canonical, bo, { payment_id, ...paid, status })],
-      legacy: [theirsOnList(`payment_intent.${generic}`, bo, { payment_id, ...paid, status })],
+      canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { payment_id, ...paid, status })],
+      legacy: [foreignLegacyMessage(`payment_intent.${generic}`, bo, { payment_id, ...paid, status })],
     }
   },
 })
@@ -51,9 +51,9 @@ const then = (transId: string, ...further: readonly ((transId: string) => unknow
   for (const step of further) step(transId)
   return transId
 }
-const refused = (outcome: 'declined' | 'error') => () => {
+const rejectedEvents = (outcome: 'declined' | 'error') => () => {
   const transId = charge({ outcome })
-  fake.notify('payment.authcapture.created', bodies.refusedTransaction(transId, outcome === 'declined' ? 2 : 3))
+  fake.notify('payment.authcapture.created', bodies.declinedTransaction(transId, outcome === 'declined' ? 2 : 3))
   return transId
 }
 
@@ -73,8 +73,8 @@ const payments: readonly Row[] = [
   payment('fraud.declined', ['failed', 'failed', 'payment.failed'], () =>
     then(charge({ outcome: 'held' }), fake.declineHeld),
   ),
-  payment('authcapture.created', ['failed', 'failed', 'payment.failed'], refused('declined')),
-  payment('authcapture.created', ['failed', 'failed', 'payment.failed'], refused('error')),
+  payment('authcapture.created', ['failed', 'failed', 'payment.failed'], rejectedEvents('declined')),
+  payment('authcapture.created', ['failed', 'failed', 'payment.failed'], rejectedEvents('error')),
   payment('void.created', ['canceled', 'canceled', 'payment.failed'], () => then(charge(), fake.voidTransaction)),
   payment('refund.created', [null], () => fake.refund(charge()).transId),
 ]
@@ -89,8 +89,8 @@ const renewal = (payNum: number): Row => ({
   told: (payment_id) => {
     const said = { payment_id, ...money, status: 'capturedpendingsettlement' }
     return {
-      canonical: payNum === 1 ? [] : [theirs('membership.extended', bo, { ...said, subscription_id: '4415473' })],
-      legacy: [theirsOnList('invoice.payment_succeeded', bo, said)],
+      canonical: payNum === 1 ? [] : [foreignMessage('membership.extended', bo, { ...said, subscription_id: '4415473' })],
+      legacy: [foreignLegacyMessage('invoice.payment_succeeded', bo, said)],
     }
   },
 })
@@ -113,16 +113,16 @@ const subscribed = (kind: string, [generic, status]: readonly [string, string], 
   notified(`customer.subscription.${kind}`, bodies.subscription(status), {
     canonical: names
       .split(' ')
-      .map((name) => theirs(name, customer, { ...price, status, subscription_id: '4415473', customer_id: '394' })),
-    legacy: [theirsOnList(generic, customer, { ...price, status })],
+      .map((name) => foreignMessage(name, customer, { ...price, status, subscription_id: '4415473', customer_id: '394' })),
+    legacy: [foreignLegacyMessage(generic, customer, { ...price, status })],
   })
 const nobody = { id: null, email: null }
 const short = (kind: string, [generic, status]: readonly [string, string | null], names: string, said = status): Row =>
   notified(`customer.subscription.${kind}`, bodies.shortSubscription(), {
     canonical: names
       .split(' ')
-      .map((name) => theirs(name, nobody, { ...noMoney, status: said, subscription_id: '4415473' })),
-    legacy: [theirsOnList(generic, nobody, { ...noMoney, status })],
+      .map((name) => foreignMessage(name, nobody, { ...noMoney, status: said, subscription_id: '4415473' })),
+    legacy: [foreignLegacyMessage(generic, nobody, { ...noMoney, status })],
   })
 const gone = 'subscription.cancelled membership.cancelled'
 const subscriptions: readonly Row[] = [
@@ -140,19 +140,19 @@ const subscriptions: readonly Row[] = [
   subscribed('failed', ['invoice.payment_failed', 'active'], 'membership.pending'),
 ]
 
-const onList = (event: string) => [theirsOnList(event, customer, { ...noMoney, status: null })]
+const onList = (event: string) => [foreignLegacyMessage(event, customer, { ...noMoney, status: null })]
 const ofCustomer = { ...noMoney, customer_id: '394' }
 const customers: readonly Row[] = [
   notified('customer.created', bodies.customer(), {
-    canonical: [theirs('customer.created', customer, { ...ofCustomer, status: null })],
+    canonical: [foreignMessage('customer.created', customer, { ...ofCustomer, status: null })],
     legacy: onList('customer.created'),
   }),
   notified('customer.updated', bodies.customer(), {
-    canonical: [theirs('customer.updated', customer, { ...ofCustomer, status: null })],
+    canonical: [foreignMessage('customer.updated', customer, { ...ofCustomer, status: null })],
     legacy: onList('customer.updated'),
   }),
   notified('customer.deleted', bodies.customer(), {
-    canonical: [theirs('customer.updated', customer, { ...ofCustomer, status: 'deleted' })],
+    canonical: [foreignMessage('customer.updated', customer, { ...ofCustomer, status: 'deleted' })],
     legacy: onList('customer.deleted'),
   }),
   ...(
@@ -175,8 +175,8 @@ for (const { type, story = '', happen, told } of [...payments, ...subscriptions,
     const id = happen()
     const event = fake.events.at(-1)
     if (event?.eventType !== `net.authorize.${type}`) throw new Error(`The fake told ${event?.eventType}`)
-    const about = { provider_type: `net.authorize.${type}`, occurred_at: toldAt(event) }
-    await rig.check(t, gateway, fake.signed(event), { ...about, ...told(id) })
+    const about = { provider_type: `net.authorize.${type}`, occurred_at: notifiedAt(event) }
+    await harness.check(t, gateway, fake.signed(event), { ...about, ...told(id) })
   })
 
 t.test('a notification that comes three times is told once', async (t) => {
@@ -186,9 +186,9 @@ t.test('a notification that comes three times is told once', async (t) => {
   const said = { payment_id, ...money, status: 'succeeded' }
   const expected = {
     provider_type: 'net.authorize.payment.authcapture.created',
-    occurred_at: toldAt(event),
-    canonical: [theirs('payment.succeeded', bo, said)],
-    legacy: [theirsOnList('payment_intent.succeeded', bo, said)],
+    occurred_at: notifiedAt(event),
+    canonical: [foreignMessage('payment.succeeded', bo, said)],
+    legacy: [foreignLegacyMessage('payment_intent.succeeded', bo, said)],
   }
-  await rig.check(t, gateway, fake.signed(event), expected, 3)
+  await harness.check(t, gateway, fake.signed(event), expected, 3)
 })

@@ -32,7 +32,7 @@ export const paymentProfile = () => ({
 })
 
 /** A transaction of which nothing is told but that it was refused. */
-export const refusedTransaction = (id: string, responseCode: 2 | 3) => ({
+export const declinedTransaction = (id: string, responseCode: 2 | 3) => ({
   responseCode,
   authCode: '',
   avsResponse: 'P',

@@ -6,11 +6,11 @@ import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthori
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t from 'tap'
 import { body, occurred_at } from './genericBodies.ts'
-import { rows } from './genericRows.ts'
-import { createTableRig, now, type Signed } from './tableRig.ts'
+import { genericCases } from './genericRows.ts'
+import { createCanonicalTableHarness, now, type Signed } from './tableRig.ts'
 
 const timeoutMs = 15_000
-const rig = await createTableRig(t)
+const harness = await createCanonicalTableHarness(t)
 const fakePaypal = await startFakePaypal(t)
 const fakeGateway = await startFakeAuthorizeNet(t)
 const secret = 'sandbox-secret'
@@ -29,11 +29,11 @@ const providers: readonly (readonly [Provider, (text: string) => Signed])[] = [
 ]
 
 for (const [provider, sign] of providers)
-  for (const { type, object, canonical, legacy } of rows)
+  for (const { type, object, canonical, legacy } of genericCases)
     t.test(
       `${provider.id}: ${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`,
       async (t) => {
         const expected = { provider_type: type, occurred_at, canonical, legacy }
-        await rig.check(t, provider, sign(body(provider.id, type, object)), expected, 2)
+        await harness.check(t, provider, sign(body(provider.id, type, object)), expected, 2)
       },
     )

@@ -6,9 +6,9 @@ import {
   method as methodBody,
   subscription as subscriptionBody,
 } from './genericBodies.ts'
-import { type Message, noMoney, theirs, theirsOnList } from './tableRig.ts'
+import { type Message, noMoney, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
 
-export type Row = {
+export type GenericCase = {
   readonly type: string
   readonly object: object
   readonly canonical: readonly Message[]
@@ -19,47 +19,47 @@ const bo = { id: 'cus_F1', email: 'bo@example.com' }
 const five = { amount: 500, currency: 'EUR' }
 const customer_id = 'cus_F1'
 
-const payment = (kind: string, status: string, canonical: string | null = null): Row => {
-  const said = { payment_id: 'intent_F1', ...five, status }
+const payment = (kind: string, status: string, canonical: string | null = null): GenericCase => {
+  const fields = { payment_id: 'intent_F1', ...five, status }
   return {
     type: `payment_intent.${kind}`,
     object: intent('as its provider calls it'),
-    canonical: canonical === null ? [] : [theirs(canonical, bo, { ...said, customer_id })],
-    legacy: [theirsOnList(`payment_intent.${kind}`, bo, said)],
+    canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { ...fields, customer_id })],
+    legacy: [foreignLegacyMessage(`payment_intent.${kind}`, bo, fields)],
   }
 }
-const subscription = (kind: string, status: string, names: string): Row => ({
+const subscription = (kind: string, status: string, names: string): GenericCase => ({
   type: `subscription.${kind}`,
   object: subscriptionBody(status),
   canonical: names
     .split(' ')
-    .map((name) => theirs(name, bo, { ...five, status, subscription_id: 'sub_F1', customer_id })),
-  legacy: [theirsOnList(`subscription.${kind}`, bo, { ...five, status })],
+    .map((name) => foreignMessage(name, bo, { ...five, status, subscription_id: 'sub_F1', customer_id })),
+  legacy: [foreignLegacyMessage(`subscription.${kind}`, bo, { ...five, status })],
 })
-const invoice = (kind: string, status: string, canonical: string): Row => {
-  const said = { payment_id: 'in_F1', ...five, status }
+const invoice = (kind: string, status: string, canonical: string): GenericCase => {
+  const fields = { payment_id: 'in_F1', ...five, status }
   return {
     type: `invoice.${kind}`,
     object: invoiceBody(status),
-    canonical: [theirs(canonical, bo, { ...said, customer_id })],
-    legacy: [theirsOnList(`invoice.${kind}`, bo, said)],
+    canonical: [foreignMessage(canonical, bo, { ...fields, customer_id })],
+    legacy: [foreignLegacyMessage(`invoice.${kind}`, bo, fields)],
   }
 }
-const customer = (kind: string, canonical: string, status: string | null): Row => ({
+const customer = (kind: string, canonical: string, status: string | null): GenericCase => ({
   type: `customer.${kind}`,
   object: customerBody(),
-  canonical: [theirs(canonical, bo, { ...noMoney, status, customer_id })],
-  legacy: [theirsOnList(`customer.${kind}`, bo, { ...noMoney, status: null })],
+  canonical: [foreignMessage(canonical, bo, { ...noMoney, status, customer_id })],
+  legacy: [foreignLegacyMessage(`customer.${kind}`, bo, { ...noMoney, status: null })],
 })
-const method = (kind: string): Row => ({
+const method = (kind: string): GenericCase => ({
   type: `payment_method.${kind}`,
   object: methodBody(),
   canonical: [],
-  legacy: [theirsOnList(`payment_method.${kind}`, { email: null }, { ...noMoney, status: null })],
+  legacy: [foreignLegacyMessage(`payment_method.${kind}`, { email: null }, { ...noMoney, status: null })],
 })
 
 /** One of every name of interface §6.1, and one that is none of them. */
-export const rows: readonly Row[] = [
+export const genericCases: readonly GenericCase[] = [
   payment('created', 'pending', 'payment.created'),
   payment('requires_action', 'pending'),
   payment('processing', 'processing'),

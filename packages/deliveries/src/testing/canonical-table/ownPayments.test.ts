@@ -10,9 +10,9 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
 import * as generic from './genericBodies.ts'
-import { createTableRig, now, ours, oursOnList, type Signed, theirsOnList } from './tableRig.ts'
+import { createCanonicalTableHarness, now, ownMessage, ownLegacyMessage, type Signed, foreignLegacyMessage } from './tableRig.ts'
 
-const rig = await createTableRig(t)
+const harness = await createCanonicalTableHarness(t)
 const timeoutMs = 15_000
 
 const fakeStripe = await startFakeStripe(t, { now: () => now })
@@ -25,7 +25,7 @@ const secret = 'sandbox-secret'
 const sandbox = createSandbox({ webhookSecrets: [secret] })
 
 /** A notification as it comes, and what is told of it beside the raw message. */
-type Told = {
+type Notified = {
   readonly provider_type: string
   readonly occurred_at: string
   readonly signed: Signed
@@ -35,27 +35,27 @@ type Told = {
 }
 
 /** Each comes twice, as providers are free to do. */
-async function check(t: Test, provider: Provider, payment: Payment, told: Told, said: object = {}): Promise<void> {
+async function check(t: Test, provider: Provider, payment: Payment, told: Notified, said: object = {}): Promise<void> {
   const { provider_type, occurred_at, signed, canonical, list } = told
   t.comment(provider_type)
   const expected = {
     provider_type,
     occurred_at,
     canonicalTime: now.toISOString(),
-    canonical: canonical === undefined ? [] : [ours(payment, ...canonical)],
-    legacy: list === undefined ? [] : [oursOnList(payment, `payment_intent.${list[0]}`, { status: list[1], ...said })],
+    canonical: canonical === undefined ? [] : [ownMessage(payment, ...canonical)],
+    legacy: list === undefined ? [] : [ownLegacyMessage(payment, `payment_intent.${list[0]}`, { status: list[1], ...said })],
   }
-  await rig.check(t, provider, signed, expected, 2)
+  await harness.check(t, provider, signed, expected, 2)
 }
 
 for (const provider of [stripe, paypal, gateway, sandbox])
   t.test(`${provider.id}: a payment that is opened here is told as created, once, by the API alone`, async (t) => {
     let opened: Payment | undefined
-    const messages = await rig.toldWhile(async () => {
-      opened = await rig.open(provider)
+    const messages = await harness.toldWhile(async () => {
+      opened = await harness.open(provider)
     })
     if (opened === undefined) throw new Error('It was not opened')
-    const [event, data] = ours(opened, 'payment.created', 'pending')
+    const [event, data] = ownMessage(opened, 'payment.created', 'pending')
     const body = JSON.stringify({ event, provider: provider.id, timestamp: now.toISOString(), data })
     t.strictSame(
       messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
@@ -68,14 +68,14 @@ t.test('stripe', async (t) => {
   const told = (
     events: readonly { readonly type: string }[],
     type: string,
-    what: Pick<Told, 'canonical' | 'list'> = {},
-  ): Told => {
+    what: Pick<Notified, 'canonical' | 'list'> = {},
+  ): Notified => {
     const event = events.findLast((each) => each.type === type)
     if (event === undefined) throw new Error(`Stripe told nothing of ${type}`)
     return { provider_type: type, occurred_at: second, signed: fakeStripe.signed(event), ...what }
   }
   const open = async () => {
-    const payment = await rig.open(stripe)
+    const payment = await harness.open(stripe)
     return { payment, intent: payment.provider_intent_id ?? '' }
   }
 
@@ -116,20 +116,20 @@ t.test('stripe', async (t) => {
       'payment_intent.succeeded',
     )
     const said = { payment_id: other.id, amount: 100, currency: 'USD', status: 'succeeded' }
-    const legacy = [theirsOnList('payment_intent.succeeded', { email: null }, said)]
-    await rig.check(t, stripe, signed, { provider_type, occurred_at, canonical: [], legacy }, 2)
+    const legacy = [foreignLegacyMessage('payment_intent.succeeded', { email: null }, said)]
+    await harness.check(t, stripe, signed, { provider_type, occurred_at, canonical: [], legacy }, 2)
   })
 })
 
 t.test('paypal', async (t) => {
-  const told = (type: string, what: Pick<Told, 'canonical' | 'list'> = {}): Told => {
+  const told = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
     const event = fakePaypal.events.findLast(({ event_type }) => event_type === type)
     if (event === undefined) throw new Error(`PayPal told nothing of ${type}`)
     const occurred_at: string = JSON.parse(event.body).create_time
     return { provider_type: type, occurred_at, signed: fakePaypal.signed(event), ...what }
   }
   const approved = async (t: Test) => {
-    const payment = await rig.open(paypal)
+    const payment = await harness.open(paypal)
     fakePaypal.approve(payment.provider_intent_id ?? '')
     await check(t, paypal, payment, told('CHECKOUT.ORDER.APPROVED', { list: ['processing', 'processing'] }))
     return payment
@@ -181,14 +181,14 @@ t.test('paypal', async (t) => {
 })
 
 t.test('authorize-net', async (t) => {
-  const told = (type: string, what: Pick<Told, 'canonical' | 'list'> = {}): Told => {
+  const told = (type: string, what: Pick<Notified, 'canonical' | 'list'> = {}): Notified => {
     const event = fakeGateway.events.at(-1)
     if (event?.eventType !== `net.authorize.${type}`) throw new Error(`The gateway told ${event?.eventType}`)
     const occurred_at = new Date(JSON.parse(event.body).eventDate).toISOString()
     return { provider_type: event.eventType, occurred_at, signed: fakeGateway.signed(event), ...what }
   }
   const paid = async (how: Parameters<typeof fakeGateway.pay>[1] = {}) => {
-    const payment = await rig.open(gateway)
+    const payment = await harness.open(gateway)
     return { payment, ...fakeGateway.pay({ token: payment.client_secret ?? '' }, how) }
   }
   const success = { canonical: ['payment.succeeded', 'succeeded'], list: ['succeeded', 'succeeded'] } as const
@@ -235,7 +235,7 @@ t.test('sandbox', async (t) => {
     ['failed', 'failed', 'payment.failed'],
     ['canceled', 'canceled', 'payment.failed'],
   ] as const) {
-    const payment = await rig.open(sandbox)
+    const payment = await harness.open(sandbox)
     const object = { id: payment.provider_intent_id, amount: 2200, currency: 'usd', status: kind }
     const body = generic.body('sandbox', `payment_intent.${kind}`, object)
     const signature = signSandboxEvent(secret, body, Math.floor(now.getTime() / 1_000))

@@ -4,9 +4,9 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t from 'tap'
 import * as bodies from './paypalBodies.ts'
 import { create_time, current_period_end } from './paypalBodies.ts'
-import { createTableRig, type Message, noMoney, theirs, theirsOnList } from './tableRig.ts'
+import { createCanonicalTableHarness, type Message, noMoney, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
 
-const rig = await createTableRig(t)
+const harness = await createCanonicalTableHarness(t)
 const fake = await startFakePaypal(t)
 const paypal = connectPaypal(t, fake, { timeoutMs: 15_000 })
 
@@ -30,8 +30,8 @@ const paid = (
 ): Row => ({
   type,
   resource,
-  canonical: canonical === null ? [] : [theirs(canonical, nobody, { payment_id, ...five, status })],
-  legacy: [theirsOnList(`payment_intent.${generic}`, nobody, { payment_id, ...five, status })],
+  canonical: canonical === null ? [] : [foreignMessage(canonical, nobody, { payment_id, ...five, status })],
+  legacy: [foreignLegacyMessage(`payment_intent.${generic}`, nobody, { payment_id, ...five, status })],
 })
 
 const [order, capture, authorization] = ['5O190127TN364715T', '3C679366HH908993F', '6AB80463RL4417803'] as const
@@ -39,14 +39,14 @@ const payments: readonly Row[] = [
   {
     type: 'CHECKOUT.ORDER.CREATED',
     resource: bodies.order('CREATED'),
-    canonical: [theirs('payment.created', bo, { payment_id: order, ...five, status: 'pending', customer_id: bo.id })],
-    legacy: [theirsOnList('payment_intent.created', bo, { payment_id: order, ...five, status: 'pending' })],
+    canonical: [foreignMessage('payment.created', bo, { payment_id: order, ...five, status: 'pending', customer_id: bo.id })],
+    legacy: [foreignLegacyMessage('payment_intent.created', bo, { payment_id: order, ...five, status: 'pending' })],
   },
   {
     type: 'CHECKOUT.ORDER.APPROVED',
     resource: bodies.order('APPROVED'),
     canonical: [],
-    legacy: [theirsOnList('payment_intent.processing', bo, { payment_id: order, ...five, status: 'processing' })],
+    legacy: [foreignLegacyMessage('payment_intent.processing', bo, { payment_id: order, ...five, status: 'processing' })],
   },
   { type: 'CHECKOUT.ORDER.COMPLETED', resource: bodies.order('COMPLETED'), canonical: [], legacy: [] },
   paid(
@@ -74,7 +74,7 @@ const payments: readonly Row[] = [
     type: 'CHECKOUT.PAYMENT-APPROVAL.REVERSED',
     resource: bodies.reversedApproval(),
     canonical: [],
-    legacy: [theirsOnList('payment_intent.canceled', nobody, { payment_id: order, ...noMoney, status: 'canceled' })],
+    legacy: [foreignLegacyMessage('payment_intent.canceled', nobody, { payment_id: order, ...noMoney, status: 'canceled' })],
   },
 ]
 
@@ -91,8 +91,8 @@ const subscribed = (
     type: `BILLING.SUBSCRIPTION.${kind}`,
     resource:
       end === 'goes on' ? bodies.subscription(status.toUpperCase()) : bodies.subscription(status.toUpperCase(), {}),
-    canonical: names.split(' ').map((name) => theirs(name, bo, said)),
-    legacy: [theirsOnList(`subscription.${generic}`, bo, { ...noMoney, status })],
+    canonical: names.split(' ').map((name) => foreignMessage(name, bo, said)),
+    legacy: [foreignLegacyMessage(`subscription.${generic}`, bo, { ...noMoney, status })],
   }
 }
 
@@ -101,8 +101,8 @@ const subscriptions: readonly Row[] = [
   {
     type: 'BILLING.SUBSCRIPTION.CREATED',
     resource: bodies.unapprovedSubscription(),
-    canonical: ['subscription.created', 'membership.pending'].map((name) => theirs(name, nobody, unapproved)),
-    legacy: [theirsOnList('subscription.created', nobody, { ...noMoney, status: 'approval_pending' })],
+    canonical: ['subscription.created', 'membership.pending'].map((name) => foreignMessage(name, nobody, unapproved)),
+    legacy: [foreignLegacyMessage('subscription.created', nobody, { ...noMoney, status: 'approval_pending' })],
   },
   subscribed('CREATED', ['created', 'active'], 'subscription.created membership.activated'),
   subscribed('ACTIVATED', ['updated', 'active'], 'subscription.updated membership.activated'),
@@ -120,20 +120,20 @@ const renewals: readonly Row[] = [
   {
     type: 'PAYMENT.SALE.COMPLETED',
     resource: bodies.sale(),
-    canonical: [theirs('membership.extended', nobody, { ...sale, subscription_id: 'I-F1EXAMPLE0001' })],
-    legacy: [theirsOnList('invoice.payment_succeeded', nobody, sale)],
+    canonical: [foreignMessage('membership.extended', nobody, { ...sale, subscription_id: 'I-F1EXAMPLE0001' })],
+    legacy: [foreignLegacyMessage('invoice.payment_succeeded', nobody, sale)],
   },
   { type: 'PAYMENT.SALE.COMPLETED', resource: bodies.sale({}), canonical: [], legacy: [] },
   {
     type: 'BILLING.SUBSCRIPTION.PAYMENT.FAILED',
     resource: bodies.failedRenewal(),
-    canonical: [theirs('membership.pending', bo, { ...about, ...ten, status: 'active' })],
-    legacy: [theirsOnList('invoice.payment_failed', bo, { ...ten, status: 'active' })],
+    canonical: [foreignMessage('membership.pending', bo, { ...about, ...ten, status: 'active' })],
+    legacy: [foreignLegacyMessage('invoice.payment_failed', bo, { ...ten, status: 'active' })],
   },
 ]
 
 const rawOnly = (type: string, resource: Row['resource']): Row => ({ type, resource, canonical: [], legacy: [] })
-const methodOnList = (kind: string) => [theirsOnList(`payment_method.${kind}`, nobody, { ...noMoney, status: null })]
+const methodOnList = (kind: string) => [foreignLegacyMessage(`payment_method.${kind}`, nobody, { ...noMoney, status: null })]
 const others: readonly Row[] = [
   { ...rawOnly('VAULT.PAYMENT-TOKEN.CREATED', bodies.vaultToken('CREATED')), legacy: methodOnList('attached') },
   { ...rawOnly('VAULT.PAYMENT-TOKEN.DELETED', bodies.vaultToken('DELETED')), legacy: methodOnList('detached') },
@@ -147,7 +147,7 @@ const others: readonly Row[] = [
 for (const { type, resource, canonical, legacy } of [...payments, ...subscriptions, ...renewals, ...others])
   t.test(`${type} → ${canonical.map(([name]) => name).join(' and ') || 'nothing canonical'}`, async (t) => {
     const signed = fake.signed(event(type, resource, create_time))
-    await rig.check(t, paypal, signed, { provider_type: type, occurred_at: create_time, canonical, legacy })
+    await harness.check(t, paypal, signed, { provider_type: type, occurred_at: create_time, canonical, legacy })
   })
 
 t.test('a notification that comes three times, signed anew each time, is told once', async (t) => {
@@ -157,7 +157,7 @@ t.test('a notification that comes three times, signed anew each time, is told on
     provider_type: 'BILLING.SUBSCRIPTION.CANCELLED',
   }
   const expected = { provider_type, occurred_at: create_time, canonical: row.canonical, legacy: row.legacy }
-  await rig.check(t, paypal, fake.signed(cancelled), expected, 2)
-  const again = await rig.toldWhile(() => rig.receive(paypal, fake.signed(cancelled)))
+  await harness.check(t, paypal, fake.signed(cancelled), expected, 2)
+  const again = await harness.toldWhile(() => harness.receive(paypal, fake.signed(cancelled)))
   t.strictSame(again, [])
 })

@@ -3,9 +3,9 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import * as bodies from './stripeBodies.ts'
 import { created, current_period_end, occurred_at } from './stripeBodies.ts'
-import { createTableRig, type Message, noMoney, now, theirs, theirsOnList } from './tableRig.ts'
+import { createCanonicalTableHarness, type Message, noMoney, now, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
 
-const rig = await createTableRig(t)
+const harness = await createCanonicalTableHarness(t)
 const fake = await startFakeStripe(t, { now: () => now })
 const stripe = connectStripe(t, fake, { timeoutMs: 15_000 })
 
@@ -21,7 +21,7 @@ type Row = {
 const bo = { id: 'cus_F1', email: 'bo@example.com' }
 const stranger = { id: 'cus_F1', email: null }
 const paid = { payment_id: 'pi_F1', amount: 500, currency: 'EUR' }
-const onList = (event: string, status: string) => [theirsOnList(event, bo, { ...paid, status })]
+const onList = (event: string, status: string) => [foreignLegacyMessage(event, bo, { ...paid, status })]
 
 /** An intent of another system. */
 const intent = (
@@ -32,7 +32,7 @@ const intent = (
 ): Row => ({
   type,
   object,
-  canonical: canonical === null ? [] : [theirs(canonical, bo, { ...paid, status, customer_id: 'cus_F1' })],
+  canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { ...paid, status, customer_id: 'cus_F1' })],
   legacy: onList(`payment_intent.${generic}`, status),
 })
 
@@ -66,7 +66,7 @@ const payments: readonly Row[] = [
   intent('payment_intent.requires_action', ['requires_action', 'pending'], bodies.foreignIntent('requires_action')),
 ]
 
-const methodOnList = (event: string) => [theirsOnList(event, { email: null }, { ...noMoney, status: null })]
+const methodOnList = (event: string) => [foreignLegacyMessage(event, { email: null }, { ...noMoney, status: null })]
 const methods: readonly Row[] = [
   {
     type: 'payment_method.attached',
@@ -108,8 +108,8 @@ const subscribed = (
     story: `${status}, ${JSON.stringify(more.previous ?? 'nothing')} before, in the shape of ${shape}`,
     object: bodies.subscription(status, shape),
     ...(more.previous === undefined ? {} : { previous: more.previous }),
-    canonical: names.split(' ').map((name) => theirs(name, stranger, { ...about, status })),
-    legacy: [theirsOnList(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status })],
+    canonical: names.split(' ').map((name) => foreignMessage(name, stranger, { ...about, status })),
+    legacy: [foreignLegacyMessage(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status })],
   }))
 
 const changed = (status: string) => ({ previous: { status } })
@@ -141,8 +141,8 @@ const invoices: readonly Row[] = (['since_2025', 'before_2025'] as const).flatMa
     type: `invoice.${type}`,
     story: `in the shape of ${shape}`,
     object,
-    canonical: canonical === null ? [] : [theirs(canonical, bo, { ...ofInvoice, status, ...ofSubscription })],
-    legacy: [theirsOnList(`invoice.${type}`, bo, { ...ofInvoice, status })],
+    canonical: canonical === null ? [] : [foreignMessage(canonical, bo, { ...ofInvoice, status, ...ofSubscription })],
+    legacy: [foreignLegacyMessage(`invoice.${type}`, bo, { ...ofInvoice, status })],
   })
   const first = { billing_reason: 'subscription_create' }
   return [
@@ -169,13 +169,13 @@ const customers: readonly Row[] = (['created', 'updated', 'deleted'] as const).m
     object: bodies.customer(),
     ...(kind === 'updated' ? { previous: { name: null } } : {}),
     canonical: [
-      theirs(`customer.${kind === 'created' ? 'created' : 'updated'}`, bo, {
+      foreignMessage(`customer.${kind === 'created' ? 'created' : 'updated'}`, bo, {
         ...noMoney,
         status,
         customer_id: 'cus_F1',
       }),
     ],
-    legacy: [theirsOnList(`customer.${kind}`, bo, { ...noMoney, status: null })],
+    legacy: [foreignLegacyMessage(`customer.${kind}`, bo, { ...noMoney, status: null })],
   }
 })
 
@@ -200,7 +200,7 @@ for (const row of [...payments, ...methods, ...subscriptions, ...invoices, ...cu
     const how = { created, ...(row.previous === undefined ? {} : { previous: row.previous }) }
     const event = fake.event(row.type, row.object, how)
     const { canonical, legacy } = row
-    await rig.check(t, stripe, fake.signed(event), { provider_type: row.type, occurred_at, canonical, legacy })
+    await harness.check(t, stripe, fake.signed(event), { provider_type: row.type, occurred_at, canonical, legacy })
   })
 
 t.test('a notification that comes three times is told once', async (t) => {
@@ -209,8 +209,8 @@ t.test('a notification that comes three times is told once', async (t) => {
   const expected = {
     provider_type: 'customer.subscription.deleted',
     occurred_at,
-    canonical: [theirs('subscription.cancelled', stranger, gone), theirs('membership.cancelled', stranger, gone)],
-    legacy: [theirsOnList('subscription.deleted', stranger, { amount: null, currency: 'USD', status: 'canceled' })],
+    canonical: [foreignMessage('subscription.cancelled', stranger, gone), foreignMessage('membership.cancelled', stranger, gone)],
+    legacy: [foreignLegacyMessage('subscription.deleted', stranger, { amount: null, currency: 'USD', status: 'canceled' })],
   }
-  await rig.check(t, stripe, fake.signed(event), expected, 3)
+  await harness.check(t, stripe, fake.signed(event), expected, 3)
 })

@@ -6,7 +6,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { plainOrder } from '@paylog/testing/plainOrder'
-import { decodeNodes } from '@paylog/webhooks/nodes/nodes'
+import { decodeEndpoints } from '@paylog/webhooks/nodes/nodes'
 import { outboundMessages } from '@paylog/webhooks/outbound'
 import { receiveNotification } from '@paylog/workflows/notifications/receiveNotification'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
@@ -30,14 +30,14 @@ export type Expected = {
   readonly legacy: readonly Message[]
 }
 
-const { nodes } = decodeNodes({
-  ...node(1, 'canonical'),
-  ...node(2, 'raw'),
-  ...node(3, 'both'),
+const { endpoints } = decodeEndpoints({
+  ...endpointVariables(1, 'canonical'),
+  ...endpointVariables(2, 'raw'),
+  ...endpointVariables(3, 'both'),
   EXTERNAL_WEBHOOK_URLS: 'https://example.com/list',
 })
 
-function node(index: number, mode: string) {
+function endpointVariables(index: number, mode: string) {
   return {
     [`WEBHOOK_${index}_ENABLED`]: 'true',
     [`WEBHOOK_${index}_URL`]: `https://example.com/${mode}`,
@@ -48,19 +48,19 @@ function node(index: number, mode: string) {
 /** What stands in the log belongs to one of these. */
 const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerIntent-', 'providerCustomer-']
 
-export async function createTableRig(t: Test) {
+export async function createCanonicalTableHarness(t: Test) {
   const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })
 
   /** Everything that is told of what happens while something is done. */
-  async function toldWhile(act: () => Promise<unknown>) {
+  async function messagesDuring(act: () => Promise<unknown>) {
     const from = await store.head()
     await act()
     const events: Recorded[] = []
     for await (const event of store.readLog({ prefixes, from })) events.push(event)
-    return events.flatMap((event) => outboundMessages(event, nodes, { projectId: 'shop', projectIds: [] }))
+    return events.flatMap((event) => outboundMessages(event, endpoints, { projectId: 'shop', projectIds: [] }))
   }
 
   /** @throws when it was stored and not applied */
@@ -71,7 +71,7 @@ export async function createTableRig(t: Test) {
   }
 
   return {
-    toldWhile,
+    toldWhile: messagesDuring,
     receive,
     /** A payment of 22.00 USD of a user of ours. */
     async open(provider: Provider, payment_id: string = randomUUIDv7()): Promise<Payment> {
@@ -91,7 +91,7 @@ export async function createTableRig(t: Test) {
     },
     /** Receives a notification so often, and compares what all nodes are told with what they should be. */
     async check(t: Test, provider: Provider, signed: Signed, expected: Expected, times = 1): Promise<void> {
-      const messages = await toldWhile(async () => {
+      const messages = await messagesDuring(async () => {
         for (let time = 0; time < times; time++) await receive(provider, signed)
       })
       const to = (name: string) => messages.filter((message) => message.node === name).map((message) => message.body)
@@ -114,14 +114,14 @@ const ourPayer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const project = { id: 'shop' }
 
 /** What is told of a payment of ours, whatever the notification says. */
-export function ours({ payment_id }: Payment, event: string, status: string): Message {
+export function ownMessage({ payment_id }: Payment, event: string, status: string): Message {
   return [event, { payment_id, amount: 2200, currency: 'USD', status, user: ourPayer, project }]
 }
 
 /** What the single list is told of a payment of ours. */
-export function oursOnList({ payment_id }: Payment, event: string, said: object = {}): Message {
+export function ownLegacyMessage({ payment_id }: Payment, event: string, fields: object = {}): Message {
   const data = { payment_id, amount: 2200, currency: 'USD', customer_email: ourPayer.email, status: null }
-  return [event, { ...data, ...said }]
+  return [event, { ...data, ...fields }]
 }
 
 /** The customer whom a foreign notification names. */
@@ -129,11 +129,11 @@ export type Customer = { readonly id: string | null; readonly email: string | nu
 type Money = { readonly amount: number | null; readonly currency: string | null }
 export const noMoney: Money = { amount: null, currency: null }
 
-/** What is told of something that is not ours. @param said beside the fields of the interface: what they say, and ours */
-export function theirs(
+/** What is told of something that is not ours. @param fields beside the fields of the interface: what they say, and ours */
+export function foreignMessage(
   event: string,
   { id, email }: Customer,
-  said: Money & {
+  fields: Money & {
     readonly payment_id?: string | null
     readonly status: string | null
     readonly subscription_id?: string
@@ -141,14 +141,14 @@ export function theirs(
     readonly current_period_end?: string
   },
 ): Message {
-  const { payment_id = null, amount, currency, status, subscription_id, customer_id, current_period_end } = said
+  const { payment_id = null, amount, currency, status, subscription_id, customer_id, current_period_end } = fields
   const user = { id, type: 'customer', email }
   const about = { subscription_id, customer_id, current_period_end }
   return [event, { payment_id, amount, currency, status, user, project, ...about }]
 }
 
 /** What the single list is told of something that is not ours. */
-export function theirsOnList(
+export function foreignLegacyMessage(
   event: string,
   { email }: Pick<Customer, 'email'>,
   {

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import type { PaymentEvent } from '../events.ts'
 import type { RecordEvidence } from '../evidence.ts'
-import { recordIntentCreated, recordIntentRefused, recordOutcomeUnknown, startAttempt } from '../initiate.ts'
+import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown, startAttempt } from '../initiate.ts'
 import type { PaymentState } from '../payment.ts'
 import { recordDispute, recordRefund } from '../refundsAndDisputes.ts'
 import type { PaymentStatus } from '../status.ts'
-import { at, fold, initiated, says } from './testStory.ts'
+import { at, fold, initiated, notifies } from './testStory.ts'
 
-export type Step = {
+export type PaymentStep = {
   /** What may make the payment fail, if this does at all. */
   readonly reports: PaymentStatus | 'refused' | 'nothing'
   readonly decide: (state: PaymentState) => PaymentEvent[]
@@ -21,7 +21,7 @@ const source = fc.record({
   provider_payment_id: fc.constantFrom('ch_1', 'ch_2', null),
   vouched: fc.boolean(),
 })
-const statement = fc.record({
+const report = fc.record({
   status: fc.constantFrom<PaymentStatus>('pending', 'processing', 'succeeded', 'failed', 'canceled'),
   seconds,
   from: source,
@@ -29,7 +29,7 @@ const statement = fc.record({
   currency: fc.constantFrom('eur', 'EUR', 'usd', null),
   how: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'askable_notification', 'snapshot'),
 })
-const refusal = fc.constantFrom(
+const rejection = fc.constantFrom(
   'payment_declined' as const,
   'provider_rejected' as const,
   'currency_not_supported' as const,
@@ -37,9 +37,9 @@ const refusal = fc.constantFrom(
 )
 const attempt = fc.integer({ min: 1, max: 2 })
 
-const stated: fc.Arbitrary<Step> = statement.map(({ status, seconds, from, amount_cents, currency, how }) => ({
+const reported: fc.Arbitrary<PaymentStep> = report.map(({ status, seconds, from, amount_cents, currency, how }) => ({
   reports: status,
-  decide: says(status, seconds, {
+  decide: notifies(status, seconds, {
     ...from,
     amount_cents,
     currency,
@@ -48,18 +48,18 @@ const stated: fc.Arbitrary<Step> = statement.map(({ status, seconds, from, amoun
   }),
 }))
 const call = <Command extends object>(
-  reports: Step['reports'],
+  reports: PaymentStep['reports'],
   decide: (command: Command & { occurred_at: string }, state: PaymentState) => PaymentEvent[],
   command: fc.Arbitrary<Command>,
-): fc.Arbitrary<Step> =>
+): fc.Arbitrary<PaymentStep> =>
   fc.tuple(seconds, command).map(([seconds, given]) => ({
     reports,
     decide: (state) => decide({ ...given, occurred_at: at(seconds) }, state),
   }))
-const heard = source.map((from) => ({ ...from, provider_time: at(5) }))
+const receivedReport = source.map((from) => ({ ...from, provider_time: at(5) }))
 /** One thing that happens; its time may be before that of the one before it. */
-export const steps: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: stated },
+export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
+  { weight: 6, arbitrary: reported },
   call(
     'nothing',
     recordIntentCreated,
@@ -68,26 +68,26 @@ export const steps: fc.Arbitrary<Step> = fc.oneof(
   call('nothing', recordOutcomeUnknown, fc.record({ attempt, reason: fc.constant('timeout') })),
   call(
     'refused',
-    recordIntentRefused,
-    fc.record({ attempt, refusal, code: fc.constant('no'), message: fc.constant('no') }),
+    recordIntentRejected,
+    fc.record({ attempt, refusal: rejection, code: fc.constant('no'), message: fc.constant('no') }),
   ),
   call('nothing', startAttempt, fc.constant({})),
   call(
     'nothing',
     recordRefund,
-    heard.map((from) => ({ ...from, refund_id: 're_1', refunded_cents: 5 })),
+    receivedReport.map((from) => ({ ...from, refund_id: 're_1', refunded_cents: 5 })),
   ),
   call(
     'nothing',
     recordDispute,
-    heard.map((from) => ({ ...from, dispute_id: 'dp_1', dispute_status: 'open', disputed_cents: 5 })),
+    receivedReport.map((from) => ({ ...from, dispute_id: 'dp_1', dispute_status: 'open', disputed_cents: 5 })),
   ),
 )
 
 /** The events of so many payments; the same ones for the same seed. */
 export function randomStreams(count: number, seed: number): PaymentEvent[][] {
-  const stories = fc.sample(fc.array(steps, { minLength: 3, maxLength: 20 }), { numRuns: count, seed })
-  return stories.map((story) =>
-    story.reduce<PaymentEvent[]>((events, { decide }) => events.concat(decide(fold(events))), [...initiated]),
+  const histories = fc.sample(fc.array(paymentSteps, { minLength: 3, maxLength: 20 }), { numRuns: count, seed })
+  return histories.map((history) =>
+    history.reduce<PaymentEvent[]>((events, { decide }) => events.concat(decide(fold(events))), [...initiated]),
   )
 }

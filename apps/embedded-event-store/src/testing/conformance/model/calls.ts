@@ -10,7 +10,7 @@ import {
   type Line,
   removedText,
   tooLargeText,
-  unansweredText,
+  noResponseText,
   unknownText,
   wrongText,
 } from './lines.ts'
@@ -72,7 +72,7 @@ function chunksOf(stream: string, { expected, chunks }: AppendRequest, events: r
 }
 
 function batchLine(stream: string, reply: BatchAppendResp | undefined): Line<bigint> {
-  if (reply === undefined) return { text: unansweredText, at: [] }
+  if (reply === undefined) return { text: noResponseText, at: [] }
   const name = Buffer.from(reply.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString('utf8')
   if (name !== stream) return { text: `a reply for the stream ${name}`, at: [] }
   const error = batchError(reply)

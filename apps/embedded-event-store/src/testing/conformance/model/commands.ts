@@ -6,9 +6,9 @@ import { meaningOf, type Step } from './meaning.ts'
 import type { StreamRead } from './reads.ts'
 import type { Session } from './session.ts'
 import { isMetastream, originalOf } from './store.ts'
-import { doAppend, doRead, doRemoval, doSubscribe, type World } from './world.ts'
+import { doAppend, doRead, doRemoval, doSubscribe, type ModelRun } from './world.ts'
 
-export type Command = AsyncCommand<World, Session>
+export type Command = AsyncCommand<ModelRun, Session>
 
 const maxSubscriptions = 4
 const maxShownCharacters = 80
@@ -27,12 +27,12 @@ function commandOf(intent: Intent): Command {
   }
 }
 
-function canBeDone(world: World, intent: Intent): boolean {
+function canBeDone(world: ModelRun, intent: Intent): boolean {
   if (intent.do === 'repeat') return world.appended.length > 0
   return intent.do !== 'subscribe' || world.subscriptions.length < maxSubscriptions
 }
 
-async function perform(world: World, session: Session, step: Step): Promise<void> {
+async function perform(world: ModelRun, session: Session, step: Step): Promise<void> {
   if ('append' in step) {
     const { stream } = step.append
     await doAppend(world, session, step.append)

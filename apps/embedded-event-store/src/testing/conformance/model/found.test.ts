@@ -3,11 +3,11 @@ import t, { type Test } from 'tap'
 import { conformanceTarget } from '../target.ts'
 import { openSession, type Session } from './session.ts'
 import type { Proposed } from './store.ts'
-import { createWorld, doAppend, doRead, doRemoval, doSubscribe, finish, type World } from './world.ts'
+import { createModelRun, doAppend, doRead, doRemoval, doSubscribe, finish, type ModelRun } from './world.ts'
 
-async function played(t: Test, steps: (world: World, session: Session) => Promise<void>): Promise<void> {
+async function played(t: Test, steps: (world: ModelRun, session: Session) => Promise<void>): Promise<void> {
   const { raw } = await conformanceTarget(t)
-  const world = createWorld()
+  const world = createModelRun()
   const session = await openSession(raw)
   try {
     await steps(world, session)

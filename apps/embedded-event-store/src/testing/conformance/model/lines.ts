@@ -1,7 +1,7 @@
 // Answers as lines of text with positions beside them, so that the model's and a server's can be held side by side.
 import { createHash } from 'node:crypto'
-import type { Expected, WriteAnswer } from './model.ts'
-import type { Found, ReadAnswer } from './reads.ts'
+import type { Expected, WriteResponse } from './model.ts'
+import type { Found, ReadResponse } from './reads.ts'
 import type { Recorded } from './store.ts'
 import type { Message } from './subscriptions.ts'
 
@@ -43,7 +43,7 @@ export const deletedText = 'stream deleted'
 export const notFoundText = 'stream not found'
 export const unknownText = 'unknown error'
 export const tooLargeText = 'too large'
-export const unansweredText = 'no answer'
+export const noResponseText = 'no answer'
 
 /** No revision is -1 here, as it is in the trailers of a deletion. */
 function expectedText(expected: Expected): string {
@@ -51,16 +51,16 @@ function expectedText(expected: Expected): string {
 }
 
 /** @param removal deletions are answered with a position alone */
-export function writeLine(answer: WriteAnswer, expected: Expected, removal: boolean): Line<number> {
+export function writeLine(answer: WriteResponse, expected: Expected, removal: boolean): Line<number> {
   if ('deleted' in answer) return { text: deletedText, at: [] }
-  if ('unanswered' in answer) return { text: unansweredText, at: [] }
+  if ('unanswered' in answer) return { text: noResponseText, at: [] }
   if ('wrong' in answer) return { text: wrongText(expectedText(expected), String(answer.wrong.current)), at: [] }
   const { revision, position } = answer.ok
   const text = removal ? removedText : acceptedText(String(revision))
   return position === undefined ? { text: `${text}, no position`, at: [] } : { text, at: [position] }
 }
 
-export function readLines(answer: ReadAnswer): Line<number>[] {
+export function readLines(answer: ReadResponse): Line<number>[] {
   if ('found' in answer) return answer.found.map(foundLine)
   const texts = { deleted: deletedText, 'not found': notFoundText, unknown: unknownText }
   return [{ text: texts[answer.refused], at: [] }]

@@ -15,7 +15,7 @@ import type { Filter, LogRead, StreamRead } from './reads.ts'
 import { beforeRun, type Session } from './session.ts'
 import { isMetastream, lastPossibleRevision, lastWritten, metastreamOf, originalOf, type Proposed } from './store.ts'
 import type { SubscriptionRequest } from './subscriptions.ts'
-import type { World } from './world.ts'
+import type { ModelRun } from './world.ts'
 
 export type Step =
   | { readonly append: AppendRequest }
@@ -29,7 +29,7 @@ const hugeBytes = (1 << 20) + 1
 const linkStream = 'l'
 const ownStreams: Filter = { by: 'stream', prefix: ['{P}', '$${P}'] }
 
-export function meaningOf(world: World, session: Session, intent: Intent): Step {
+export function meaningOf(world: ModelRun, session: Session, intent: Intent): Step {
   switch (intent.do) {
     case 'append':
       return {
@@ -74,18 +74,18 @@ export function meaningOf(world: World, session: Session, intent: Intent): Step 
 
 type Sent = { readonly expected: ExpectedIntent; readonly via: 'batch' | 'unary'; readonly chunks: number }
 
-function appendOf(world: World, sent: Sent, stream: string, events: readonly Proposed[]): AppendRequest {
+function appendOf(world: ModelRun, sent: Sent, stream: string, events: readonly Proposed[]): AppendRequest {
   return { stream, expected: expectedOf(world, stream, sent.expected), events, via: sent.via, chunks: sent.chunks }
 }
 
 /** The last revision that is no tombstone's, or -1. */
-function lastOf(world: World, stream: string): bigint {
+function lastOf(world: ModelRun, stream: string): bigint {
   const last = lastWritten(world.store, stream)
   return last === lastPossibleRevision ? -1n : last
 }
 
 /** A real server breaks when a metadata stream is deleted whose stream is tombstoned. */
-function removable(world: World, stream: string): string {
+function removable(world: ModelRun, stream: string): string {
   const isOfTombstoned = isMetastream(stream) && lastWritten(world.store, originalOf(stream)) === lastPossibleRevision
   return isOfTombstoned ? originalOf(stream) : stream
 }
@@ -94,11 +94,11 @@ function notNegative(revision: bigint): bigint {
   return revision < 0n ? 0n : revision
 }
 
-function expectedOf(world: World, stream: string, expected: ExpectedIntent): Expected {
+function expectedOf(world: ModelRun, stream: string, expected: ExpectedIntent): Expected {
   return typeof expected === 'string' ? expected : notNegative(lastOf(world, stream) + BigInt(expected.offset))
 }
 
-function revisionOf(world: World, stream: string, revision: RevisionIntent): 'start' | 'end' | bigint {
+function revisionOf(world: ModelRun, stream: string, revision: RevisionIntent): 'start' | 'end' | bigint {
   if (typeof revision === 'string') return revision
   if ('revision' in revision) return BigInt(revision.revision)
   return notNegative(lastOf(world, stream) + BigInt(revision.offset))
@@ -111,12 +111,12 @@ function positionOf({ positions }: Session, position: PositionIntent): 'start' |
   return known[Math.floor(position.share * (known.length - 1))] ?? 'end'
 }
 
-function freshId(world: World): string {
+function freshId(world: ModelRun): string {
   world.events += 1
   return `e${world.events}`
 }
 
-function eventOf(world: World, { type, content, meta }: EventIntent): Proposed {
+function eventOf(world: ModelRun, { type, content, meta }: EventIntent): Proposed {
   const id = freshId(world)
   return {
     id,
@@ -133,7 +133,7 @@ function contentOf(id: string, content: EventIntent['content']): Buffer {
   return Buffer.alloc(content === 'large' ? largeBytes : hugeBytes, id)
 }
 
-function linkOf(world: World, target: LinkIntent): Proposed {
+function linkOf(world: ModelRun, target: LinkIntent): Proposed {
   const text =
     'text' in target
       ? target.text
@@ -142,7 +142,7 @@ function linkOf(world: World, target: LinkIntent): Proposed {
 }
 
 /** A server reads metadata behind a tombstone as its caches have it: no soft deletes there. */
-function metadataOf(world: World, stream: string, value: MetadataIntent): Proposed {
+function metadataOf(world: ModelRun, stream: string, value: MetadataIntent): Proposed {
   const id = freshId(world)
   const { properties, truncateAtLast, json, type } = value
   const last = lastOf(world, stream)
@@ -152,7 +152,7 @@ function metadataOf(world: World, stream: string, value: MetadataIntent): Propos
   return { id, type, json, data: Buffer.from(text ?? JSON.stringify({ ...properties, ...tb })), meta: Buffer.alloc(0) }
 }
 
-function repetitionOf(world: World, intent: Extract<Intent, { do: 'repeat' }>): AppendRequest {
+function repetitionOf(world: ModelRun, intent: Extract<Intent, { do: 'repeat' }>): AppendRequest {
   const { appended } = world
   const original = appended[Math.max(0, appended.length - 1 - intent.back)]
   if (original === undefined) throw new Error('there is nothing to repeat')
@@ -162,7 +162,7 @@ function repetitionOf(world: World, intent: Extract<Intent, { do: 'repeat' }>): 
   return intent.asBefore ? { ...append, expected: original.expected } : append
 }
 
-function repeated(world: World, events: readonly Proposed[], how: Repetition): readonly Proposed[] {
+function repeated(world: ModelRun, events: readonly Proposed[], how: Repetition): readonly Proposed[] {
   switch (how) {
     case 'the same':
     case 'in another stream':
@@ -193,7 +193,7 @@ function logReadOf(session: Session, intent: Extract<Intent, { do: 'read log' }>
 }
 
 function subscriptionOf(
-  world: World,
+  world: ModelRun,
   session: Session,
   intent: Extract<Intent, { do: 'subscribe' }>,
 ): SubscriptionRequest {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { conformanceTarget } from '../target.ts'
 import { commands } from './commands.ts'
 import { openSession } from './session.ts'
-import { createWorld, finish } from './world.ts'
+import { createModelRun, finish } from './world.ts'
 
 /** `MODEL_SEED` repeats the runs of a test that failed. */
 const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)
@@ -21,7 +21,7 @@ t.test(`a server answers as the model does, MODEL_SEED=${seed}`, async (t) => {
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), async (chosen) => {
     // A failure is made smaller in any case.
     if (performance.now() > until && !hasFailed) return
-    const world = createWorld()
+    const world = createModelRun()
     const session = await openSession(raw)
     try {
       await fc.asyncModelRun(() => ({ model: world, real: session }), chosen)

@@ -16,16 +16,16 @@ import {
 
 export type Expected = 'any' | 'no_stream' | 'stream_exists' | bigint
 
-export type WriteAnswer =
+export type WriteResponse =
   | { readonly ok: { readonly revision: bigint; readonly position: number | undefined } }
   | { readonly wrong: { readonly current: bigint } }
   | { readonly deleted: true }
   /** The server forgets to answer; the client waits in vain. */
   | { readonly unanswered: true }
 
-export type Written = { readonly answer: WriteAnswer; readonly store: Store }
+export type Written = { readonly answer: WriteResponse; readonly store: Store }
 
-type Decision = WriteAnswer | { readonly accepted: { readonly softDeleted: boolean } }
+type Decision = WriteResponse | { readonly accepted: { readonly softDeleted: boolean } }
 
 /** (`ReaderIndex/IndexWriter.cs: CheckCommit`) What becomes of events of these ids at the expected revision. */
 function decide(store: Store, stream: string, expected: Expected, ids: readonly (string | undefined)[]): Decision {
@@ -75,7 +75,7 @@ function decideByHistory(
 }
 
 /** The position is only known of an event that can still be read. */
-function repetition(store: Store, stream: string, revision: bigint): WriteAnswer {
+function repetition(store: Store, stream: string, revision: bigint): WriteResponse {
   return { ok: { revision, position: readableEvent(store, stream, revision)?.position } }
 }
 

@@ -30,12 +30,12 @@ export type LogRead = {
   readonly filter: Filter | undefined
 }
 
-export type ReadAnswer =
+export type ReadResponse =
   | { readonly found: readonly Found[] }
   | { readonly refused: 'not found' | 'deleted' | 'unknown' }
 
 /** (`ReaderIndex/IndexReader.cs`) */
-export function readStream(store: Store, read: StreamRead): ReadAnswer {
+export function readStream(store: Store, read: StreamRead): ReadResponse {
   const { stream, direction, from, count } = read
   if (count === 0 || (direction === 'forwards' && from === 'end')) return { refused: 'unknown' }
   const last = lastRevision(store, stream)
@@ -69,7 +69,7 @@ export function readableEvent(store: Store, stream: string, revision: bigint): R
 }
 
 /** (`AllReader.cs`) Forwards the position belongs to what is read, backwards it does not. */
-export function readLog(store: Store, read: LogRead): ReadAnswer {
+export function readLog(store: Store, read: LogRead): ReadResponse {
   const { direction, from, filter } = read
   const events =
     direction === 'forwards'

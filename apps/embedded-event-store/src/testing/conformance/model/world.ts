@@ -10,7 +10,7 @@ import { beforeRun, type Session } from './session.ts'
 import { emptyStore, type Store } from './store.ts'
 import { deliver, type Subscription, type SubscriptionRequest, subscribe } from './subscriptions.ts'
 
-export type World = {
+export type ModelRun = {
   store: Store
   /** What was appended and can be repeated. */
   readonly appended: AppendRequest[]
@@ -20,7 +20,7 @@ export type World = {
   readonly subscriptions: { model: Subscription; readonly server: ServerSubscription }[]
 }
 
-export function createWorld(): World {
+export function createModelRun(): ModelRun {
   return { store: emptyStore, appended: [], events: 0, steps: [], subscriptions: [] }
 }
 
@@ -29,7 +29,7 @@ const maxAppendBytes = 1 << 20
 const maxEventsBehind = 16
 const deliveryTimeoutMs = 5_000
 
-export async function doAppend(world: World, session: Session, request: AppendRequest): Promise<void> {
+export async function doAppend(world: ModelRun, session: Session, request: AppendRequest): Promise<void> {
   const { stream, expected, events } = request
   if (events.reduce((bytes, { data }) => bytes + data.length, 0) > maxAppendBytes) {
     agree(world.store, session, [{ text: tooLargeText, at: [] }], [await callAppend(session, request, false)])
@@ -43,7 +43,7 @@ export async function doAppend(world: World, session: Session, request: AppendRe
 }
 
 export async function doRemoval(
-  world: World,
+  world: ModelRun,
   session: Session,
   removal: 'delete' | 'tombstone',
   stream: string,
@@ -59,7 +59,7 @@ export async function doRemoval(
   await advance(world, store)
 }
 
-export async function doRead(world: World, session: Session, read: StreamRead | LogRead): Promise<void> {
+export async function doRead(world: ModelRun, session: Session, read: StreamRead | LogRead): Promise<void> {
   const answer = 'stream' in read ? readStream(world.store, read) : readLog(world.store, read)
   const { lines, others } = await callRead(session, read)
   // Where a read ends that counts the events of others, too, is not the model's to say.
@@ -67,14 +67,14 @@ export async function doRead(world: World, session: Session, read: StreamRead | 
 }
 
 /** Opened while nothing else happens: what a catch-up finds must not depend on how fast it is. */
-export async function doSubscribe(world: World, session: Session, request: SubscriptionRequest): Promise<void> {
+export async function doSubscribe(world: ModelRun, session: Session, request: SubscriptionRequest): Promise<void> {
   const subscription = { model: subscribe(world.store, request), server: callSubscribe(session, request) }
   world.subscriptions.push(subscription)
   await received(subscription, 0)
 }
 
 /** What is live reaches the subscriptions while the run goes on, but the targets of links may change by that. */
-async function advance(world: World, store: Store): Promise<void> {
+async function advance(world: ModelRun, store: Store): Promise<void> {
   const written = store.log.slice(world.store.log.length)
   world.store = store
   const haveLinks = written.some(({ type }) => type === '$>')
@@ -85,7 +85,7 @@ async function advance(world: World, store: Store): Promise<void> {
   }
 }
 
-async function received({ model, server }: World['subscriptions'][number], behind: number): Promise<void> {
+async function received({ model, server }: ModelRun['subscriptions'][number], behind: number): Promise<void> {
   const wanted = withoutCheckpoints(model.received.map(messageLine)).length - behind
   const enough = () => withoutCheckpoints(server.lines().lines).length >= wanted
   try {
@@ -97,7 +97,7 @@ async function received({ model, server }: World['subscriptions'][number], behin
 }
 
 /** The whole log of the run, and then everything that the subscriptions have received. */
-export async function finish(world: World, session: Session): Promise<void> {
+export async function finish(world: ModelRun, session: Session): Promise<void> {
   const wholeLog = { direction: 'forwards', from: beforeRun, count: 100_000, links: false, filter: undefined } as const
   const { lines, others } = await callRead(session, wholeLog)
   agree(world.store, session, readLines(readLog(world.store, wholeLog)), lines)

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { AppendResp, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type ServiceError, status } from '@grpc/grpc-js'
-import { type Answered, deleteStream, failed, tombstoneStream, unaryAppend } from '../../rawCalls.ts'
+import { type RawResponse, deleteStream, failed, tombstoneStream, unaryAppend } from '../../rawCalls.ts'
 import type { RawEvent } from '../../rawMessages.ts'
 import { batchError, batchRequest, type Chunk, currentRevisionIn } from '../../rawStreams.ts'
 import { positionAt } from './ranks.ts'
-import type { Answer, AppendStep, EventSpec, RemoveStep } from './scenario.ts'
+import type { RecordedResponse, AppendStep, EventSpec, RemoveStep } from './scenario.ts'
 import type { Symbols } from './symbols.ts'
 
 export async function playAppend(
@@ -15,13 +15,13 @@ export async function playAppend(
   symbols: Symbols,
   step: AppendStep,
   timeoutMs: number,
-): Promise<Answer> {
+): Promise<RecordedResponse> {
   const events = step.events.map((spec) => eventOf(typeof spec === 'string' ? { id: spec } : spec, symbols))
   const stream = symbols.stream(step.stream)
   if (step.via === 'unary') {
-    return unaryAnswer(symbols, await unaryAppend(client, { stream, expected: step.expect, events }))
+    return unaryResponse(symbols, await unaryAppend(client, { stream, expected: step.expect, events }))
   }
-  return batchAnswer(client, symbols, chunksOf(step, stream, events), timeoutMs)
+  return batchResponse(client, symbols, chunksOf(step, stream, events), timeoutMs)
 }
 
 function eventOf(spec: EventSpec, symbols: Symbols): RawEvent {
@@ -54,27 +54,27 @@ function chunksOf(step: AppendStep, stream: string, events: readonly RawEvent[])
 }
 
 /** The first thing that the call is answered with, whether that is a reply or its end. */
-function batchAnswer(
+function batchResponse(
   client: StreamsClient,
   symbols: Symbols,
   chunks: readonly Chunk[],
   timeoutMs: number,
-): Promise<Answer> {
+): Promise<RecordedResponse> {
   return new Promise((resolve) => {
     const call = client.batchAppend({ deadline: Date.now() + timeoutMs })
-    call.on('error', (error: ServiceError) => resolve(failureAnswer(symbols, failed(error))))
+    call.on('error', (error: ServiceError) => resolve(failureResponse(symbols, failed(error))))
     call.on('end', () => resolve({ ended: true }))
     call.on('data', (reply: BatchAppendResp) => {
-      resolve(replyAnswer(reply))
+      resolve(replyResponse(reply))
       call.cancel()
     })
     for (const chunk of chunks) call.write(batchRequest(chunk))
   })
 }
 
-function replyAnswer(reply: BatchAppendResp): Answer {
+function replyResponse(reply: BatchAppendResp): RecordedResponse {
   const success = reply.getSuccess()
-  if (success !== undefined) return { ok: successAnswer(success) }
+  if (success !== undefined) return { ok: successResponse(success) }
   const error = batchError(reply)
   if (error === undefined) return { reply: 'of no kind' }
   const { code, type, details } = error
@@ -82,33 +82,33 @@ function replyAnswer(reply: BatchAppendResp): Answer {
   return { status: { code, type, ...(isWrongRevision ? { current: currentRevisionIn(details) } : {}) } }
 }
 
-function unaryAnswer(symbols: Symbols, answered: Answered<AppendResp>): Answer {
-  if ('failed' in answered) return failureAnswer(symbols, answered.failed)
+function unaryResponse(symbols: Symbols, answered: RawResponse<AppendResp>): RecordedResponse {
+  if ('failed' in answered) return failureResponse(symbols, answered.failed)
   const success = answered.response.getSuccess()
-  if (success !== undefined) return { ok: successAnswer(success) }
+  if (success !== undefined) return { ok: successResponse(success) }
   const wrong = answered.response.getWrongExpectedVersion()
   return { wrong: { current: wrong?.hasCurrentNoStream() ? 'none' : Number(wrong?.getCurrentRevision()) } }
 }
 
-function successAnswer(success: AppendResp.Success | BatchAppendResp.Success) {
+function successResponse(success: AppendResp.Success | BatchAppendResp.Success) {
   return {
     revision: success.hasNoStream() ? 'none' : Number(success.getCurrentRevision()),
-    position: positionAnswer(success.getPosition()),
+    position: positionResponse(success.getPosition()),
   }
 }
 
-function positionAnswer(position: { getCommitPosition(): string } | undefined) {
+function positionResponse(position: { getCommitPosition(): string } | undefined) {
   return position === undefined ? 'none' : positionAt(position.getCommitPosition())
 }
 
-export async function playRemove(client: StreamsClient, symbols: Symbols, step: RemoveStep): Promise<Answer> {
+export async function playRemove(client: StreamsClient, symbols: Symbols, step: RemoveStep): Promise<RecordedResponse> {
   const remove = step.op === 'delete' ? deleteStream : tombstoneStream
   const answered = await remove(client, symbols.stream(step.stream), step.expect)
-  if ('failed' in answered) return failureAnswer(symbols, answered.failed)
-  return { ok: { position: positionAnswer(answered.response.getPosition()) } }
+  if ('failed' in answered) return failureResponse(symbols, answered.failed)
+  return { ok: { position: positionResponse(answered.response.getPosition()) } }
 }
 
-export function failureAnswer(symbols: Symbols, failure: ReturnType<typeof failed>): Answer {
+export function failureResponse(symbols: Symbols, failure: ReturnType<typeof failed>): RecordedResponse {
   const trailers = Object.entries(failure.trailers).map(([key, value]) => [
     key,
     symbols.withoutNames(decodeURIComponent(value)),
@@ -116,4 +116,4 @@ export function failureAnswer(symbols: Symbols, failure: ReturnType<typeof faile
   return { error: { code: failure.code, trailers: Object.fromEntries(trailers) } }
 }
 
-export const unansweredCode = status[status.DEADLINE_EXCEEDED]
+export const noResponseCode = status[status.DEADLINE_EXCEEDED]

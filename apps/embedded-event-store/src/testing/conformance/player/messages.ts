@@ -8,21 +8,21 @@ import type { Symbols } from './symbols.ts'
 const maxDataBytes = 120
 
 /** Leaves out the events of other scenarios, and checkpoints where they were not recorded. */
-export function messageAnswers(
+export function messageResponses(
   messages: readonly ReadResp[],
   symbols: Symbols,
   { checkpoints }: { readonly checkpoints: boolean },
 ): Json[] {
   return messages.flatMap((message) => {
-    const answer = answerOf(message, symbols)
+    const answer = responseOf(message, symbols)
     if (answer === undefined || (message.hasCheckpoint() && !checkpoints)) return []
     return [answer]
   })
 }
 
-function answerOf(message: ReadResp, symbols: Symbols): Json | undefined {
+function responseOf(message: ReadResp, symbols: Symbols): Json | undefined {
   const event = message.getEvent()
-  if (event !== undefined) return eventAnswer(event, symbols)
+  if (event !== undefined) return eventResponse(event, symbols)
   const notFound = message.getStreamNotFound()?.getStreamIdentifier()
   if (notFound !== undefined) return { notFound: symbols.withoutNames(text(notFound.getStreamName_asU8())) }
   const checkpoint = message.getCheckpoint()
@@ -35,7 +35,7 @@ function answerOf(message: ReadResp, symbols: Symbols): Json | undefined {
   return message.hasLastAllStreamPosition() ? undefined : 'other'
 }
 
-function eventAnswer(read: ReadResp.ReadEvent, symbols: Symbols): Json | undefined {
+function eventResponse(read: ReadResp.ReadEvent, symbols: Symbols): Json | undefined {
   const original = read.getLink() ?? read.getEvent()
   const owner = original?.getStreamIdentifier()?.getStreamName_asU8()
   if (owner === undefined || !symbols.owns(text(owner))) return undefined

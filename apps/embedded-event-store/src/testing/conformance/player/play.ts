@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { playAppend, playRemove, unansweredCode } from './appending.ts'
+import { playAppend, playRemove, noResponseCode } from './appending.ts'
 import { ranked } from './ranks.ts'
 import { type Past, playRead, playSubscription } from './reading.ts'
-import type { Answer, AppendStep, Json, MetaStep, Scenario, Step } from './scenario.ts'
+import type { RecordedResponse, AppendStep, Json, MetaStep, Scenario, Step } from './scenario.ts'
 import { createSymbols, type Symbols } from './symbols.ts'
 
 const answerTimeoutMs = 15_000
@@ -16,12 +16,12 @@ const silenceMs = 4_000
  * @param beginning a position that the log has reached, to begin with instead of at its start
  * @returns one answer per step, positions as ranks
  */
-export async function play(client: StreamsClient, scenario: Scenario, beginning?: bigint): Promise<Answer[]> {
+export async function play(client: StreamsClient, scenario: Scenario, beginning?: bigint): Promise<RecordedResponse[]> {
   const symbols = createSymbols(`rec${randomUUID().slice(0, 13)}_`)
   const positions: (string | undefined)[] = []
-  const answers: Answer[] = []
+  const answers: RecordedResponse[] = []
   for (const [index, step] of scenario.steps.entries()) {
-    const timeoutMs = errorCodeIn(scenario.answers[index]) === unansweredCode ? silenceMs : answerTimeoutMs
+    const timeoutMs = errorCodeIn(scenario.answers[index]) === noResponseCode ? silenceMs : answerTimeoutMs
     const answer = await playStep({ client, symbols, past: { positions, beginning }, timeoutMs }, step)
     positions.push(positionIn(answer))
     answers.push(answer)
@@ -36,7 +36,7 @@ type Stage = {
   readonly timeoutMs: number
 }
 
-async function playStep(stage: Stage, step: Step): Promise<Answer> {
+async function playStep(stage: Stage, step: Step): Promise<RecordedResponse> {
   const { client, symbols, past, timeoutMs } = stage
   switch (step.op) {
     case 'append':
@@ -60,11 +60,11 @@ function metadataAppend({ stream, id, value, expect = 'any' }: MetaStep): Append
   return { op: 'append', stream: `$$${stream}`, expect, events: [{ id, type: '$metadata', data: value }] }
 }
 
-function errorCodeIn(answer: Answer | undefined): Json | undefined {
+function errorCodeIn(answer: RecordedResponse | undefined): Json | undefined {
   return member(answer?.error, 'code')
 }
 
-function positionIn(answer: Answer): string | undefined {
+function positionIn(answer: RecordedResponse): string | undefined {
   const at = member(member(answer.ok, 'position'), 'at')
   return typeof at === 'string' ? at : undefined
 }

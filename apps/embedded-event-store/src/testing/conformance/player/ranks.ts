@@ -1,5 +1,5 @@
 // Positions in the log mean nothing but their order: a recording has their ranks within the scenario.
-import type { Answer, Json } from './scenario.ts'
+import type { RecordedResponse, Json } from './scenario.ts'
 
 /** How an answer holds a position until all of them are known. */
 export function positionAt(position: string): Json {
@@ -7,7 +7,7 @@ export function positionAt(position: string): Json {
 }
 
 /** The answers with every position replaced by its rank. */
-export function ranked(answers: readonly Answer[]): Answer[] {
+export function ranked(answers: readonly RecordedResponse[]): RecordedResponse[] {
   const positions = new Set<string>()
   collect([...answers], positions)
   const inOrder = [...positions].sort((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1))

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { openRead, type RawFilter, readMessages, readRequest } from '../../rawReads.ts'
-import { failureAnswer } from './appending.ts'
-import { messageAnswers } from './messages.ts'
-import type { Answer, FilterSpec, ReadSpec, ReadStep, Step, SubscribeStep } from './scenario.ts'
+import { failureResponse } from './appending.ts'
+import { messageResponses } from './messages.ts'
+import type { RecordedResponse, FilterSpec, ReadSpec, ReadStep, Step, SubscribeStep } from './scenario.ts'
 import type { Symbols } from './symbols.ts'
 
 const firstLookMs = 200
@@ -28,11 +28,11 @@ export type Past = {
   readonly beginning: bigint | undefined
 }
 
-export async function playRead(client: StreamsClient, symbols: Symbols, step: ReadStep, past: Past): Promise<Answer> {
+export async function playRead(client: StreamsClient, symbols: Symbols, step: ReadStep, past: Past): Promise<RecordedResponse> {
   const { messages, failed } = await readMessages(client, requestOf(step, symbols, past, step.count ?? 1_000))
-  const got = messageAnswers(messages, symbols, { checkpoints: false })
+  const got = messageResponses(messages, symbols, { checkpoints: false })
   if (failed === undefined) return { got }
-  return { ...(got.length > 0 ? { got } : {}), ...failureAnswer(symbols, failed) }
+  return { ...(got.length > 0 ? { got } : {}), ...failureResponse(symbols, failed) }
 }
 
 /** Quiet is all there is to wait for: a server does not say that it has nothing more to say. */
@@ -41,8 +41,8 @@ export async function playSubscription(
   symbols: Symbols,
   step: SubscribeStep,
   past: Past,
-  play: (step: Step) => Promise<Answer>,
-): Promise<Answer> {
+  play: (step: Step) => Promise<RecordedResponse>,
+): Promise<RecordedResponse> {
   const checkpoints = step.checkpoints === true
   let changes = 0
   const seen = () => {
@@ -63,20 +63,20 @@ export async function playSubscription(
     await pause(lookMs)
   }
   await quiet()
-  const during: Answer[] = []
+  const during: RecordedResponse[] = []
   for (const each of step.during ?? []) {
     during.push(await play(each))
     await pause(settleMs)
     await quiet()
   }
   const ended = subscription.ended()
-  const got = messageAnswers(subscription.messages, symbols, { checkpoints })
+  const got = messageResponses(subscription.messages, symbols, { checkpoints })
   subscription.cancel()
   return {
     got,
     ...(ended === undefined
       ? {}
-      : { end: ended === 'in good order' ? { ended: true } : failureAnswer(symbols, ended) }),
+      : { end: ended === 'in good order' ? { ended: true } : failureResponse(symbols, ended) }),
     ...(during.length > 0 ? { during } : {}),
   }
 }

@@ -62,9 +62,9 @@ export type SubscribeStep = ReadSpec & {
 export type Step = AppendStep | MetaStep | RemoveStep | ReadStep | SubscribeStep | { op: 'sleep'; ms: number }
 
 export type Json = null | string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
-export type Answer = { readonly [key: string]: Json }
+export type RecordedResponse = { readonly [key: string]: Json }
 
-export type Scenario = { readonly name: string; readonly steps: readonly Step[]; readonly answers: readonly Answer[] }
+export type Scenario = { readonly name: string; readonly steps: readonly Step[]; readonly answers: readonly RecordedResponse[] }
 
 /** The scenarios of a recording in this project, `named` or `random`. */
 export function scenariosOf(recording: 'named' | 'random'): Scenario[] {

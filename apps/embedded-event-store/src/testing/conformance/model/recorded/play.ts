@@ -1,18 +1,18 @@
 // Recorded scenarios, played through the model instead of against a server.
 import { ranked } from '../../player/ranks.ts'
-import type { Answer, Scenario, Step } from '../../player/scenario.ts'
+import type { RecordedResponse, Scenario, Step } from '../../player/scenario.ts'
 import { emptyStore, type Store } from '../store.ts'
 import { deliver, type Subscription, subscribe } from '../subscriptions.ts'
-import { type Positions, playRead, subscriptionAnswer, subscriptionRequest } from './reads.ts'
+import { type Positions, playRead, subscriptionResponse, subscriptionRequest } from './reads.ts'
 import { playAppend, playRemoval } from './writes.ts'
 
 /** Undefined is the answer to what the model does not know. */
-type Played = { readonly answer: Answer | undefined; readonly store: Store }
+type Played = { readonly answer: RecordedResponse | undefined; readonly store: Store }
 
 /** @returns one answer per step, positions as ranks; undefined where the model makes no statement */
-export function playThroughModel(scenario: Scenario): (Answer | undefined)[] {
+export function playThroughModel(scenario: Scenario): (RecordedResponse | undefined)[] {
   let store = emptyStore
-  const answers: (Answer | undefined)[] = []
+  const answers: (RecordedResponse | undefined)[] = []
   const positions: (number | undefined)[] = []
   for (const step of scenario.steps) {
     const played = play(store, step, positions)
@@ -45,21 +45,21 @@ function play(store: Store, step: Step, positions: Positions): Played {
     case 'subscribe': {
       let subscription: Subscription = subscribe(store, subscriptionRequest(step, positions))
       let after = store
-      const during: Answer[] = []
+      const during: RecordedResponse[] = []
       for (const each of step.during ?? []) {
         const played = play(after, each, positions)
         subscription = deliver(played.store, subscription, played.store.log.slice(after.log.length))
         after = played.store
         during.push(played.answer ?? {})
       }
-      return { answer: subscriptionAnswer(step, subscription, during), store: after }
+      return { answer: subscriptionResponse(step, subscription, during), store: after }
     }
     case 'sleep':
       return { answer: {}, store: { ...store, nowMs: store.nowMs + step.ms } }
   }
 }
 
-function positionIn(answer: Answer | undefined): number | undefined {
+function positionIn(answer: RecordedResponse | undefined): number | undefined {
   const at = /"position":\{"at":"(\d+)"\}/.exec(JSON.stringify(answer?.ok ?? {}))?.[1]
   return at === undefined ? undefined : Number(at)
 }

@@ -1,51 +1,51 @@
 // The model's answers to reads and subscriptions in the words of a recording.
-import type { Answer, Json, ReadSpec, ReadStep, SubscribeStep } from '../../player/scenario.ts'
-import { type Found, type ReadAnswer, readLog, readStream } from '../reads.ts'
+import type { RecordedResponse, Json, ReadSpec, ReadStep, SubscribeStep } from '../../player/scenario.ts'
+import { type Found, type ReadResponse, readLog, readStream } from '../reads.ts'
 import { lastRevision, type Recorded, type Store } from '../store.ts'
 import type { Message, Subscription, SubscriptionRequest } from '../subscriptions.ts'
-import { positionAnswer, streamDeleted } from './writes.ts'
+import { positionResponse, streamDeleted } from './writes.ts'
 
 /** Where the steps so far wrote, as far as they did. */
 export type Positions = readonly (number | undefined)[]
 
 /** Data longer than this was recorded by its length alone. */
 const maxDataBytes = 120
-const unknown: Answer = { error: { code: 'UNKNOWN', trailers: {} } }
+const unknown: RecordedResponse = { error: { code: 'UNKNOWN', trailers: {} } }
 
-export function playRead(store: Store, step: ReadStep, positions: Positions): Answer {
+export function playRead(store: Store, step: ReadStep, positions: Positions): RecordedResponse {
   const { stream, filter, dir: direction = 'forwards', count = 1_000, links = false } = step
   if (stream === '' || filter?.regex === '(') return unknown
   const from = startOf(step.from, positions)
-  if (stream === undefined) return readAnswer(readLog(store, { direction, from, count, links, filter }), '')
+  if (stream === undefined) return readResponse(readLog(store, { direction, from, count, links, filter }), '')
   const start = typeof from === 'number' ? BigInt(from) : from
   const answer = readStream(store, { stream, direction, from: start, count, links })
-  return step.control === undefined ? readAnswer(answer, stream) : answerWithBounds(store, stream, from, answer)
+  return step.control === undefined ? readResponse(answer, stream) : responseWithBounds(store, stream, from, answer)
 }
 
 function startOf(from: ReadSpec['from'], positions: Positions): 'start' | 'end' | number {
   return typeof from === 'object' ? (positions[from.positionOf] ?? 0) : from
 }
 
-function readAnswer(answer: ReadAnswer, stream: string): Answer {
-  if ('found' in answer) return { got: answer.found.map(foundAnswer) }
+function readResponse(answer: ReadResponse, stream: string): RecordedResponse {
+  if ('found' in answer) return { got: answer.found.map(foundResponse) }
   if (answer.refused === 'deleted') return streamDeleted(stream)
   return answer.refused === 'unknown' ? unknown : { got: [{ notFound: stream }] }
 }
 
 /** (`Enumerator.ReadStreamForwards.cs`) Newer clients ask to be told where a stream begins and ends. */
-function answerWithBounds(store: Store, stream: string, from: 'start' | 'end' | number, answer: ReadAnswer): Answer {
-  if (!('found' in answer)) return readAnswer(answer, stream)
+function responseWithBounds(store: Store, stream: string, from: 'start' | 'end' | number, answer: ReadResponse): RecordedResponse {
+  if (!('found' in answer)) return readResponse(answer, stream)
   const next = lastRevision(store, stream) + 1n
   const first = answer.found.length === 0 && from !== Number(next) ? [{ first: String(next) }] : []
-  return { got: [...first, ...answer.found.map(foundAnswer), { last: String(next - 1n) }] }
+  return { got: [...first, ...answer.found.map(foundResponse), { last: String(next - 1n) }] }
 }
 
-function foundAnswer({ event, link }: Found): Json {
-  const shown = event === undefined ? null : eventAnswer(event)
-  return link === undefined ? { event: shown } : { event: shown, link: eventAnswer(link) }
+function foundResponse({ event, link }: Found): Json {
+  const shown = event === undefined ? null : eventResponse(event)
+  return link === undefined ? { event: shown } : { event: shown, link: eventResponse(link) }
 }
 
-function eventAnswer({ stream, revision, type, json, id, data, meta, position }: Recorded): Json {
+function eventResponse({ stream, revision, type, json, id, data, meta, position }: Recorded): Json {
   return {
     stream,
     revision: String(revision),
@@ -54,7 +54,7 @@ function eventAnswer({ stream, revision, type, json, id, data, meta, position }:
     id: id ?? '?',
     data: data.length > maxDataBytes ? `${data.length} bytes` : data.toString('utf8'),
     meta: meta.toString('utf8'),
-    at: positionAnswer(position),
+    at: positionResponse(position),
   }
 }
 
@@ -68,16 +68,16 @@ export function subscriptionRequest(step: SubscribeStep, positions: Positions): 
   }
 }
 
-export function subscriptionAnswer(step: SubscribeStep, subscription: Subscription, during: readonly Answer[]): Answer {
+export function subscriptionResponse(step: SubscribeStep, subscription: Subscription, during: readonly RecordedResponse[]): RecordedResponse {
   const keepCheckpoints = step.checkpoints === true
-  const got = subscription.received.flatMap((message) => messageAnswer(message, keepCheckpoints))
-  const end: Answer = subscription.ended ? { end: streamDeleted(step.stream ?? '') } : {}
+  const got = subscription.received.flatMap((message) => messageResponse(message, keepCheckpoints))
+  const end: RecordedResponse = subscription.ended ? { end: streamDeleted(step.stream ?? '') } : {}
   return { got, ...end, ...(during.length === 0 ? {} : { during }) }
 }
 
-function messageAnswer(message: Message, keepCheckpoints: boolean): Json[] {
+function messageResponse(message: Message, keepCheckpoints: boolean): Json[] {
   if (typeof message === 'string') return [message]
   if ('end' in message) return []
-  if ('checkpoint' in message) return keepCheckpoints ? [{ checkpoint: positionAnswer(message.checkpoint) }] : []
-  return [foundAnswer(message)]
+  if ('checkpoint' in message) return keepCheckpoints ? [{ checkpoint: positionResponse(message.checkpoint) }] : []
+  return [foundResponse(message)]
 }

@@ -1,18 +1,18 @@
 // The model's answers to writes in the words of a recording.
 import { positionAt } from '../../player/ranks.ts'
-import type { Answer, AppendStep, EventSpec, Expectation, Json, RemoveStep } from '../../player/scenario.ts'
-import { append, type Expected, softDelete, tombstone, type WriteAnswer } from '../model.ts'
+import type { RecordedResponse, AppendStep, EventSpec, Expectation, Json, RemoveStep } from '../../player/scenario.ts'
+import { append, type Expected, softDelete, tombstone, type WriteResponse } from '../model.ts'
 import type { Proposed, Store } from '../store.ts'
 
-type Played = { readonly answer: Answer | undefined; readonly store: Store }
+type Played = { readonly answer: RecordedResponse | undefined; readonly store: Store }
 
 const maxAppendBytes = 1 << 20
 const symbolicVersions = { any: -2, no_stream: -1, stream_exists: -4 }
 
 const expectedOf = (expect: Expectation): Expected => (typeof expect === 'number' ? BigInt(expect) : expect)
-const revisionAnswer = (revision: bigint): Json => (revision < 0n ? 'none' : Number(revision))
+const revisionResponse = (revision: bigint): Json => (revision < 0n ? 'none' : Number(revision))
 
-export function positionAnswer(position: number | undefined): Json {
+export function positionResponse(position: number | undefined): Json {
   return position === undefined ? 'none' : positionAt(String(position))
 }
 
@@ -27,7 +27,7 @@ export function playAppend(store: Store, step: AppendStep): Played {
   const bytes = events.reduce((sum, { data }) => sum + data.length, 0)
   if (bytes > maxAppendBytes) return { answer: tooLarge(unary), store }
   const written = append(store, stream, expectedOf(step.expect), events)
-  return { answer: appendAnswer(written.answer, stream, unary), store: written.store }
+  return { answer: appendResponse(written.answer, stream, unary), store: written.store }
 }
 
 function proposed(event: EventSpec): Proposed {
@@ -47,7 +47,7 @@ function dataOf({ id, data, link, size }: EventSpec): string {
   return link ?? (size === undefined ? JSON.stringify({ e: id }) : 'x'.repeat(size))
 }
 
-function badRequest(unary: boolean, noType: boolean): Answer {
+function badRequest(unary: boolean, noType: boolean): RecordedResponse {
   if (!unary) return { status: { code: 3, type: 'event_store.client.BadRequest' } }
   if (!noType) return { error: { code: 'UNKNOWN', trailers: {} } }
   const exception = 'missing-required-metadata-property'
@@ -55,25 +55,25 @@ function badRequest(unary: boolean, noType: boolean): Answer {
   return { error: { code: 'INVALID_ARGUMENT', trailers } }
 }
 
-function tooLarge(unary: boolean): Answer {
+function tooLarge(unary: boolean): RecordedResponse {
   if (!unary) return { status: { code: 3, type: 'event_store.client.MaximumAppendSizeExceeded' } }
   const trailers = { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(maxAppendBytes) }
   return { error: { code: 'INVALID_ARGUMENT', trailers } }
 }
 
-export function streamDeleted(stream: string): Answer {
+export function streamDeleted(stream: string): RecordedResponse {
   return { error: { code: 'FAILED_PRECONDITION', trailers: { exception: 'stream-deleted', 'stream-name': stream } } }
 }
 
-function appendAnswer(answer: WriteAnswer, stream: string, unary: boolean): Answer {
+function appendResponse(answer: WriteResponse, stream: string, unary: boolean): RecordedResponse {
   if ('ok' in answer) {
-    return { ok: { revision: revisionAnswer(answer.ok.revision), position: positionAnswer(answer.ok.position) } }
+    return { ok: { revision: revisionResponse(answer.ok.revision), position: positionResponse(answer.ok.position) } }
   }
   if ('unanswered' in answer) return { error: { code: 'DEADLINE_EXCEEDED', trailers: {} } }
   if ('deleted' in answer) {
     return unary ? streamDeleted(stream) : { status: { code: 5, type: 'event_store.client.StreamDeleted' } }
   }
-  const current = revisionAnswer(answer.wrong.current)
+  const current = revisionResponse(answer.wrong.current)
   if (unary) return { wrong: { current } }
   return { status: { code: 6, type: 'event_store.client.WrongExpectedVersion', current } }
 }
@@ -81,7 +81,7 @@ function appendAnswer(answer: WriteAnswer, stream: string, unary: boolean): Answ
 export function playRemoval(store: Store, { op, stream, expect }: RemoveStep): Played {
   const remove = op === 'delete' ? softDelete : tombstone
   const { answer, store: after } = remove(store, stream, expectedOf(expect))
-  if ('ok' in answer) return { answer: { ok: { position: positionAnswer(answer.ok.position) } }, store: after }
+  if ('ok' in answer) return { answer: { ok: { position: positionResponse(answer.ok.position) } }, store: after }
   if (!('wrong' in answer)) return { answer: streamDeleted(stream), store: after }
   // The recorded server could not send the name in a trailer, which is no rule to model.
   if (/[^ -~]/.test(stream)) return { answer: undefined, store: after }
