@@ -165,10 +165,16 @@ t.test(
     await routes(t, deployment, id)
     await restarts(t, deployment, () => pay(deployment, 'meanwhile'))
     await paymentSucceeds(t, deployed)
-    t.match(await leaveUnsettled(deployment), /^HTTP\/1.1 408 /, 'a notification that stops half way is not answered 200')
+    t.match(
+      await leaveUnsettled(deployment),
+      /^HTTP\/1.1 408 /,
+      'a notification that stops half way is not answered 200',
+    )
     const { body } = await request(deployment, '/payments?limit=10', { headers: guest })
     t.equal(body.meta.total, 3, 'all payments are there')
-    t.match(await request(deployment, `/payments/${id}`, { headers: guest }), { body: { data: { status: 'succeeded' } } })
+    t.match(await request(deployment, `/payments/${id}`, { headers: guest }), {
+      body: { data: { status: 'succeeded' } },
+    })
     const { containers } = deployment
     for (const [name, container] of Object.entries(containers))
       t.notMatch(container.output(), /demo-guest-token|guest@example\.com/, `${name} logs no credential`)

@@ -1,59 +1,43 @@
-// Follows a run of all tests: did those that docs/contract.md names show what they are named for?
-import { type ContractRow, unescaped } from './contract.ts'
+// Follows a test run: did each requirement id in the files that ran have a test that passed?
+import { idsInTitle } from './contract.ts'
 
 export type ContractRun = {
-  /** Takes the next line of tap's stream. */
+  /** Takes the next line of tap's output. */
   add(line: string): void
-  /** @returns the tests of the page that the run has not shown to pass; and those that need what this machine lacks */
+  /** @returns the ids without a test that passed, and those whose tests need something that this machine lacks */
   verdict(): { readonly missing: readonly string[]; readonly untested: readonly string[] }
 }
 
-const result = /^( *)(not )?ok \d+ - (.*?)(?: # (time=|SKIP|TODO)(.*))?$/
-/** What tests say that are skipped because something is not installed. */
-const isMissingDependency = (outcome: string) => /Redis|NOT TESTED/.test(outcome)
+const file = /^# Subtest: (.+\.test\.ts)$/
+const result = /^ *(not )?ok \d+ - (.*?)(?: # (time=|SKIP|TODO)(.*))?$/
+/** Reasons of tests that are skipped because something is not installed. */
+const isLacking = (outcome: string) => /Redis|NOT TESTED/.test(outcome)
+/** Reasons of tests that --grep and --only leave out. */
+const isFiltered = (outcome: string) => /^skipped: filter: /.test(outcome)
 
-/** Follows a run of all tests and remembers what became of those that the page names. */
-export function createContractRun(rows: readonly ContractRow[]): ContractRun {
-  const wanted = new Map(rows.map((row) => [`${row.file} > ${row.title}`, row]))
+/** @param idsOf the ids in the titles of a test file, by its path in tap's output */
+export function createContractRun(idsOf: (file: string) => readonly string[]): ContractRun {
+  const homes = new Map<string, string>()
   const outcomes = new Map<string, string>()
-  /** The file and the tests that the present line is within. */
-  const path: string[] = []
-
-  function note(titles: readonly string[], outcome: string): void {
-    // A row may leave out the tests around the one that it names, and needs but one of several that are called the same.
-    for (let from = 1; from < titles.length; from++) {
-      const name = [titles[0], ...titles.slice(from)].join(' > ')
-      if (wanted.has(name) && outcomes.get(name) !== 'passed') outcomes.set(name, outcome)
-    }
-  }
 
   return {
     add(line) {
-      const begun = /^( *)# Subtest: (.*)$/.exec(line)
-      if (begun?.[1] !== undefined) {
-        path.length = begun[1].length / 4
-        path.push(unescaped(begun[2] ?? ''))
-        return
-      }
-      const [, indent = '', failed, description = '', directive = '', rest = ''] = result.exec(line) ?? []
-      const depth = indent.length / 4
+      const started = file.exec(line)?.[1]
+      if (started !== undefined) for (const id of idsOf(started)) homes.set(id, started)
+      const [, failed, title = '', directive = '', rest = ''] = result.exec(line) ?? []
       const isSkipped = directive === 'SKIP' || directive === 'TODO'
-      const title = unescaped(description)
-      // Assertions look the same, but nothing announces them.
-      if (!isSkipped && path[depth] !== title) return
       const outcome = failed ? 'failed' : isSkipped ? `skipped:${rest || ' without a reason'}` : 'passed'
-      note([...path.slice(0, depth), title], outcome)
-      path.length = depth
+      // An id in several titles needs one that passed; a failure of the others fails the run by itself.
+      for (const id of idsInTitle(title)) if (outcomes.get(id) !== 'passed') outcomes.set(id, outcome)
     },
     verdict() {
       const missing: string[] = []
       const untested: string[] = []
-      for (const [name, { file, title, requirement }] of wanted) {
-        const outcome = outcomes.get(name) ?? 'did not run'
-        if (outcome === 'passed') continue
-        const summary = `${requirement}: "${title}" of ${file} ${outcome}`
-        if (isMissingDependency(outcome)) untested.push(summary)
-        else missing.push(summary)
+      for (const [id, home] of homes) {
+        const outcome = outcomes.get(id) ?? 'did not run'
+        if (outcome === 'passed' || isFiltered(outcome)) continue
+        const list = isLacking(outcome) ? untested : missing
+        list.push(`[${id}] of ${home} ${outcome}`)
       }
       return { missing, untested }
     },

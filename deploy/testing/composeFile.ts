@@ -59,7 +59,10 @@ export function readCompose(
   return compose
 }
 
-async function runComposeConfig(files: readonly string[], variables: Readonly<Record<string, string>>): Promise<Compose> {
+async function runComposeConfig(
+  files: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<Compose> {
   const names = ['docker-compose.yml', ...files.map((name) => `docker-compose.${name}.yml`)]
   const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
     cwd: root,

@@ -26,7 +26,10 @@ export type Deployment = {
 }
 
 /** @param variables what the operator sets, `WEBHOOKS_ENV_FILE` for example */
-export async function deploymentHarness(t: Test, variables: Readonly<Record<string, string>> = {}): Promise<Deployment> {
+export async function deploymentHarness(
+  t: Test,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Deployment> {
   const compose = await readCompose(['trial'], variables)
   const host = await prepareHost(t, compose)
   const containers = await startContainers(t, compose, host)

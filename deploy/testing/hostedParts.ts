@@ -27,7 +27,9 @@ export function environmentOf(
   return {
     PATH: process.env.PATH ?? '',
     ...compileCache,
-    ...Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, withHostAddresses(host, value)])),
+    ...Object.fromEntries(
+      Object.entries(environment).map(([variable, value]) => [variable, withHostAddresses(host, value)]),
+    ),
     ...('PORT' in environment && { PORT: port }),
     ...('HEALTH_PORT' in environment && { HEALTH_PORT: port }),
     ...('TRUST_PROXY' in environment && { TRUST_PROXY: '127.0.0.1' }),

@@ -94,17 +94,20 @@ async function problemOf(pool: Pool, log: LogFixture, arriving: Delivery): Promi
   return undefined
 }
 
-t.test('every read model is the fold of the log, however it came, and whether it was copied or inserted', async (t) => {
-  const { pool } = await readModelDatabase(t)
-  for (const projection of projections) t.equal(await makeTable(pool, projection, 'building'), 2)
-  const details = await fc.check(
-    fc.asyncProperty(histories(), delivery, async (log, arriving) => {
-      const problem = await problemOf(pool, log, arriving)
-      if (problem !== undefined) throw new Error(problem)
-    }),
-    { numRuns, interruptAfterTimeLimit: 75_000, markInterruptAsFailure: false },
-  )
-  t.comment(`seed ${details.seed}, ${details.numRuns} histories`)
-  t.notOk(details.failed, fc.defaultReportMessage(details) ?? 'all of them agree')
-  t.ok(details.numRuns >= Math.min(numRuns, 20), 'enough of them were told')
-})
+t.test(
+  'every read model is the fold of the log, however it came, and whether it was copied or inserted [1-storage]',
+  async (t) => {
+    const { pool } = await readModelDatabase(t)
+    for (const projection of projections) t.equal(await makeTable(pool, projection, 'building'), 2)
+    const details = await fc.check(
+      fc.asyncProperty(histories(), delivery, async (log, arriving) => {
+        const problem = await problemOf(pool, log, arriving)
+        if (problem !== undefined) throw new Error(problem)
+      }),
+      { numRuns, interruptAfterTimeLimit: 75_000, markInterruptAsFailure: false },
+    )
+    t.comment(`seed ${details.seed}, ${details.numRuns} histories`)
+    t.notOk(details.failed, fc.defaultReportMessage(details) ?? 'all of them agree')
+    t.ok(details.numRuns >= Math.min(numRuns, 20), 'enough of them were told')
+  },
+)

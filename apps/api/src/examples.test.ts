@@ -121,7 +121,9 @@ t.test('the story tells of every route', async (t) => {
 })
 
 for (const caller of [admin, guest, nobody])
-  t.test(`every example works for ${caller.name} as it stands, and is answered as described`, (t) => play(t, caller))
+  t.test(`every example works for ${caller.name} as it stands, and is answered as described [4-envelope]`, (t) =>
+    play(t, caller),
+  )
 
 t.test('a product that is really there is synchronised as described', async (t) => {
   const product = await send(route('createProduct'), admin, undefined, { body: bodiesOf(route('createProduct'))[0] })
@@ -134,17 +136,20 @@ t.test('a product that is really there is synchronised as described', async (t) 
 })
 
 for (const { status, code, caller, of, sent } of documentedErrors)
-  t.test(`what ${caller.name} may not, or not in this way, is refused as described: ${status} ${code}`, async (t) => {
-    const concerned = routes.filter(of)
-    t.ok(concerned.length > 0)
-    for (const each of concerned) {
-      const answer = await send(each, caller, undefined, sent(each))
-      t.match(answer, { status, body: { success: false, error: { code } } }, each.name)
-      assertAsDocumented(t, each, answer)
-    }
-  })
+  t.test(
+    `what ${caller.name} may not, or not in this way, is refused as described: ${status} ${code} [7-as-described]`,
+    async (t) => {
+      const concerned = routes.filter(of)
+      t.ok(concerned.length > 0)
+      for (const each of concerned) {
+        const answer = await send(each, caller, undefined, sent(each))
+        t.match(answer, { status, body: { success: false, error: { code } } }, each.name)
+        assertAsDocumented(t, each, answer)
+      }
+    },
+  )
 
-t.test('a change of what was changed since is refused as described', async (t) => {
+t.test('a change of what was changed since is refused as described [7-precondition]', async (t) => {
   for (const [create, ...changes] of [
     ['createAddress', 'updateAddress', 'deleteAddress'],
     ['createPaymentMethod', 'updatePaymentMethod', 'deletePaymentMethod'],
@@ -159,7 +164,7 @@ t.test('a change of what was changed since is refused as described', async (t) =
   }
 })
 
-t.test('what a body asks for and cannot be had is refused as described', async (t) => {
+t.test('what a body asks for and cannot be had is refused as described [7-rejected]', async (t) => {
   const intent = { total_cents: 2599, currency: 'EUR', provider_id: 'sandbox' }
   const method = { payment_method_token: 'pm_card_declined', provider_id: 'sandbox' }
   const product = { name: 'Example', product_type: 'digital', currency: 'EUR', total_cents: 1 }
@@ -203,7 +208,7 @@ t.test('a key that comes with another request is refused as described', async (t
   }
 })
 
-t.test('who asks too often is refused as described', async (t) => {
+t.test('who asks too often is refused as described [7-rate-limited]', async (t) => {
   const each = route('createPaymentIntent')
   const answers = await Promise.all(
     Array.from({ length: anonymousLimit }, () => send(each, nobody, undefined, { body: '{}' })),
@@ -215,7 +220,7 @@ t.test('who asks too often is refused as described', async (t) => {
   assertAsDocumented(t, each, refused)
 })
 
-t.test('without the log, what needs it is refused as described', async (t) => {
+t.test('without the log, what needs it is refused as described [7-unavailable]', async (t) => {
   await system.parts['embedded-event-store'].kill()
   const asked = ['createAddress', 'getPaymentHistory', 'receiveSandboxWebhook'].map(route)
   const answers = await Promise.all(

@@ -51,7 +51,7 @@ const entry = `id string, provider string, event_type string, status string, pay
 const methodBody = `payment_method_token string, type string, wallet_type string, provider_id string, customer_id string
   organization_id string, alias string, billing_address_id string, billing_details object`
 
-t.test('a payment has the fields of the interface, in their types, alone and in a list', async (t) => {
+t.test('a payment has the fields of the interface, in their types, alone and in a list [2.1-types]', async (t) => {
   const one = words(everywhere).concat(words(onlySingle)).sort()
   t.same(fieldsOf(within(responseOf('GET /payments/{id}'), 'data')), one)
   t.same(fieldsOf(within(responseOf('POST /payments/intents', 201), 'data')), one)
@@ -62,33 +62,36 @@ t.test('a payment has the fields of the interface, in their types, alone and in 
   t.same(within(list, 'data', 'status').enum, statuses)
 })
 
-t.test('a payment method summary has the fields of the interface, in their types', async (t) => {
+t.test('a payment method summary has the fields of the interface, in their types [2.2-types]', async (t) => {
   for (const name of ['GET /payments', 'GET /payments/{id}'])
     t.same(fieldsOf(within(responseOf(name), 'data', 'payment_method')), words(summary).sort(), name)
 })
 
-t.test('a payment method is created from the fields of the interface, and shows them with its summary', async (t) => {
-  const body = bodyOf('POST /payment-methods')
-  t.same(fieldsOf(body), [...words(methodBody), 'is_default boolean'].sort())
-  for (const details of [body, within(responseOf('GET /payment-methods/{id}'), 'data')]) {
-    t.same(
-      fieldsOf(within(details, 'billing_details')),
-      words('address object, email string, name string, phone string'),
-    )
-    t.same(
-      fieldsOf(within(details, 'billing_details', 'address')),
-      words('city string, country string, line1 string, line2 string, postal_code string, state string'),
-    )
-  }
-  t.same(fieldsOf(bodyOf('PUT /payment-methods/{id}')), ['alias string', 'is_default boolean'])
-  const added = 'is_default boolean, guest_email string, created_at string, updated_at string'
-  const kept = words(methodBody).filter((field) => !field.startsWith('payment_method_token'))
-  const record = [...new Set([...words(summary), ...kept, ...words(added)])].sort()
-  for (const name of ['GET /payment-methods', 'GET /payment-methods/{id}', 'PUT /payment-methods/{id}'])
-    t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
-})
+t.test(
+  'a payment method is created from the fields of the interface, and shows them with its summary [2.3-types 2.7-method]',
+  async (t) => {
+    const body = bodyOf('POST /payment-methods')
+    t.same(fieldsOf(body), [...words(methodBody), 'is_default boolean'].sort())
+    for (const details of [body, within(responseOf('GET /payment-methods/{id}'), 'data')]) {
+      t.same(
+        fieldsOf(within(details, 'billing_details')),
+        words('address object, email string, name string, phone string'),
+      )
+      t.same(
+        fieldsOf(within(details, 'billing_details', 'address')),
+        words('city string, country string, line1 string, line2 string, postal_code string, state string'),
+      )
+    }
+    t.same(fieldsOf(bodyOf('PUT /payment-methods/{id}')), ['alias string', 'is_default boolean'])
+    const added = 'is_default boolean, guest_email string, created_at string, updated_at string'
+    const kept = words(methodBody).filter((field) => !field.startsWith('payment_method_token'))
+    const record = [...new Set([...words(summary), ...kept, ...words(added)])].sort()
+    for (const name of ['GET /payment-methods', 'GET /payment-methods/{id}', 'PUT /payment-methods/{id}'])
+      t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
+  },
+)
 
-t.test('a product has the fields of the interface, in their types', async (t) => {
+t.test('a product has the fields of the interface, in their types [2.4-types]', async (t) => {
   for (const name of ['GET /admin/products', 'GET /admin/products/{id}', 'PUT /admin/products/{id}']) {
     t.same(fieldsOf(within(responseOf(name), 'data')), words(product).sort(), name)
     const types = ['physical', 'digital', 'service', 'subscription']
@@ -96,7 +99,7 @@ t.test('a product has the fields of the interface, in their types', async (t) =>
   }
 })
 
-t.test('an address is created from the fields of the interface, and shows all of them', async (t) => {
+t.test('an address is created from the fields of the interface, and shows all of them [2.5-types]', async (t) => {
   t.same(fieldsOf(bodyOf('POST /addresses')), words(address).sort())
   t.same(within(bodyOf('POST /addresses'), 'address_type').enum, ['billing', 'shipping'])
   t.same(bodyOf('POST /addresses').required, ['address_type'])
@@ -105,7 +108,7 @@ t.test('an address is created from the fields of the interface, and shows all of
     t.same(fieldsOf(within(responseOf(name), 'data')), record, name)
 })
 
-t.test('a webhook log entry has the fields of the interface, in their types', async (t) => {
+t.test('a webhook log entry has the fields of the interface, in their types [2.6-types]', async (t) => {
   const list = responseOf('GET /webhooks/logs')
   t.equal(list.type, 'array')
   for (const one of [list.items as Schema, within(responseOf('GET /webhooks/logs/{id}'), 'data')]) {
@@ -143,21 +146,21 @@ const endpoints = [
   ['GET /webhooks/logs/{id}', 'session', '200'],
 ] as const
 
-t.test('every endpoint of the interface is there, for the callers that it names', async (t) => {
+t.test('every endpoint of the interface is there, for the callers that it names [4-routes]', async (t) => {
   for (const [name, callers] of endpoints) {
     const { security = [] } = route(name)
     t.equal(security.map((way) => Object.keys(way)[0] ?? '{}').join(' '), callers, name)
   }
 })
 
-t.test('what is created is 201, what is tried out 202, and every other success 200', async (t) => {
+t.test('what is created is 201, what is tried out 202, and every other success 200 [4.12-statuses]', async (t) => {
   for (const [name, , success] of endpoints) {
     const statuses = Object.keys(route(name).responses).filter((status) => status.startsWith('2'))
     t.equal(statuses.join(' '), success, name)
   }
 })
 
-t.test('an intent is asked for with the fields of the interface, in their types', async (t) => {
+t.test('an intent is asked for with the fields of the interface, in their types [4.1-body]', async (t) => {
   const body = bodyOf('POST /payments/intents')
   const shown = words('total_cents integer, currency string, provider_id string, concept string, guest_data object')
   const fields = fieldsOf(body)
@@ -165,37 +168,43 @@ t.test('an intent is asked for with the fields of the interface, in their types'
   t.same(fieldsOf(within(body, 'guest_data')), words('email string, name string, phone string'))
 })
 
-t.test('GET /payments has the parameters of the interface, with their limits and defaults', async (t) => {
-  t.hasStrict(parametersOf('GET /payments'), {
-    page: { type: 'integer', minimum: 1, default: 1 },
-    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },
-    status: { type: 'string', enum: 'pending processing succeeded failed canceled' },
-    search: { type: 'string' },
-    created_at_from: { type: 'string' },
-    created_at_to: { type: 'string' },
-    orderBy: { type: 'string', default: 'created_at', enum: 'created_at amount_cents status updated_at' },
-    orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
-    include: { type: 'string' },
-    token: { type: 'string' },
-  })
-  for (const name of ['GET /payments/{id}', 'GET /payment-methods/{id}', 'GET /addresses/{id}'])
-    t.same(Object.keys(parametersOf(name)), ['token'], name)
-})
+t.test(
+  'GET /payments has the parameters of the interface, with their limits and defaults [4.2-page 4.2-limit 4.3-token]',
+  async (t) => {
+    t.hasStrict(parametersOf('GET /payments'), {
+      page: { type: 'integer', minimum: 1, default: 1 },
+      limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },
+      status: { type: 'string', enum: 'pending processing succeeded failed canceled' },
+      search: { type: 'string' },
+      created_at_from: { type: 'string' },
+      created_at_to: { type: 'string' },
+      orderBy: { type: 'string', default: 'created_at', enum: 'created_at amount_cents status updated_at' },
+      orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
+      include: { type: 'string' },
+      token: { type: 'string' },
+    })
+    for (const name of ['GET /payments/{id}', 'GET /payment-methods/{id}', 'GET /addresses/{id}'])
+      t.same(Object.keys(parametersOf(name)), ['token'], name)
+  },
+)
 
-t.test('a list of payments is answered with the meta and the user_context of the interface', async (t) => {
-  const list = responseOf('GET /payments')
-  t.same(fieldsOf(list), words('data array, meta object, success boolean, user_context object'))
-  t.same(
-    fieldsOf(within(list, 'meta')),
-    words('hasMore boolean, limit integer, orderBy string, orderDir string, page integer, total integer'),
-  )
-  t.same(
-    fieldsOf(within(list, 'user_context')),
-    words('authenticated boolean, search_method string, user_email string, user_id string, user_type string'),
-  )
-})
+t.test(
+  'a list of payments is answered with the meta and the user_context of the interface [4.2-response-types]',
+  async (t) => {
+    const list = responseOf('GET /payments')
+    t.same(fieldsOf(list), words('data array, meta object, success boolean, user_context object'))
+    t.same(
+      fieldsOf(within(list, 'meta')),
+      words('hasMore boolean, limit integer, orderBy string, orderDir string, page integer, total integer'),
+    )
+    t.same(
+      fieldsOf(within(list, 'user_context')),
+      words('authenticated boolean, search_method string, user_email string, user_id string, user_type string'),
+    )
+  },
+)
 
-t.test('a setup intent is asked for and answered as the interface says', async (t) => {
+t.test('a setup intent is asked for and answered as the interface says [4.4-types]', async (t) => {
   t.same(fieldsOf(bodyOf('POST /payment-methods/setup-intent')), ['provider_id string'])
   t.same(
     fieldsOf(responseOf('POST /payment-methods/setup-intent', 201)),
@@ -203,28 +212,31 @@ t.test('a setup intent is asked for and answered as the interface says', async (
   )
 })
 
-t.test('GET /admin/products has the parameters of the interface, with their limits and defaults', async (t) => {
-  t.hasStrict(parametersOf('GET /admin/products'), {
-    page: { type: 'integer', minimum: 1 },
-    limit: { type: 'integer', default: 20 },
-    offset: { type: 'integer', default: 0 },
-    category_id: { type: 'string' },
-    product_type: { type: 'string', enum: 'physical digital service subscription' },
-    is_recurring: { type: 'string', enum: 'true false' },
-    is_active: { type: 'string', enum: 'true false' },
-    search: { type: 'string' },
-    orderBy: { type: 'string', default: 'created_at', enum: 'name subtotal_cents created_at updated_at' },
-    orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
-  })
-  const list = responseOf('GET /admin/products')
-  t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
-  t.same(
-    fieldsOf(within(list, 'pagination')),
-    words('limit integer, offset integer, page integer, pages integer, total integer'),
-  )
-})
+t.test(
+  'GET /admin/products has the parameters of the interface, with their limits and defaults [4.7-parameters]',
+  async (t) => {
+    t.hasStrict(parametersOf('GET /admin/products'), {
+      page: { type: 'integer', minimum: 1 },
+      limit: { type: 'integer', default: 20 },
+      offset: { type: 'integer', default: 0 },
+      category_id: { type: 'string' },
+      product_type: { type: 'string', enum: 'physical digital service subscription' },
+      is_recurring: { type: 'string', enum: 'true false' },
+      is_active: { type: 'string', enum: 'true false' },
+      search: { type: 'string' },
+      orderBy: { type: 'string', default: 'created_at', enum: 'name subtotal_cents created_at updated_at' },
+      orderDir: { type: 'string', default: 'desc', enum: 'asc desc' },
+    })
+    const list = responseOf('GET /admin/products')
+    t.same(fieldsOf(list), words('data array, pagination object, success boolean'))
+    t.same(
+      fieldsOf(within(list, 'pagination')),
+      words('limit integer, offset integer, page integer, pages integer, total integer'),
+    )
+  },
+)
 
-t.test('a sync is asked for and answered as the interface says', async (t) => {
+t.test('a sync is asked for and answered as the interface says [4.8-types]', async (t) => {
   t.same(
     fieldsOf(bodyOf('POST /admin/sync/products')),
     words('dryRun boolean, force boolean, product_ids array, provider_id string, updatePrices boolean'),
@@ -236,17 +248,20 @@ t.test('a sync is asked for and answered as the interface says', async (t) => {
   t.same(fieldsOf(within(data, 'summary')), words('created integer, failed integer, skipped integer, updated integer'))
 })
 
-t.test('tests and simulations are asked for with the fields of the interface', async (t) => {
+t.test('tests and simulations are asked for with the fields of the interface [4.9-types]', async (t) => {
   t.same(fieldsOf(bodyOf('POST /webhooks/test')), words('event string, test_data object'))
   t.same(fieldsOf(bodyOf('POST /webhooks/external/simulate')), words('event string, payload object, provider string'))
 })
 
-t.test('GET /webhooks/logs has the parameters of the interface, with their limits and defaults', async (t) => {
-  t.hasStrict(parametersOf('GET /webhooks/logs'), {
-    provider: { type: 'string' },
-    event_type: { type: 'string' },
-    status: { type: 'string', enum: 'success failed' },
-    limit: { type: 'integer', default: 100 },
-    offset: { type: 'integer' },
-  })
-})
+t.test(
+  'GET /webhooks/logs has the parameters of the interface, with their limits and defaults [4.11-parameters]',
+  async (t) => {
+    t.hasStrict(parametersOf('GET /webhooks/logs'), {
+      provider: { type: 'string' },
+      event_type: { type: 'string' },
+      status: { type: 'string', enum: 'success failed' },
+      limit: { type: 'integer', default: 100 },
+      offset: { type: 'integer' },
+    })
+  },
+)

@@ -65,7 +65,7 @@ t.test('every route says what it is, how it is called in figures, and what each 
   t.end()
 })
 
-t.test('every route is described with the errors that it can answer', (t) => {
+t.test('every route is described with the errors that it can answer [7-described]', (t) => {
   const statuses = (name: string) => Object.keys(routes.find((route) => route.operationId === name)?.responses ?? {})
   t.same(statuses('getLiveness'), ['200', '400', '500'])
   t.same(statuses('receiveStripeWebhook'), ['200', '400', '404', '409', '413', '500', '502', '503'])

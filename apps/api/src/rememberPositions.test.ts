@@ -18,7 +18,7 @@ const write = ({ headers = {}, query = '' }: Credential, at: number) => {
 const readAfter = async ({ headers = {}, query = '' }: Credential) =>
   (await app.inject({ method: 'GET', url: `/read${query}`, headers })).json().after
 
-t.test('the reads of a credential wait for its writes, however it is presented', async (t) => {
+t.test('the reads of a credential wait for its writes, however it is presented [10.1-own-writes]', async (t) => {
   await write({ headers: { 'x-session-id': 'ada' } }, 10)
   t.equal(await readAfter({ headers: { 'x-session-id': 'ada' } }), '10')
   t.equal(await readAfter({ headers: { authorization: 'Bearer ada' } }), '10')

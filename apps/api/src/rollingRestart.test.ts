@@ -6,7 +6,13 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { hasCaddy, startEdge } from './testing/edge.ts'
-import { warningsIn, paymentsOnLog, type ReplicaBackends, startReplica, startReplicaBackends } from './testing/replicas.ts'
+import {
+  warningsIn,
+  paymentsOnLog,
+  type ReplicaBackends,
+  startReplica,
+  startReplicaBackends,
+} from './testing/replicas.ts'
 
 const rounds = cyclesAsked(1)
 const addresses = ['127.0.0.1', '127.0.0.2'] as const

@@ -4,7 +4,7 @@ import { killAndStart, roundTripHarness, assertSurvivesFault, assertWebhooksDeli
 
 const harness = await roundTripHarness(t)
 
-t.test('a payment goes from the request to the log, the read model and the endpoints', async (t) => {
+t.test('a payment goes from the request to the log, the read model and the endpoints [1-round-trip]', async (t) => {
   await assertWebhooksDelivered(t, harness)
   const page = async (path: string) => {
     const response = await fetch(`${harness.system.baseUrl}${path}`)

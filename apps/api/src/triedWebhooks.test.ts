@@ -81,67 +81,70 @@ async function next(endpoint: Endpoint, count: number) {
   return endpoint.received.slice(from).map(({ id, body, headers }) => ({ id, headers, body, json: JSON.parse(body) }))
 }
 
-t.test('a simulation reaches nodes of every mode, flagged, under the ids of the log, as it was planned', async (t) => {
-  const object = {
-    id: 'pi_example1',
-    amount: 500,
-    currency: 'jpy',
-    customer: 'cus_example1',
-    receipt_email: 'pat@example.com',
-  }
-  const asked = await ask('/webhooks/external/simulate', {
-    event: 'stripe:payment_intent.succeeded',
-    provider: 'stripe',
-    payload: object,
-  })
-  const [raw] = await next(endpoints.raw, 1)
-  t.match(raw?.json, {
-    event: 'stripe:payment_intent.succeeded',
-    provider: 'stripe',
-    data: { type: 'payment_intent.succeeded', data: { object } },
-    test: true,
-  })
-  const [canonical] = await next(endpoints.canonical, 1)
-  const told = {
-    event: 'payment.succeeded',
-    provider: 'stripe',
-    data: {
-      payment_id: 'pi_example1',
+t.test(
+  'a simulation reaches nodes of every mode, flagged, under the ids of the log, as it was planned [1-simulation]',
+  async (t) => {
+    const object = {
+      id: 'pi_example1',
       amount: 500,
-      currency: 'JPY',
-      status: 'succeeded',
-      user: { id: 'cus_example1', type: 'customer', email: 'pat@example.com' },
-      project: { id: 'default' },
-    },
-    test: true,
-  }
-  t.match(canonical?.json, told)
-  new Webhook(signingSecret).verify(canonical?.body ?? '', canonical?.headers as Record<string, string>)
-  const both = await next(endpoints.both, 2)
-  t.same(both.map(({ json }) => [json.event, json.test]).sort(), [
-    ['payment.succeeded', true],
-    ['stripe:payment_intent.succeeded', true],
-  ])
-  const [chat] = await next(endpoints.chat, 1)
-  t.match(chat?.body, /test/i)
-  t.match(chat?.body, /JPY/)
-  const [legacy] = await next(endpoints.legacy, 1)
-  t.match(legacy?.json, {
-    event: 'payment_intent.succeeded',
-    provider: 'stripe',
-    data: {
-      payment_id: 'pi_example1',
-      amount: 500,
-      currency: 'JPY',
-      customer_email: 'pat@example.com',
-      status: 'succeeded',
-    },
-    test: true,
-  })
-  await sentAsPlanned(t, asked.deliveries, [raw, canonical, ...both, chat, legacy])
-})
+      currency: 'jpy',
+      customer: 'cus_example1',
+      receipt_email: 'pat@example.com',
+    }
+    const asked = await ask('/webhooks/external/simulate', {
+      event: 'stripe:payment_intent.succeeded',
+      provider: 'stripe',
+      payload: object,
+    })
+    const [raw] = await next(endpoints.raw, 1)
+    t.match(raw?.json, {
+      event: 'stripe:payment_intent.succeeded',
+      provider: 'stripe',
+      data: { type: 'payment_intent.succeeded', data: { object } },
+      test: true,
+    })
+    const [canonical] = await next(endpoints.canonical, 1)
+    const told = {
+      event: 'payment.succeeded',
+      provider: 'stripe',
+      data: {
+        payment_id: 'pi_example1',
+        amount: 500,
+        currency: 'JPY',
+        status: 'succeeded',
+        user: { id: 'cus_example1', type: 'customer', email: 'pat@example.com' },
+        project: { id: 'default' },
+      },
+      test: true,
+    }
+    t.match(canonical?.json, told)
+    new Webhook(signingSecret).verify(canonical?.body ?? '', canonical?.headers as Record<string, string>)
+    const both = await next(endpoints.both, 2)
+    t.same(both.map(({ json }) => [json.event, json.test]).sort(), [
+      ['payment.succeeded', true],
+      ['stripe:payment_intent.succeeded', true],
+    ])
+    const [chat] = await next(endpoints.chat, 1)
+    t.match(chat?.body, /test/i)
+    t.match(chat?.body, /JPY/)
+    const [legacy] = await next(endpoints.legacy, 1)
+    t.match(legacy?.json, {
+      event: 'payment_intent.succeeded',
+      provider: 'stripe',
+      data: {
+        payment_id: 'pi_example1',
+        amount: 500,
+        currency: 'JPY',
+        customer_email: 'pat@example.com',
+        status: 'succeeded',
+      },
+      test: true,
+    })
+    await sentAsPlanned(t, asked.deliveries, [raw, canonical, ...both, chat, legacy])
+  },
+)
 
-t.test('a test is about the user who asks', async (t) => {
+t.test('a test is about the user who asks [1-test]', async (t) => {
   const asked = await ask('/webhooks/test', {
     event: 'payment_intent.failed',
     test_data: { amount: 700, currency: 'usd' },
@@ -208,7 +211,7 @@ t.test('nobody else sees them in the log, and they change no payment', async (t)
   t.match(JSON.stringify(administrators), 'pi_example2')
 })
 
-t.test('the log names exactly what was delivered', async (t) => {
+t.test('the log names exactly what was delivered [1-log]', async (t) => {
   const asAdministrator = { 'x-session-id': 'demo-admin-session' }
   const sent = () => Object.values(endpoints).flatMap(({ received }) => received.map(({ id }) => id))
   const entries = await waitFor(

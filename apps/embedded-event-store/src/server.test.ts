@@ -65,6 +65,12 @@ t.test('a client with several addresses finds the node by gossip', async (t) => 
 t.test('an address that is not of this machine is refused by its name', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)
   // Of the addresses for documentation, so no machine's own.
-  const start = startEmbeddedEventStore({ host: '192.0.2.1', port: 0, databaseUrl, log, fail: (error) => t.fail(String(error)) })
+  const start = startEmbeddedEventStore({
+    host: '192.0.2.1',
+    port: 0,
+    databaseUrl,
+    log,
+    fail: (error) => t.fail(String(error)),
+  })
   await t.rejects(start, { message: /^cannot listen on 192\.0\.2\.1:0: listen EADDRNOTAVAIL[^[\]\n]*$/ })
 })

@@ -29,7 +29,12 @@ async function waiting(t: Test, { count, seconds }: { count: number; seconds: nu
     [seconds],
   )
   const ended = new Map<string, Date>()
-  const check = createBacklogCheck({ pool, endpoints: nodes, endedAt: (node) => ended.get(node), now: () => new Date() })
+  const check = createBacklogCheck({
+    pool,
+    endpoints: nodes,
+    endedAt: (node) => ended.get(node),
+    now: () => new Date(),
+  })
   return { pool, check, configure, ended }
 }
 

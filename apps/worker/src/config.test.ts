@@ -4,7 +4,7 @@ import { loadWorkerConfig } from './config.ts'
 
 const needed = { DATABASE_URL: 'postgresql://localhost/paylog', EVENTSTORE_URL: 'esdb://localhost:2113?tls=false' }
 
-t.test('little is needed', async (t) => {
+t.test('little is needed [10.4-defaults]', async (t) => {
   const { nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS, ...others } = loadWorkerConfig(needed)
   t.same([nodes, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
   t.match(others, {
@@ -94,7 +94,10 @@ t.test(
       WEBHOOK_LOG_RETENTION: 0,
       HEALTH_PORT: 9100,
     })
-    t.match(configError({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }), 'WEBHOOK_LOG_RETENTION must be a duration such as')
+    t.match(
+      configError({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }),
+      'WEBHOOK_LOG_RETENTION must be a duration such as',
+    )
     t.match(configError({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
   },
 )

@@ -163,7 +163,11 @@ for (const kind of queueKinds) {
         response.statusCode = index === 0 ? 503 : 200
         response.end()
       })
-      const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_RETRY_SCHEDULE: '1s' }))
+      const rig = await createWorkerHarness(
+        t,
+        kind,
+        endpointVariables(endpoint.url, { WEBHOOK_1_RETRY_SCHEDULE: '1s' }),
+      )
       await rig.dispatcher.start()
       await rig.work()
       await rig.dispatcher.handle(batchOf(1))

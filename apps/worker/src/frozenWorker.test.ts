@@ -1,5 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
+import {
+  createWorkerProcessHarness,
+  assertAllDelivered,
+  rawEndpointVariables,
+} from '@paylog/deliveries/testing/faultRig'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -20,7 +24,10 @@ for (const kind of queueKinds) {
           if (index === 0) pending.push(response)
           else response.end('ok')
         })
-        const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '3s' }), ...queueOf(kind) })
+        const rig = await createWorkerProcessHarness(t, {
+          ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '3s' }),
+          ...queueOf(kind),
+        })
         const frozen = await rig.start()
         await rig.append(1)
         await waitFor(() => pending.length === 1, { what: 'the attempt that is under way' })

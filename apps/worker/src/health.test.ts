@@ -1,11 +1,19 @@
-import { waitForReadiness, createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
+import {
+  waitForReadiness,
+  createWorkerProcessHarness,
+  assertAllDelivered,
+  rawEndpointVariables,
+} from '@paylog/deliveries/testing/faultRig'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
 t.test('what a worker shows of what it does, and of what waits', async (t) => {
   const [endpoint, held] = [await createEndpoint(t), await createEndpoint(t)]
-  const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }), ...rawEndpointVariables(2, held.url) })
+  const rig = await createWorkerProcessHarness(t, {
+    ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }),
+    ...rawEndpointVariables(2, held.url),
+  })
   await rig.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('2', now())`)
   const worker = await rig.start()
 

@@ -27,7 +27,10 @@ t.test(
       if (connections++ < deaths) doomed.add(socket)
     })
     const url = await listen(t, server)
-    const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, url), ...(redisTestUrl ? { REDIS_URL: redisTestUrl } : {}) })
+    const rig = await createWorkerProcessHarness(t, {
+      ...rawEndpointVariables(1, url),
+      ...(redisTestUrl ? { REDIS_URL: redisTestUrl } : {}),
+    })
     await rig.append(1)
     for (let death = 1; death <= deaths; death++) {
       const worker = await rig.start()

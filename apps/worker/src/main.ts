@@ -42,7 +42,13 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
     subscription.catch((error: unknown) => lifecycle.fail(error))
   }
 
-  const pool = createPool({ databaseUrl, applicationName: 'worker', max: maxConnections, answerTimeoutMs: responseTimeoutMs, log })
+  const pool = createPool({
+    databaseUrl,
+    applicationName: 'worker',
+    max: maxConnections,
+    answerTimeoutMs: responseTimeoutMs,
+    log,
+  })
   lifecycle.add('database', () => pool.end())
   const deliveries = createDeliveries(pool)
   const metrics = createMetrics()
@@ -86,7 +92,10 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const { start, handle } = dispatcher
   const state: ReaderState = { isStandingBy: false, isConnected: false }
   const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
-  supervise('subscription of the webhooks', runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log }))
+  supervise(
+    'subscription of the webhooks',
+    runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log }),
+  )
 
   const heartbeat = await startHeartbeat({ pool, worker: randomUUID(), endpoints: nodes.map(({ name }) => name), log })
   const beating = heartbeat.run(signal)

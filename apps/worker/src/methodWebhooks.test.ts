@@ -97,62 +97,65 @@ async function notifyDetached(provider_method_id: string): Promise<string> {
 
 const everything = ['payment', 'address', 'defaultChoice', 'provider', 'setupIntent', 'guestToken']
 
-t.test('of methods and addresses no node is told but what the provider itself has said', async (t) => {
-  const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
-  const { payment_method_id } = first
-  const change = { payment_method_id, owner: 'user:user-1', permit: () => undefined, metadata }
-  await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
-  await keepAddress()
-  const { provider_method_id, provider_customer_id } = first
-  await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
-  const text = await notifyDetached(second.provider_method_id)
+t.test(
+  'of methods and addresses no node is told but what the provider itself has said [6.2-methods-raw]',
+  async (t) => {
+    const [first, second] = [await save('pm_card_visa'), await save('pm_card_amex')]
+    const { payment_method_id } = first
+    const change = { payment_method_id, owner: 'user:user-1', permit: () => undefined, metadata }
+    await changeSavedMethod(workflow, { ...change, alias: canary('other alias'), is_default: true })
+    await keepAddress()
+    const { provider_method_id, provider_customer_id } = first
+    await open(sandbox, { payment_method_id, provider_method: { provider_method_id, provider_customer_id } })
+    const text = await notifyDetached(second.provider_method_id)
 
-  const events: Recorded[] = []
-  for await (const event of store.readLog({ prefixes: everything })) events.push(event)
-  const types = new Set<string>(events.map(({ type }) => type))
-  for (const type of [
-    'PaymentMethodAdded',
-    'PaymentMethodAliasChanged',
-    'PaymentMethodMadeDefault',
-    'PaymentMethodDefaultCleared',
-    'PaymentMethodRemoved',
-    'PaymentMethodRequested',
-    'PaymentMethodRequestAnswered',
-    'DefaultChosen',
-    'ProviderCustomerLinked',
-    'ProviderEventAppliedToMethod',
-    'AddressAdded',
-  ])
-    t.ok(types.has(type), `the log has ${type}`)
+    const events: Recorded[] = []
+    for await (const event of store.readLog({ prefixes: everything })) events.push(event)
+    const types = new Set<string>(events.map(({ type }) => type))
+    for (const type of [
+      'PaymentMethodAdded',
+      'PaymentMethodAliasChanged',
+      'PaymentMethodMadeDefault',
+      'PaymentMethodDefaultCleared',
+      'PaymentMethodRemoved',
+      'PaymentMethodRequested',
+      'PaymentMethodRequestAnswered',
+      'DefaultChosen',
+      'ProviderCustomerLinked',
+      'ProviderEventAppliedToMethod',
+      'AddressAdded',
+    ])
+      t.ok(types.has(type), `the log has ${type}`)
 
-  const url = 'http://127.0.0.1:9'
-  const rig = await createWorkerHarness(t, 'postgres', {
-    WEBHOOK_1_ENABLED: 'true',
-    WEBHOOK_1_URL: url,
-    WEBHOOK_2_ENABLED: 'true',
-    WEBHOOK_2_URL: url,
-    WEBHOOK_2_EVENT_MODE: 'raw',
-    WEBHOOK_3_ENABLED: 'true',
-    WEBHOOK_3_URL: url,
-    WEBHOOK_3_EVENT_MODE: 'both',
-  })
-  await rig.dispatcher.start()
-  await rig.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
-  const { rows } = await rig.pool.query<{ node: string; event: string; body: string }>(
-    'select node, event, body from webhooks.deliveries order by node, event',
-  )
-  t.same(
-    rows.map(({ node, event }) => `${node} ${event}`),
-    [
-      '1 payment.created',
-      '2 sandbox:payment_method.detached',
-      '3 payment.created',
-      '3 sandbox:payment_method.detached',
-    ],
-  )
-  for (const { event, body } of rows) {
-    t.notMatch(body, /canary/)
-    if (event.startsWith('sandbox:')) t.same(JSON.parse(body).data, JSON.parse(text))
-    else t.notOk(body.includes(payment_method_id) || body.includes(provider_method_id), 'nor which method it is')
-  }
-})
+    const url = 'http://127.0.0.1:9'
+    const rig = await createWorkerHarness(t, 'postgres', {
+      WEBHOOK_1_ENABLED: 'true',
+      WEBHOOK_1_URL: url,
+      WEBHOOK_2_ENABLED: 'true',
+      WEBHOOK_2_URL: url,
+      WEBHOOK_2_EVENT_MODE: 'raw',
+      WEBHOOK_3_ENABLED: 'true',
+      WEBHOOK_3_URL: url,
+      WEBHOOK_3_EVENT_MODE: 'both',
+    })
+    await rig.dispatcher.start()
+    await rig.dispatcher.handle({ events, position: events.at(-1)?.position ?? { commit: 0n, prepare: 0n } })
+    const { rows } = await rig.pool.query<{ node: string; event: string; body: string }>(
+      'select node, event, body from webhooks.deliveries order by node, event',
+    )
+    t.same(
+      rows.map(({ node, event }) => `${node} ${event}`),
+      [
+        '1 payment.created',
+        '2 sandbox:payment_method.detached',
+        '3 payment.created',
+        '3 sandbox:payment_method.detached',
+      ],
+    )
+    for (const { event, body } of rows) {
+      t.notMatch(body, /canary/)
+      if (event.startsWith('sandbox:')) t.same(JSON.parse(body).data, JSON.parse(text))
+      else t.notOk(body.includes(payment_method_id) || body.includes(provider_method_id), 'nor which method it is')
+    }
+  },
+)

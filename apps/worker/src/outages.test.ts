@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { waitForReadiness, createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
+import {
+  waitForReadiness,
+  createWorkerProcessHarness,
+  assertAllDelivered,
+  rawEndpointVariables,
+} from '@paylog/deliveries/testing/faultRig'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createEndpoint } from '@paylog/testing/endpoint'

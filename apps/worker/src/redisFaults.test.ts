@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitForReadiness, createWorkerProcessHarness, assertAllDelivered, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
+import {
+  waitForReadiness,
+  createWorkerProcessHarness,
+  assertAllDelivered,
+  rawEndpointVariables,
+} from '@paylog/deliveries/testing/faultRig'
 import { cyclesAsked } from '@paylog/testing/cycles'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
@@ -71,7 +76,11 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
     await waitForReadiness(worker, 200)
     await gone()
     await rig.append(3)
-    t.match((await waitForReadiness(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
+    t.match((await waitForReadiness(worker, 503)).checks, {
+      queue: { ok: false },
+      postgres: { ok: true },
+      log: { ok: true },
+    })
     await back()
     await waitForReadiness(worker, 200)
     await allArrive(t)
@@ -80,7 +89,11 @@ t.test('one worker lives through everything that happens to its Redis', withRedi
   await t.test('nor while its connections are cut off without a word; it comes back by itself', async (t) => {
     proxy.freezeConnections()
     await rig.append(5)
-    t.match((await waitForReadiness(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true }, log: { ok: true } })
+    t.match((await waitForReadiness(worker, 503)).checks, {
+      queue: { ok: false },
+      postgres: { ok: true },
+      log: { ok: true },
+    })
     const noticedAt = performance.now()
     await allArrive(t, 60_000)
     await waitForReadiness(worker, 200)

@@ -9,7 +9,10 @@ import t from 'tap'
 
 const script = new URL('./main.ts', import.meta.url)
 
-async function environment(rig: WorkerHarness, nodes: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+async function environment(
+  rig: WorkerHarness,
+  nodes: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
   return {
     ...nodes,
     DATABASE_URL: rig.databaseUrl,

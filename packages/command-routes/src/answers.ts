@@ -51,10 +51,7 @@ export const deletedResponse = (description: string) =>
  * @param codes beside those that every write has
  * @param headers of refusals that are kept and answered again, by status
  */
-export const writeErrors = (
-  codes: readonly ErrorCode[],
-  headers: Readonly<Record<number, object>> = {},
-): RouteNotes =>
+export const writeErrors = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes =>
   refusals([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
 
 /** How a provider that is asked on the way does not do it. */

@@ -28,7 +28,7 @@ t.test('the webhook nodes are those of the same environment', async (t) => {
 })
 
 t.test(
-  'the identity backend is asked for the service payments, and its admins are administrators, by default',
+  'the identity backend is asked for the service payments, and its admins are administrators, by default [5-defaults]',
   async (t) => {
     const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithEndpoints(Variables, required)
     t.same([AUTH_SERVICE, ADMIN_USER_TYPES], ['payments', ['admin']])

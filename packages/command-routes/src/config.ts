@@ -2,7 +2,12 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { bool, durationMs, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/configured'
-import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
+import {
+  decodeEndpoints,
+  isWebhookVariable,
+  type WebhookEndpoint,
+  withoutSigningSecrets,
+} from '@paylog/webhooks/nodes/nodes'
 import { providerVariables } from '@paylog/workflows/enabledProviders'
 import { providerProblems } from '@paylog/workflows/providerProblems'
 import { type StaticDecode, type TObject, Type } from 'typebox'

@@ -13,7 +13,7 @@ t.test('without a key every request is a new one', async (t) => {
   t.equal(of(session, undefined).fingerprint, null)
 })
 
-t.test('a key means the same for the same caller and route, and nothing for others', async (t) => {
+t.test('a key means the same for the same caller and route, and nothing for others [10.1-key-scope]', async (t) => {
   const { id } = of(session, 'key')
   t.equal(of(session, 'key', { other: 1 }).id, id)
   const others = [
@@ -27,26 +27,29 @@ t.test('a key means the same for the same caller and route, and nothing for othe
   t.equal(of({ ...guest, guest_email: 'guest@EXAMPLE.com', token_hash: 'y' }, 'key').id, of(guest, 'key').id)
 })
 
-t.test('without a credential a key means the same for one e-mail in one network, and nothing for others', async (t) => {
-  const idOf = (ip: string, guest_email?: string) =>
-    requestIdentity('key', anonymous, 'POST /x', {}, { ip, guest_email }).id
-  const id = idOf('192.0.2.1', 'guest@example.com')
-  for (const ip of ['192.0.2.200', '::ffff:192.0.2.7']) t.equal(idOf(ip, 'Guest@EXAMPLE.com'), id, ip)
-  t.equal(idOf('2001:db8:0:1::1'), idOf('2001:db8:0:2::2'))
-  const scopes = [
-    id,
-    idOf('192.0.2.1'),
-    idOf('192.0.3.1', 'guest@example.com'),
-    idOf('192.0.2.1', 'other@example.com'),
-    idOf('192.0.2.1', '\u212aim@example.com'),
-    idOf('192.0.2.1', 'kim@example.com'),
-    idOf('2001:db8:0:1::1'),
-    idOf('2001:db8:1:1::1'),
-    of({ ...guest, guest_email: 'guest@example.com' }, 'key').id,
-  ]
-  t.equal(new Set(scopes).size, scopes.length)
-  t.throws(() => requestIdentity('key', anonymous, 'POST /x', {}), /needs a client/)
-})
+t.test(
+  'without a credential a key means the same for one e-mail in one network, and nothing for others [10.1-key-anonymous]',
+  async (t) => {
+    const idOf = (ip: string, guest_email?: string) =>
+      requestIdentity('key', anonymous, 'POST /x', {}, { ip, guest_email }).id
+    const id = idOf('192.0.2.1', 'guest@example.com')
+    for (const ip of ['192.0.2.200', '::ffff:192.0.2.7']) t.equal(idOf(ip, 'Guest@EXAMPLE.com'), id, ip)
+    t.equal(idOf('2001:db8:0:1::1'), idOf('2001:db8:0:2::2'))
+    const scopes = [
+      id,
+      idOf('192.0.2.1'),
+      idOf('192.0.3.1', 'guest@example.com'),
+      idOf('192.0.2.1', 'other@example.com'),
+      idOf('192.0.2.1', '\u212aim@example.com'),
+      idOf('192.0.2.1', 'kim@example.com'),
+      idOf('2001:db8:0:1::1'),
+      idOf('2001:db8:1:1::1'),
+      of({ ...guest, guest_email: 'guest@example.com' }, 'key').id,
+    ]
+    t.equal(new Set(scopes).size, scopes.length)
+    t.throws(() => requestIdentity('key', anonymous, 'POST /x', {}), /needs a client/)
+  },
+)
 
 t.test('guests whose e-mails only Unicode takes for the same do not share a key', async (t) => {
   const kelvin: Actor = { ...guest, guest_email: '\u212aim@example.com' }
@@ -60,7 +63,7 @@ t.test('the fingerprint depends on everything but the order of keys', async (t) 
   t.equal(new Set(bodies.map(print)).size, bodies.length)
 })
 
-t.test('keys that are empty, too long, repeated or unprintable are refused', async (t) => {
+t.test('keys that are empty, too long, repeated or unprintable are refused [10.1-key-format]', async (t) => {
   for (const key of ['', 'x'.repeat(256), 'a\nb', 'é', ['a', 'b']])
     t.throws(() => requestIdentity(key, session, 'POST /x', {}), { code: 'invalid_request' })
   t.ok(of(session, 'x'.repeat(255)).id)

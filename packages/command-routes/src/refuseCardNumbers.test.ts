@@ -31,7 +31,7 @@ t.beforeEach(() => {
   searches = 0
 })
 
-t.test('a body that validation rejects is not searched for card numbers', async (t) => {
+t.test('a body that validation rejects is not searched for card numbers [10.1-card-invalid]', async (t) => {
   t.equal((await app.inject({ method: 'POST', url: '/', payload: { text: 'long' } })).statusCode, 400)
   t.equal(searches, 0)
 })

@@ -12,7 +12,7 @@ const cards = [
   '6304000000000000000',
 ]
 
-t.test('card numbers are found, with and without separators, anywhere in a text', async (t) => {
+t.test('card numbers are found, with and without separators, anywhere in a text [10.1-card-number]', async (t) => {
   for (const card of cards) {
     const dashed = card.replace(/(\d{4})(?=\d)/g, '$1-')
     for (const text of [
@@ -28,7 +28,7 @@ t.test('card numbers are found, with and without separators, anywhere in a text'
   }
 })
 
-t.test('what only looks like one is left alone', async (t) => {
+t.test('what only looks like one is left alone [10.1-card-lookalike]', async (t) => {
   for (const text of [
     '4242424242424241',
     '1234567812345670',
@@ -46,47 +46,53 @@ const inFours = (card: string, separator: string) => card.replace(/(\d{4})(?=\d)
 const inDigitsFrom = (zero: number) => (text: string) =>
   text.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)))
 
-t.test('card numbers are found with dots, tabs, several separators and every kind of dash and space', async (t) => {
-  const separators = [
-    '.',
-    ' . ',
-    '\t',
-    '  ',
-    '   ',
-    ' - ',
-    '\u2013',
-    '\u2212',
-    '\uff0d',
-    '\u00a0',
-    '\u2009',
-    '\u3000',
-    '\u00b7',
-  ]
-  for (const card of cards)
-    for (const separator of separators) {
-      t.ok(hasCardNumber(`card ${inFours(card, separator)} 12/27`), JSON.stringify(inFours(card, separator)))
-      t.ok(hasCardNumber(`7${separator}${inFours(card, separator)}`), 'after another number')
-    }
-  for (const text of [
-    '3782.822463.10005',
-    '3782  822463\t10005',
-    '3056.930902.5904',
-    '4242 4242.4242-4242',
-    '4 2 4 2 '.repeat(4),
-  ])
-    t.ok(hasCardNumber(text), text)
-  t.notOk(hasCardNumber(inFours('4242424242424242', '    ')), 'four separators are too many')
-})
+t.test(
+  'card numbers are found with dots, tabs, several separators and every kind of dash and space [10.1-card-separators]',
+  async (t) => {
+    const separators = [
+      '.',
+      ' . ',
+      '\t',
+      '  ',
+      '   ',
+      ' - ',
+      '\u2013',
+      '\u2212',
+      '\uff0d',
+      '\u00a0',
+      '\u2009',
+      '\u3000',
+      '\u00b7',
+    ]
+    for (const card of cards)
+      for (const separator of separators) {
+        t.ok(hasCardNumber(`card ${inFours(card, separator)} 12/27`), JSON.stringify(inFours(card, separator)))
+        t.ok(hasCardNumber(`7${separator}${inFours(card, separator)}`), 'after another number')
+      }
+    for (const text of [
+      '3782.822463.10005',
+      '3782  822463\t10005',
+      '3056.930902.5904',
+      '4242 4242.4242-4242',
+      '4 2 4 2 '.repeat(4),
+    ])
+      t.ok(hasCardNumber(text), text)
+    t.notOk(hasCardNumber(inFours('4242424242424242', '    ')), 'four separators are too many')
+  },
+)
 
-t.test('card numbers are found in the digits of every script, and with invisible characters in between', async (t) => {
-  const [card = ''] = cards
-  for (const zero of [0xff10, 0x0660, 0x0966, 0x1d7ce, 0x1d7f6, 0x1fbf0])
-    t.ok(hasCardNumber(inFours(inDigitsFrom(zero)(card), ' ')), zero.toString(16))
-  for (const invisible of ['\u200b', '\u200d', '\u2060', '\ufeff', '\u00ad', '\u200e'])
-    t.ok(hasCardNumber([...card].join(invisible)), encodeURIComponent(invisible))
-  t.ok(hasCardNumber(`42${inDigitsFrom(0xff10)(card.slice(2))}`), 'a mixture')
-  t.notOk(hasCardNumber(inDigitsFrom(0xff10)('4242424242424241')))
-})
+t.test(
+  'card numbers are found in the digits of every script, and with invisible characters in between [10.1-card-digits]',
+  async (t) => {
+    const [card = ''] = cards
+    for (const zero of [0xff10, 0x0660, 0x0966, 0x1d7ce, 0x1d7f6, 0x1fbf0])
+      t.ok(hasCardNumber(inFours(inDigitsFrom(zero)(card), ' ')), zero.toString(16))
+    for (const invisible of ['\u200b', '\u200d', '\u2060', '\ufeff', '\u00ad', '\u200e'])
+      t.ok(hasCardNumber([...card].join(invisible)), encodeURIComponent(invisible))
+    t.ok(hasCardNumber(`42${inDigitsFrom(0xff10)(card.slice(2))}`), 'a mixture')
+    t.notOk(hasCardNumber(inDigitsFrom(0xff10)('4242424242424241')))
+  },
+)
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 const twoDigits = (number: number) => String(number).padStart(2, '0')
@@ -120,42 +126,48 @@ t.test('no natural text is taken for a card number, whichever digits it has', as
 
 const cardMessage = 'must not hold a card number'
 
-t.test('keys, numbers and nested values are searched, and the field is named without its value', async (t) => {
-  t.same(findCardData({ a: [{}, { b: { c: 'x 4242424242424242' } }] }), { field: 'a.1.b.c', message: cardMessage })
-  t.same(findCardData({ dropped: 4242424242424242 }), { field: 'dropped', message: cardMessage })
-  for (const value of [{ 4242424242424242: true }, { 'nr 4242 4242 4242 4242': '4242424242424242' }])
-    t.same(findCardData({ metadata: value }), {
-      field: 'metadata',
-      message: 'must not have a key that holds a card number',
-    })
-  t.equal(findCardData({ total_cents: 2599, currency: 'EUR', concept: null, latitude: 0.4242424242424242 }), null)
-})
+t.test(
+  'keys, numbers and nested values are searched, and the field is named without its value [10.1-card-keys]',
+  async (t) => {
+    t.same(findCardData({ a: [{}, { b: { c: 'x 4242424242424242' } }] }), { field: 'a.1.b.c', message: cardMessage })
+    t.same(findCardData({ dropped: 4242424242424242 }), { field: 'dropped', message: cardMessage })
+    for (const value of [{ 4242424242424242: true }, { 'nr 4242 4242 4242 4242': '4242424242424242' }])
+      t.same(findCardData({ metadata: value }), {
+        field: 'metadata',
+        message: 'must not have a key that holds a card number',
+      })
+    t.equal(findCardData({ total_cents: 2599, currency: 'EUR', concept: null, latitude: 0.4242424242424242 }), null)
+  },
+)
 
-t.test('a phone is exempt when it can be an international number, and searched otherwise', async (t) => {
-  const isFound = (phone: unknown) => findCardData({ guest_data: { phone } })?.field === 'guest_data.phone'
-  for (const phone of [
-    '4242424242424242',
-    4242424242424242,
-    '+4242424242424242',
-    '+4111 1111 1111 1111',
-    '+5555.5555.5555.4444',
-    '+1 4242 4242 4242 4242',
-    '+1 and 4242424242424242',
-    '+3782 822463 10005',
-    '+30569309025904',
-  ])
-    t.ok(isFound(phone), String(phone))
-  for (const phone of [
-    '+4222222222222',
-    '+43 (4222) 222-222.20',
-    '+55 11 91234-5678',
-    '+6304000000000',
-    '+49 30 000000',
-  ])
-    t.notOk(isFound(phone), phone)
-})
+t.test(
+  'a phone is exempt when it can be an international number, and searched otherwise [10.1-card-phone]',
+  async (t) => {
+    const isFound = (phone: unknown) => findCardData({ guest_data: { phone } })?.field === 'guest_data.phone'
+    for (const phone of [
+      '4242424242424242',
+      4242424242424242,
+      '+4242424242424242',
+      '+4111 1111 1111 1111',
+      '+5555.5555.5555.4444',
+      '+1 4242 4242 4242 4242',
+      '+1 and 4242424242424242',
+      '+3782 822463 10005',
+      '+30569309025904',
+    ])
+      t.ok(isFound(phone), String(phone))
+    for (const phone of [
+      '+4222222222222',
+      '+43 (4222) 222-222.20',
+      '+55 11 91234-5678',
+      '+6304000000000',
+      '+49 30 000000',
+    ])
+      t.notOk(isFound(phone), phone)
+  },
+)
 
-t.test('the security code of a card is found by its key, wherever it stands', async (t) => {
+t.test('the security code of a card is found by its key, wherever it stands [10.1-security-code]', async (t) => {
   for (const key of [
     'cvv',
     'CVC',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseDurationMs } from './duration.ts'
 
-t.test('durations are numbers with a unit; a bare number is milliseconds', async (t) => {
+t.test('durations are numbers with a unit; a bare number is milliseconds [10.4-durations]', async (t) => {
   for (const [text, ms] of [
     ['0', 0],
     ['250', 250],

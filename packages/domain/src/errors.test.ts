@@ -9,7 +9,7 @@ t.test('an error has the status of its code, and keeps its cause to itself', asy
   t.equal(new DomainError('provider_outcome_unknown', '').status, errorStatus.provider_outcome_unknown)
 })
 
-t.test('every code has the status of the contract, and there are no others', async (t) => {
+t.test('every code has the status of the contract, and there are no others [7-codes]', async (t) => {
   t.same(errorStatus, {
     ...{ invalid_request: 400, invalid_signature: 400, unauthenticated: 401, payment_declined: 402, forbidden: 403 },
     ...{ not_found: 404, idempotency_key_in_flight: 409, concurrent_modification: 409, precondition_failed: 412 },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { currencyExponent, isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
 
-t.test('missing parts are derived', async (t) => {
+t.test('missing parts are derived [10.2-derived]', async (t) => {
   t.same(resolveAmounts({ total_cents: 100 }), {
     subtotal_cents: 100,
     tax_cents: 0,
@@ -12,7 +12,7 @@ t.test('missing parts are derived', async (t) => {
   t.same(resolveAmounts({ total_cents: 116, tax_cents: 21, discount_cents: 5 }).subtotal_cents, 100)
 })
 
-t.test('parts that do not add up, go below zero or above the limit are refused', async (t) => {
+t.test('parts that do not add up, go below zero or above the limit are refused [10.2-amounts]', async (t) => {
   const inconsistent = (message: RegExp) => ({ code: 'amount_inconsistent', message })
   t.throws(() => resolveAmounts({ total_cents: 100, subtotal_cents: 99 }), inconsistent(/^total_cents must equal/))
   t.throws(() => resolveAmounts({ total_cents: 10, tax_cents: 11 }), inconsistent(/^tax_cents is more/))

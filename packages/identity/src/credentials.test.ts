@@ -12,7 +12,7 @@ t.test('a request without a credential presents none', async (t) => {
   t.same(presented({ 'user-agent': 'x' }, { page: '1' }), [])
 })
 
-t.test('all ways at once are tried in the order of the interface', async (t) => {
+t.test('all ways at once are tried in the order of the interface [5-order]', async (t) => {
   const headers = { authorization: 'Bearer a', 'x-session-id': 'b', 'x-guest-token': 'c' }
   t.same(presented(headers, { token: 'e', session_id: 'd' }), [
     session('a'),
@@ -23,7 +23,7 @@ t.test('all ways at once are tried in the order of the interface', async (t) => 
   ])
 })
 
-t.test('the Authorization header takes both schemes, in any case', async (t) => {
+t.test('the Authorization header takes both schemes, in any case [5-authorization]', async (t) => {
   t.same(presented({ authorization: 'Token g' }), [guest('g')])
   t.same(presented({ authorization: 'TOKEN  g' }), [guest('g')])
   t.same(presented({ authorization: 'bearer s' }), [session('s')])

@@ -55,7 +55,7 @@ async function startBackendResponding(t: Test, status: number, body: unknown, ti
   return identityAt(t, await listen(t, createServer(listener)), timeoutMs)
 }
 
-t.test('a session is its user, an administrator by its user type', async (t) => {
+t.test('a session is its user, an administrator by its user type [5-session]', async (t) => {
   const { actorOf, asked } = await sandbox(t)
   const ada = {
     kind: 'session',
@@ -72,7 +72,7 @@ t.test('a session is its user, an administrator by its user type', async (t) => 
   t.equal(asked.length, 4, 'every request is validated')
 })
 
-t.test('a guest token is its e-mail, and the token itself is not kept', async (t) => {
+t.test('a guest token is its e-mail, and the token itself is not kept [5-guest-token]', async (t) => {
   const { actorOf } = await sandbox(t)
   const token_hash = createHash('sha256').update('demo-guest-token').digest('hex')
   const guest = { kind: 'guest', guest_email: 'guest@example.com', token_hash }
@@ -104,7 +104,7 @@ t.test('the first valid credential counts', async (t) => {
   t.match(await actorOf({ authorization: 'Basic dTpw' }, { token: 'demo-guest-token' }), { kind: 'guest' })
 })
 
-t.test('a credential that is not valid is never taken for none', async (t) => {
+t.test('a credential that is not valid is never taken for none [5-never-anonymous]', async (t) => {
   const { actorOf, asked } = await sandbox(t)
   const presented: [IncomingHttpHeaders, Record<string, unknown>][] = [
     [{ authorization: 'Bearer nobody' }, {}],
@@ -121,13 +121,13 @@ t.test('a credential that is not valid is never taken for none', async (t) => {
   t.equal(asked.length, presented.length, 'what can be no credential is refused without asking')
 })
 
-t.test('a token is carried to the backend whole, whatever it is made of', async (t) => {
+t.test('a token is carried to the backend whole, whatever it is made of [5-token-call]', async (t) => {
   const { actorOf, asked } = await sandbox(t)
   await t.rejects(actorOf({ 'x-guest-token': 'a&token=demo-guest-token#/../x' }), { code: 'unauthenticated' })
   t.same(asked, ['GET /auth/token/validate?token=a%26token%3Ddemo-guest-token%23%2F..%2Fx'])
 })
 
-t.test('a backend that refuses means an invalid credential', async (t) => {
+t.test('a backend that refuses means an invalid credential [5-backend-rejects]', async (t) => {
   for (const status of [401, 403, 404]) {
     const actorOf = await startBackendResponding(t, status, 'no JSON at all')
     await t.rejects(actorOf({ 'x-session-id': 's' }), { code: 'unauthenticated' }, String(status))
@@ -138,7 +138,7 @@ t.test('a backend that refuses means an invalid credential', async (t) => {
   await t.rejects(actorOf({ 'x-guest-token': 's' }), { code: 'unauthenticated' })
 })
 
-t.test('a backend that cannot tell closes the door with 503', async (t) => {
+t.test('a backend that cannot tell closes the door with 503 [5-backend-fails]', async (t) => {
   const closed = identityAt(t, 'http://127.0.0.1:1')
   await t.rejects(closed({ 'x-session-id': 's' }), { code: 'identity_unavailable', status: 503 })
 
@@ -179,7 +179,7 @@ t.test('a later credential does not speak for one that could not be checked', as
   })
 })
 
-t.test('a success needs id, e-mail and a readable expiry, or nobody is let in', async (t) => {
+t.test('a success needs id, e-mail and a readable expiry, or nobody is let in [5-backend-fields]', async (t) => {
   const user = { id: 'u1', email: 'u@example.com', userType: 'user' }
   const valid = { success: true, user, session: { id: 's', userId: 'u1', expiresAt: inOneHour } }
   const lacking: unknown[] = [
@@ -203,7 +203,9 @@ t.test('a success needs id, e-mail and a readable expiry, or nobody is let in', 
     await t.rejects(actorOf({ 'x-session-id': 's' }), { code: 'identity_unavailable' }, JSON.stringify(answer))
   }
   const token = { success: true, user: { email: 'g@example.com' }, expires_at: inOneHour }
-  t.match(await (await startBackendResponding(t, 200, token))({ 'x-guest-token': 's' }), { guest_email: 'g@example.com' })
+  t.match(await (await startBackendResponding(t, 200, token))({ 'x-guest-token': 's' }), {
+    guest_email: 'g@example.com',
+  })
   for (const answer of [
     { ...token, user: {} },
     { ...token, expires_at: '' },
@@ -214,7 +216,7 @@ t.test('a success needs id, e-mail and a readable expiry, or nobody is let in', 
   }
 })
 
-t.test('an expiry that is past is no longer valid, in every form of a time', async (t) => {
+t.test('an expiry that is past is no longer valid, in every form of a time [5-expired]', async (t) => {
   const seconds = Math.floor(Date.now() / 1000)
   const answer = (expiresAt: unknown) => ({
     success: true,
@@ -222,7 +224,9 @@ t.test('an expiry that is past is no longer valid, in every form of a time', asy
     session: { expiresAt },
   })
   for (const past of [new Date(Date.now() - 1).toISOString(), seconds - 10, (seconds - 10) * 1000])
-    await t.rejects((await startBackendResponding(t, 200, answer(past)))({ 'x-session-id': 's' }), { code: 'unauthenticated' })
+    await t.rejects((await startBackendResponding(t, 200, answer(past)))({ 'x-session-id': 's' }), {
+      code: 'unauthenticated',
+    })
   for (const ahead of [inOneHour, '2099-01-01T00:00:00+02:00', seconds + 60, (seconds + 60) * 1000])
     t.match(await (await startBackendResponding(t, 200, answer(ahead)))({ 'x-session-id': 's' }), { user_type: 'user' })
 })

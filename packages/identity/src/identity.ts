@@ -81,7 +81,9 @@ export function createIdentity(options: {
     actorOrRemembered: (emailOf) => async (request) => {
       const credentials = presentedCredentials(request)
       return (
-        (await validActor(credentials, request.onInvalid)) ?? (await rememberedActor(credentials, emailOf)) ?? throwUnauthenticated()
+        (await validActor(credentials, request.onInvalid)) ??
+        (await rememberedActor(credentials, emailOf)) ??
+        throwUnauthenticated()
       )
     },
     close: () => backend.close(),

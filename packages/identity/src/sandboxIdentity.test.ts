@@ -20,7 +20,7 @@ t.teardown(() => {
 const address = backend.address()
 const authUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`
 
-t.test('a session is answered with every field of the interface', async (t) => {
+t.test('a session is answered with every field of the interface [5-session-call]', async (t) => {
   const question = { method: 'POST', body: '{"sessionId":"s1"}', headers: { 'content-type': 'application/json' } }
   t.same(await (await fetch(`${authUrl}/auth/payments/validate`, question)).json(), {
     success: true,
@@ -29,18 +29,21 @@ t.test('a session is answered with every field of the interface', async (t) => {
   })
 })
 
-t.test('a guest token is answered with every field of the interface, and lives an hour', async (t) => {
-  t.same(await (await fetch(`${authUrl}/auth/token/validate?token=g1`)).json(), {
-    success: true,
-    user: {
-      id: 'guest:guest@example.com',
-      email: 'guest@example.com',
-      name: 'Guest',
-      userType: 'guest',
-      isVerified: false,
-    },
-    tokenType: 'guest',
-    token_id: 'token:guest@example.com',
-    expires_at: anHourAhead,
-  })
-})
+t.test(
+  'a guest token is answered with every field of the interface, and lives an hour [5-token-lifetime]',
+  async (t) => {
+    t.same(await (await fetch(`${authUrl}/auth/token/validate?token=g1`)).json(), {
+      success: true,
+      user: {
+        id: 'guest:guest@example.com',
+        email: 'guest@example.com',
+        name: 'Guest',
+        userType: 'guest',
+        isVerified: false,
+      },
+      tokenType: 'guest',
+      token_id: 'token:guest@example.com',
+      expires_at: anHourAhead,
+    })
+  },
+)

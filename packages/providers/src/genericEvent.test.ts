@@ -13,7 +13,7 @@ const event = (type: string, object: object = {}) => ({
 })
 const read = (type: string, object?: object) => readGenericEvent(event(type, object), dialect)
 
-t.test('an event about a payment names the intent, and of a success the charge', async (t) => {
+t.test('an event about a payment names the intent, and of a success the charge [6.1-shape]', async (t) => {
   t.strictSame(read('payment_intent.succeeded'), {
     provider_event_id: 'evt_1',
     provider_type: 'payment_intent.succeeded',
@@ -58,7 +58,7 @@ t.test('that there is an intent says nothing about its payment', async (t) => {
   })
 })
 
-t.test('every generic name is one, and no other', async (t) => {
+t.test('every generic name is one, and no other [6.1-types]', async (t) => {
   const families = {
     payment_intent: ['created', 'succeeded', 'failed', 'canceled', 'processing', 'requires_action'],
     payment_method: ['attached', 'detached', 'updated'],
@@ -97,7 +97,7 @@ t.test('what is not a payment needs no amount', async (t) => {
   }
 })
 
-t.test('what is not quite of the shape is malformed', async (t) => {
+t.test('what is not quite of the shape is malformed [6.1-malformed]', async (t) => {
   const refused: readonly object[] = [
     { amount: '2599' },
     { amount: 25.99 },

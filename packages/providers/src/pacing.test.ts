@@ -31,7 +31,7 @@ t.test('at most so many calls start within a second, and the first of them at on
   t.ok(mostPerSecond(started) <= 10, `${mostPerSecond(started)} within a second`)
 })
 
-t.test("calls of others start behind payers' calls, in the order of their urgency", async (t) => {
+t.test("calls of others start behind payers' calls, in the order of their urgency [10.2-pacing]", async (t) => {
   const { call, calls, names } = caller(createPace({ perSecond: 2 }))
   await calls('payer', 2)
   const order = ['reconciler', 'background', 'notification', 'payer', 'payer'] as const

@@ -36,7 +36,7 @@ t.test('an answer is an answer, and the call had all the time', async (t) => {
   t.ok(Number(remaining[0]) > 2_900 && Number(remaining[0]) <= 3_000)
 })
 
-t.test('a call whose answer was lost is made twice more at most, each with less time', async (t) => {
+t.test('a call whose answer was lost is made twice more at most, each with less time [10.2-repeat]', async (t) => {
   const recovered = calls('unknown', 'unknown', { answer: 'yes' })
   t.equal(await repeated(3_000, recovered.call), 'yes')
   const [first = 0, second = 0, third = 0] = recovered.remaining

@@ -15,25 +15,28 @@ const shapes: Readonly<Record<string, (type: string, object: ProviderObject) => 
   'a bare object': (_type, object) => object,
 }
 for (const [shape, payloadOf] of Object.entries(shapes))
-  t.test(`${shape} is understood for every provider, with an amount in minor units`, async (t) => {
-    const object = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'Succeeded', customer: 'cus_1' }
-    for (const [provider, simulator] of simulators) {
-      const type = simulator.nativeType('payment_intent.succeeded') ?? ''
-      const generic_type = 'payment_intent.succeeded'
-      const { facts, body } = simulator.simulate({ type, generic_type, payload: payloadOf(type, object), id, at })
-      t.hasStrict(facts, {
-        provider_type: type,
-        generic_type,
-        object_id: 'pi_1',
-        amount_cents: 2599,
-        currency: 'EUR',
-        status: 'succeeded',
-        customer_id: 'cus_1',
-        occurred_at: facts.occurred_at,
-      })
-      t.match(body, JSON.stringify(object).slice(1, -1), `${provider}: the whole object is passed on`)
-    }
-  })
+  t.test(
+    `${shape} is understood for every provider, with an amount in minor units [4.9-generic 4.9-bare]`,
+    async (t) => {
+      const object = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'Succeeded', customer: 'cus_1' }
+      for (const [provider, simulator] of simulators) {
+        const type = simulator.nativeType('payment_intent.succeeded') ?? ''
+        const generic_type = 'payment_intent.succeeded'
+        const { facts, body } = simulator.simulate({ type, generic_type, payload: payloadOf(type, object), id, at })
+        t.hasStrict(facts, {
+          provider_type: type,
+          generic_type,
+          object_id: 'pi_1',
+          amount_cents: 2599,
+          currency: 'EUR',
+          status: 'succeeded',
+          customer_id: 'cus_1',
+          occurred_at: facts.occurred_at,
+        })
+        t.match(body, JSON.stringify(object).slice(1, -1), `${provider}: the whole object is passed on`)
+      }
+    },
+  )
 
 t.test("an event in the provider's own shape keeps its envelope, and its time counts", async (t) => {
   const time = '2025-12-29T09:20:00.000Z'

@@ -39,16 +39,19 @@ t.test('there is a simulator for every provider that has a receiver', async (t) 
 })
 
 for (const provider of providers) {
-  t.test(`a generic name leads to a type of ${provider.id} that is read as this generic name again`, async (t) => {
-    const simulator = simulatorOf(provider.id)
-    for (const generic of genericNames) {
-      const type = simulator.nativeType(generic) ?? generic
-      const object = { id: 'object-1', ...(generic.startsWith('payment_intent.') && money[provider.id]) }
-      const { body, facts } = simulator.simulate({ type, generic_type: generic, payload: object, id, at })
-      t.hasStrict(facts, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
-      t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the very receiver')
-    }
-  })
+  t.test(
+    `a generic name leads to a type of ${provider.id} that is read as this generic name again [6.1-own-names]`,
+    async (t) => {
+      const simulator = simulatorOf(provider.id)
+      for (const generic of genericNames) {
+        const type = simulator.nativeType(generic) ?? generic
+        const object = { id: 'object-1', ...(generic.startsWith('payment_intent.') && money[provider.id]) }
+        const { body, facts } = simulator.simulate({ type, generic_type: generic, payload: object, id, at })
+        t.hasStrict(facts, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
+        t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the very receiver')
+      }
+    },
+  )
 }
 
 t.test('the provider has its own word wherever it says such a thing', async (t) => {

@@ -44,7 +44,7 @@ const resources: Readonly<Record<string, Make>> = {
 }
 
 for (const [path, make] of Object.entries(resources)) {
-  t.test(`${path}: no answer holds anything of somebody else`, async (t) => {
+  t.test(`${path}: no answer holds anything of somebody else [5-own-data]`, async (t) => {
     const owned = {
       ada: make(log, 'ada'),
       grace: make(log, 'grace'),
@@ -71,28 +71,34 @@ for (const [path, make] of Object.entries(resources)) {
     }
   })
 
-  t.test(`${path}: what is missing, someone else’s or no id is not found in the same words`, async (t) => {
-    const foreign = make(log, 'grace')
-    await project()
-    const bodies = new Set<string>()
-    for (const id of [foreign, randomUUID(), 'x', '1', `${foreign}x`, '%00', "'--", '__proto__', 'é'.repeat(40)]) {
-      const answer = await get(`${path}/${encodeURIComponent(id)}`)
-      t.equal(answer.statusCode, 404, id)
-      const { code, message } = answer.json().error
-      bodies.add(JSON.stringify({ code, message }))
-    }
-    t.equal(bodies.size, 1)
-    t.equal((await get(`${path}/${foreign.toUpperCase()}`, asGrace)).statusCode, 200, 'an id has no case')
-  })
+  t.test(
+    `${path}: what is missing, someone else’s or no id is not found in the same words [4.3-not-found]`,
+    async (t) => {
+      const foreign = make(log, 'grace')
+      await project()
+      const bodies = new Set<string>()
+      for (const id of [foreign, randomUUID(), 'x', '1', `${foreign}x`, '%00', "'--", '__proto__', 'é'.repeat(40)]) {
+        const answer = await get(`${path}/${encodeURIComponent(id)}`)
+        t.equal(answer.statusCode, 404, id)
+        const { code, message } = answer.json().error
+        bodies.add(JSON.stringify({ code, message }))
+      }
+      t.equal(bodies.size, 1)
+      t.equal((await get(`${path}/${foreign.toUpperCase()}`, asGrace)).statusCode, 200, 'an id has no case')
+    },
+  )
 
-  t.test(`${path}: a guest that names another e-mail is refused before anything else is looked at`, async (t) => {
-    const refused = await get(`${path}?guest_email=other%40example.com&limit=bad`, asGuest)
-    t.equal(refused.statusCode, 403)
-    t.equal(refused.json().error.code, 'forbidden')
-    t.equal((await get(`${path}?guest_email=other%40example.com`, asAda)).statusCode, 200)
-  })
+  t.test(
+    `${path}: a guest that names another e-mail is refused before anything else is looked at [5-other-email]`,
+    async (t) => {
+      const refused = await get(`${path}?guest_email=other%40example.com&limit=bad`, asGuest)
+      t.equal(refused.statusCode, 403)
+      t.equal(refused.json().error.code, 'forbidden')
+      t.equal((await get(`${path}?guest_email=other%40example.com`, asAda)).statusCode, 200)
+    },
+  )
 
-  t.test(`${path}: every bad parameter is 400 and named`, async (t) => {
+  t.test(`${path}: every bad parameter is 400 and named [4.12-list-validation]`, async (t) => {
     const bad: Record<string, string[]> = {
       page: ['0', '-1', '1.5', 'x', '', '2147483648', '1&page=2'],
       limit: ['0', '51', '-1', '1.5', 'x', '', '1&limit=2'],

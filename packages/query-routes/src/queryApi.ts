@@ -20,7 +20,13 @@ const resources = [paymentRoutes, paymentMethodRoutes, addressRoutes, productRou
 export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly actorOf: ActorOf }): FastifyPluginAsync {
   return async (http) => {
     const { sessionOrGuest, session, administrator } = createCallers(actorOf)
-    const dependencies: QueryDependencies = { db, sessionOrGuest, session, administrator, readAfter: createReadAfter(db) }
+    const dependencies: QueryDependencies = {
+      db,
+      sessionOrGuest,
+      session,
+      administrator,
+      readAfter: createReadAfter(db),
+    }
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }

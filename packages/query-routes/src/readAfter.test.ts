@@ -6,7 +6,7 @@ import { createCheckpointWatcher } from './readAfter.ts'
 import { checkReadSide } from './readiness.ts'
 import { ada, asAda, queryApiHarness } from './testing/testApi.ts'
 
-t.test('a read waits for the position that it names, and then sees it', async (t) => {
+t.test('a read waits for the position that it names, and then sees it [10.1-read-after]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, ada)
   const { position } = log.batch()
@@ -21,7 +21,7 @@ t.test('a read waits for the position that it names, and then sees it', async (t
   t.equal(list.json().meta.total, 1)
 })
 
-t.test('a read that waited in vain is answered all the same, and says so', async (t) => {
+t.test('a read that waited in vain is answered all the same, and says so [10.1-read-stale]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   addPaymentTo(log, ada)
   await project()
@@ -37,7 +37,7 @@ t.test('a read that waited in vain is answered all the same, and says so', async
   t.match(answers[1], { statusCode: 404, headers: { 'x-read-stale': 'true' } })
 })
 
-t.test('a position that is no number is 400', async (t) => {
+t.test('a position that is no number is 400 [10.1-read-malformed]', async (t) => {
   const { get } = await queryApiHarness(t)
   for (const position of ['', 'x', '-1', '1.5', '1, 2', '0x10', '9'.repeat(21)])
     for (const url of ['/payments', '/payments/x']) {

@@ -25,7 +25,13 @@ export function wireQueryApi(
   }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
 ): FastifyPluginAsync {
   const { DATABASE_URL: databaseUrl } = config
-  const db = createPool({ databaseUrl, applicationName: 'query-api', max: maxConnections, answerTimeoutMs: responseTimeoutMs, log })
+  const db = createPool({
+    databaseUrl,
+    applicationName: 'query-api',
+    max: maxConnections,
+    answerTimeoutMs: responseTimeoutMs,
+    log,
+  })
   lifecycle.add('postgres', () => db.end())
   // No check of readiness goes with it: without it sessions get 503, but no other replica would be better off.
   const identity = configuredIdentity(config)

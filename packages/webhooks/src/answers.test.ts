@@ -66,7 +66,7 @@ for (const [format, url, status, body, expected] of cases) {
   })
 }
 
-t.test('elsewhere the operator says which status counts', async (t) => {
+t.test('elsewhere the operator says which status counts [10.4-success-status]', async (t) => {
   const node = { format: 'json', url: slack } as const
   const delivered = (status: number, counts: '200' | '2xx') => isDelivered(node, response(status, 'no'), counts)
   t.same(

@@ -25,7 +25,11 @@ export function isDelivered(
  * For how long the endpoint asks to be left alone, in ms, at most an hour; `undefined` when it does not say. What cannot
  * be read, or lies in the past, says nothing.
  */
-export function retryAfterMs(format: WebhookFormat, { headers, body }: EndpointResponse, now: Date): number | undefined {
+export function retryAfterMs(
+  format: WebhookFormat,
+  { headers, body }: EndpointResponse,
+  now: Date,
+): number | undefined {
   const delayMs = delayInBody(format, body) ?? delayInHeader(headers['retry-after'], now)
   return delayMs === undefined ? undefined : Math.min(Math.ceil(delayMs), maxRetryAfterMs)
 }

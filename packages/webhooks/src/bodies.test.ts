@@ -17,12 +17,15 @@ const bodiesOf = (event: RecordedDomainEvent, mode = 'canonical') =>
 const ours = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.678Z"'
 const theirs = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
 
-t.test('a canonical message is exactly the payload of the interface, in its order', async (t) => {
-  t.strictSame(bodiesOf({ type: 'PaymentSucceeded', data: ourPayment }), [
-    `{"event":"payment.succeeded",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
-      '"status":"succeeded","user":{"id":"u1","type":"customer","email":"ann@example.com"},"project":{"id":"shop"}}}',
-  ])
-})
+t.test(
+  'a canonical message is exactly the payload of the interface, in its order [6.2-canonical-payload]',
+  async (t) => {
+    t.strictSame(bodiesOf({ type: 'PaymentSucceeded', data: ourPayment }), [
+      `{"event":"payment.succeeded",${ours},"data":{"payment_id":"${payment_id}","amount":2200,"currency":"USD",` +
+        '"status":"succeeded","user":{"id":"u1","type":"customer","email":"ann@example.com"},"project":{"id":"shop"}}}',
+    ])
+  },
+)
 
 t.test('an anonymous payer is null, and may name a project of the list', async (t) => {
   const data = { ...ourPayment, payer: { id: null, type: 'guest', email: null }, project_id: 'listed', reason: null }
@@ -32,34 +35,42 @@ t.test('an anonymous payer is null, and may name a project of the list', async (
   ])
 })
 
-t.test('metadata names the project of a payment that a session made, and no other but those of the list', async (t) => {
-  const guest = { id: null, type: 'guest', email: 'ann@example.com' }
-  const projectOf = (payer: typeof ourPayment.payer, project_id: string | null) =>
-    bodiesOf({ type: 'PaymentSucceeded', data: { ...ourPayment, payer, project_id } }).map(
-      (body) => JSON.parse(body).data.project.id,
-    )
-  t.same(projectOf(ourPayment.payer, 'own'), ['own'])
-  t.same(projectOf(ourPayment.payer, null), ['shop'])
-  t.same(projectOf(guest, 'own'), ['shop'])
-  t.same(projectOf(guest, 'listed'), ['listed'])
-})
+t.test(
+  'metadata names the project of a payment that a session made, and no other but those of the list [10.4-project]',
+  async (t) => {
+    const guest = { id: null, type: 'guest', email: 'ann@example.com' }
+    const projectOf = (payer: typeof ourPayment.payer, project_id: string | null) =>
+      bodiesOf({ type: 'PaymentSucceeded', data: { ...ourPayment, payer, project_id } }).map(
+        (body) => JSON.parse(body).data.project.id,
+      )
+    t.same(projectOf(ourPayment.payer, 'own'), ['own'])
+    t.same(projectOf(ourPayment.payer, null), ['shop'])
+    t.same(projectOf(guest, 'own'), ['shop'])
+    t.same(projectOf(guest, 'listed'), ['listed'])
+  },
+)
 
-t.test('messages about subscriptions add what they are about behind the fields of the interface', async (t) => {
-  const subscription = {
-    subscription_id: 'sub_1',
-    current_period_end: '2026-02-02T00:00:00.000Z',
-    status_changed: false,
-    is_first_invoice: false,
-  }
-  t.strictSame(
-    bodiesOf(unmatched({ generic_type: 'invoice.payment_succeeded', object_id: 'in_1', status: 'paid', subscription })),
-    [
-      `{"event":"membership.extended",${theirs},"data":{"payment_id":"in_1","amount":2200,"currency":"USD",` +
-        '"status":"paid","user":{"id":"cus_1","type":"customer","email":"bo@example.com"},"project":{"id":"shop"},' +
-        '"subscription_id":"sub_1","customer_id":"cus_1","current_period_end":"2026-02-02T00:00:00.000Z"}}',
-    ],
-  )
-})
+t.test(
+  'messages about subscriptions add what they are about behind the fields of the interface [10.4-subscriptions]',
+  async (t) => {
+    const subscription = {
+      subscription_id: 'sub_1',
+      current_period_end: '2026-02-02T00:00:00.000Z',
+      status_changed: false,
+      is_first_invoice: false,
+    }
+    t.strictSame(
+      bodiesOf(
+        unmatched({ generic_type: 'invoice.payment_succeeded', object_id: 'in_1', status: 'paid', subscription }),
+      ),
+      [
+        `{"event":"membership.extended",${theirs},"data":{"payment_id":"in_1","amount":2200,"currency":"USD",` +
+          '"status":"paid","user":{"id":"cus_1","type":"customer","email":"bo@example.com"},"project":{"id":"shop"},' +
+          '"subscription_id":"sub_1","customer_id":"cus_1","current_period_end":"2026-02-02T00:00:00.000Z"}}',
+      ],
+    )
+  },
+)
 
 t.test('what is not known is null in the fields of the interface, and absent in ours', async (t) => {
   const silent = { amount_cents: null, currency: null, status: null, customer_email: null }
@@ -78,7 +89,7 @@ t.test("a raw message holds the provider's text as it came", async (t) => {
   ])
 })
 
-t.test('a test or simulation says so behind everything else, in every mode', async (t) => {
+t.test('a test or simulation says so behind everything else, in every mode [10.4-test-field]', async (t) => {
   for (const event of [tested(), simulated()])
     t.strictSame(bodiesOf(event, 'raw'), [
       `{"event":"stripe:payment_intent.succeeded",${ours},"data":{"id":"evt_1", "amount":22.00},"test":true}`,
@@ -99,7 +110,9 @@ t.test('a text that was cut within a character is still text that can be signed 
   const half = 'x\ud83d'
   const events = [unmatched({ customer_email: half, customer_id: half }), tested({ body: `{"a":"${half}"}` })]
   for (const event of events)
-    for (const { body } of messagesTo(event, endpointSettings(1, 'both'), { EXTERNAL_WEBHOOK_URLS: 'https://example.com' })) {
+    for (const { body } of messagesTo(event, endpointSettings(1, 'both'), {
+      EXTERNAL_WEBHOOK_URLS: 'https://example.com',
+    })) {
       t.ok(body.isWellFormed())
       t.doesNotThrow(() => JSON.parse(body))
     }

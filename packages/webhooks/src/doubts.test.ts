@@ -15,7 +15,11 @@ const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/a,https://example.com
 
 t.test('a pattern that covers nothing is told of by its place', async (t) => {
   for (const pattern of ['payments.*', 'payment.succeded', 'payment_intent.*', 'stripe:*', 'sandbox:payment.created'])
-    t.strictSame(eventsOf(t, 'canonical', `payment.*,${pattern}`), [unmatchedWarning('WEBHOOK_1_EVENTS', 'canonical', 2)], pattern)
+    t.strictSame(
+      eventsOf(t, 'canonical', `payment.*,${pattern}`),
+      [unmatchedWarning('WEBHOOK_1_EVENTS', 'canonical', 2)],
+      pattern,
+    )
   for (const mode of ['raw', 'both'])
     t.strictSame(eventsOf(t, mode, 'strip:*,all'), [unmatchedWarning('WEBHOOK_1_EVENTS', mode, 1)], mode)
   for (const pattern of ['payment.*', 'payments.*', 'charge.succeeded', 'strip:charge.*'])

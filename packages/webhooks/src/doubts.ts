@@ -23,7 +23,10 @@ function canMatch(pattern: string, mode: EventMode): boolean {
  * pasted there by mistake may be a secret.
  * @param variable the list's
  */
-export function unmatchedPatterns(variable: string, { patterns, mode }: Pick<WebhookEndpoint, 'patterns' | 'mode'>): string[] {
+export function unmatchedPatterns(
+  variable: string,
+  { patterns, mode }: Pick<WebhookEndpoint, 'patterns' | 'mode'>,
+): string[] {
   return patterns.flatMap((pattern, index) =>
     canMatch(pattern, mode)
       ? []

@@ -22,7 +22,7 @@ function theMessage(event: RecordedDomainEvent) {
 }
 const head = '"provider":"stripe","timestamp":"2026-01-02T03:04:05.000Z"'
 
-t.test('a payment of ours is told with exactly the payload of the interface', async (t) => {
+t.test('a payment of ours is told with exactly the payload of the interface [6.2-legacy-payload]', async (t) => {
   const message = theMessage(applied({ status: "the provider's own" }))
   t.equal(
     message.body,
@@ -83,7 +83,7 @@ t.test('a method of ours is told without a word of whose it is', async (t) => {
   t.match(message, { payment_id: null, user_id: null })
 })
 
-t.test("a payment's status is in our words, anything else's in the provider's", async (t) => {
+t.test("a payment's status is in our words, anything else's in the provider's [6.2-legacy-families]", async (t) => {
   for (const [generic_type, status] of [
     ['payment_intent.created', 'pending'],
     ['payment_intent.requires_action', 'pending'],
@@ -122,17 +122,21 @@ t.test('only what is about a payment has the id of one', async (t) => {
   t.equal(idOf('payment_method.attached', 'pm_1'), null)
 })
 
-t.test('only what has a name of the interface is told, once, and only of what the provider said', async (t) => {
-  t.strictSame(messagesFor(received()), [], 'not before it is known whose it is')
-  t.strictSame(messagesFor({ type: 'PaymentSucceeded', data: ourPayment }), [], 'the notification tells it')
-  for (const generic_type of [null, 'payment.succeeded', 'dispute.created', 'constructor', ''])
-    for (const event of [unmatched({ generic_type }), applied({ generic_type }), simulated({ generic_type })])
-      t.strictSame(messagesFor(event), [], `${generic_type}`)
-})
+t.test(
+  'only what has a name of the interface is told, once, and only of what the provider said [6.2-legacy-only]',
+  async (t) => {
+    t.strictSame(messagesFor(received()), [], 'not before it is known whose it is')
+    t.strictSame(messagesFor({ type: 'PaymentSucceeded', data: ourPayment }), [], 'the notification tells it')
+    for (const generic_type of [null, 'payment.succeeded', 'dispute.created', 'constructor', ''])
+      for (const event of [unmatched({ generic_type }), applied({ generic_type }), simulated({ generic_type })])
+        t.strictSame(messagesFor(event), [], `${generic_type}`)
+  },
+)
 
-t.test('patterns choose by the generic name, and with a prefix by the native one', async (t) => {
+t.test('patterns choose by the generic name, and with a prefix by the native one [6.2-list-all]', async (t) => {
   const deleted = unmatched({ provider_type: 'customer.subscription.deleted', generic_type: 'subscription.deleted' })
-  const isTold = (EXTERNAL_WEBHOOK_EVENTS: string) => messagesTo(deleted, list, { EXTERNAL_WEBHOOK_EVENTS }).length === 1
+  const isTold = (EXTERNAL_WEBHOOK_EVENTS: string) =>
+    messagesTo(deleted, list, { EXTERNAL_WEBHOOK_EVENTS }).length === 1
   for (const pattern of ['all', 'subscription.*', 'subscription.deleted', 'stripe:*', 'stripe:customer.*'])
     t.ok(isTold(pattern), pattern)
   for (const pattern of ['customer.*', 'customer.subscription.deleted', 'paypal:*', 'stripe:subscription.*'])

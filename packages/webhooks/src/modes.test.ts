@@ -104,7 +104,7 @@ const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]]
 ]
 
 for (const [kind, event, expected] of kinds)
-  t.test(`each kind of node is told of ${kind} by its mode, once`, async (t) => {
+  t.test(`each kind of node is told of ${kind} by its mode, once [6.2-modes]`, async (t) => {
     const messages = messagesTo(event, ...allEndpoints)
     t.strictSame(messages.map(({ node, event: name }) => `${node} ${name}`).sort(), [...expected].sort())
     t.strictSame(
@@ -116,7 +116,7 @@ for (const [kind, event, expected] of kinds)
       t.equal(mode, node.startsWith('legacy') ? 'legacy' : name.includes(':') ? 'raw' : 'canonical')
   })
 
-t.test('patterns choose in every mode, by the names that the mode has', async (t) => {
+t.test('patterns choose in every mode, by the names that the mode has [6.2-patterns-modes]', async (t) => {
   const table: readonly (readonly [RecordedDomainEvent, string, string, readonly string[]])[] = [
     [succeeded, 'canonical', 'payment.*', ['payment.succeeded']],
     [succeeded, 'canonical', 'payment.failed', []],
@@ -146,7 +146,7 @@ t.test('patterns choose in every mode, by the names that the mode has', async (t
     )
 })
 
-t.test('each of the two configurations keeps to its own patterns and bodies', async (t) => {
+t.test('each of the two configurations keeps to its own patterns and bodies [9-both]', async (t) => {
   const messages = messagesTo(
     unmatched(activation),
     endpointSettings(1, 'canonical', { EVENTS: 'membership.*' }),

@@ -108,7 +108,7 @@ const silent: readonly RecordedDomainEvent[] = [
   { type: 'GuestTokenSeen', data: { guest_email: 'a@example.com', occurred_at } },
 ]
 
-t.test('every event of a payment is told under its name, or to nobody', async (t) => {
+t.test('every event of a payment is told under its name, or to nobody [6.2-created]', async (t) => {
   const failed = { ...ourPayment, failure_code: 'card_declined', failure_message: 'no', refusal: null }
   const intent = { ...ourPayment, provider_intent_id: 'pi', client_secret: null, attempt: 1 }
   t.strictSame(names({ type: 'ProviderIntentCreated', data: intent }), ['payment.created'])
@@ -145,7 +145,7 @@ t.test('nodes get what their mode and patterns ask for', async (t) => {
   t.strictSame(told(received()), ['3 stripe:payment_intent.succeeded', '4 stripe:payment_intent.succeeded'])
 })
 
-t.test('an id depends on stream, revision, name and node, and on nothing else', async (t) => {
+t.test('an id depends on stream, revision, name and node, and on nothing else [10.4-ids]', async (t) => {
   const event = recorded({ type: 'PaymentSucceeded', data: ourPayment })
   const nodes = endpointsFrom(canonical, endpointSettings(2, 'canonical'))
   const ids = (source: SourceEvent) => outboundMessages(source, nodes, options).map(({ id }) => id)

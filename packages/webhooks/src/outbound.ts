@@ -39,7 +39,11 @@ const namespace = '5f2b6a52-6f5e-4c0b-9a3a-6c1f5b0c7d11'
  * Everything that the nodes are to be told of an event, by their modes and patterns. Pure: the same event and nodes
  * always give the same messages with the same ids.
  */
-export function outboundMessages(event: SourceEvent, endpoints: readonly WebhookEndpoint[], projects: Projects): Outbound[] {
+export function outboundMessages(
+  event: SourceEvent,
+  endpoints: readonly WebhookEndpoint[],
+  projects: Projects,
+): Outbound[] {
   return messagesOf(event, projects).flatMap((eventMessage) => {
     // The JSON is the same for all its receivers, and long.
     const message = { ...eventMessage, json: eventMessage.json && once(eventMessage.json) }
@@ -48,7 +52,10 @@ export function outboundMessages(event: SourceEvent, endpoints: readonly Webhook
 }
 
 /** Which nodes would be told of an event, and by which names. Pure, as the mapping itself. */
-export function plannedDeliveries(event: RecordedDomainEvent, endpoints: readonly WebhookEndpoint[]): PlannedDelivery[] {
+export function plannedDeliveries(
+  event: RecordedDomainEvent,
+  endpoints: readonly WebhookEndpoint[],
+): PlannedDelivery[] {
   return messagesOf(event, { projectId: '', projectIds: [] }).flatMap((message) =>
     receiversOf(message, endpoints).map(({ node }) => ({ node: node.name, event: message.event, mode: message.mode })),
   )

@@ -36,7 +36,7 @@ const events = [
   ],
 ] as const
 
-t.test("every provider's own event is passed on to the byte, under the provider's name", async (t) => {
+t.test("every provider's own event is passed on to the byte, under the provider's name [6.2-raw-names]", async (t) => {
   for (const [provider_id, provider_type, body] of events) {
     const data = received(body, { provider_id, provider_type })
     const name = `${provider_id}:${provider_type}`

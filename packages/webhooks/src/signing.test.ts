@@ -25,7 +25,7 @@ t.test('takes a secret with and without its prefix', async (t) => {
   t.equal(webhookHeaders({ ...published, secrets: [bare] })['webhook-signature'], published.signature)
 })
 
-t.test('signs with every secret during a rotation, so that each holder can verify', async (t) => {
+t.test('signs with every secret during a rotation, so that each holder can verify [10.4-signing]', async (t) => {
   const message = { id: 'a1', at: new Date(), body: '{"event":"payment.succeeded","amount":1}' }
   const headers = webhookHeaders({ ...message, secrets: [published.secret, otherSecret] })
   t.strictSame(new Webhook(published.secret).verify(message.body, headers), JSON.parse(message.body))

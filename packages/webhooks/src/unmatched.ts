@@ -25,7 +25,10 @@ const rules: Readonly<Record<string, Translation>> = {
     subscription(data, 'subscription.created', data.status),
     subscription(data, isIn(activeStatuses, data) ? 'membership.activated' : 'membership.pending', data.status),
   ],
-  'subscription.updated': (data) => [subscription(data, 'subscription.updated', data.status), ...membershipChange(data)],
+  'subscription.updated': (data) => [
+    subscription(data, 'subscription.updated', data.status),
+    ...membershipChange(data),
+  ],
   'subscription.trial_will_end': (data) => [subscription(data, 'subscription.updated', data.status)],
   'subscription.deleted': (data) => [
     subscription(data, 'subscription.cancelled', data.status ?? 'canceled'),

@@ -1,6 +1,11 @@
 import type { SubscriptionFacts } from '@paylog/domain/provider-events/events'
 import t from 'tap'
-import { subscriptionNotification, messagesByMode, unmatchedMessagesByMode, unchangedSubscription } from './testing/testNotification.ts'
+import {
+  subscriptionNotification,
+  messagesByMode,
+  unmatchedMessagesByMode,
+  unchangedSubscription,
+} from './testing/testNotification.ts'
 
 /**
  * The canonical table for what is not ours: the provider's type, the generic one, the status in the provider's words, what
@@ -112,12 +117,16 @@ const orNull = (cell = '-') => (cell === '-' ? null : cell)
 
 for (const [provider_id, text] of Object.entries(table))
   t.test(
-    `foreign notifications of ${provider_id} are told by the canonical table, and by their own names`,
+    `foreign notifications of ${provider_id} are told by the canonical table, and by their own names [6.2-canonical]`,
     async (t) => {
       for (const [provider_type = '', generic, status, subscribed = '-', canonical] of rowsOf(text)) {
         const native = { ...subscriptionNotification, provider_id, provider_type, generic_type: orNull(generic) }
         const subscription = subscriptions[subscribed]
-        const messages = unmatchedMessagesByMode({ ...native, status: orNull(status), ...(subscription && { subscription }) })
+        const messages = unmatchedMessagesByMode({
+          ...native,
+          status: orNull(status),
+          ...(subscription && { subscription }),
+        })
         const expected = orNull(canonical)?.split(' ') ?? []
         const story = `${provider_type}, ${status}, ${subscribed} → ${canonical}`
         t.strictSame(
@@ -129,7 +138,11 @@ for (const [provider_id, text] of Object.entries(table))
         const received = { ...native, received_at: subscriptionNotification.occurred_at, body: '{}' }
         const name = `${provider_id}:${provider_type}`
         t.strictSame(
-          messagesByMode({ type: 'ProviderEventReceived', data: received }).map(({ node, mode, event }) => [node, mode, event]),
+          messagesByMode({ type: 'ProviderEventReceived', data: received }).map(({ node, mode, event }) => [
+            node,
+            mode,
+            event,
+          ]),
           [
             ['2', 'raw', name],
             ['3', 'raw', name],

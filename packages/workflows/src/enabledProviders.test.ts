@@ -23,21 +23,28 @@ const testHosts = {
 }
 const sandbox = { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
 
-t.test('a provider is enabled when its credentials are set, and named as in the interface', async (t) => {
-  t.same(await enabled({}), [])
-  t.same(await enabled(stripe), ['stripe'])
-  t.same(await enabled(paypal), ['paypal'])
-  t.same(await enabled(authorizeNet), ['authorize-net'])
-  t.same(await enabled(sandbox), ['sandbox'])
-  t.same(await enabled({ SANDBOX_WEBHOOK_SECRET: 'secret' }), [], 'the sandbox has to be asked for')
-  t.same(await enabled({ ...stripe, ...paypal, ...authorizeNet, ...testHosts, ...sandbox }), [
-    'stripe',
-    'paypal',
-    'authorize-net',
-    'sandbox',
-  ])
-  t.same(await enabled({ STRIPE_API_BASE: 'http://127.0.0.1:1', PROVIDER_TIMEOUT_MS: '500' }), [], 'an address is none')
-})
+t.test(
+  'a provider is enabled when its credentials are set, and named as in the interface [10.2-enabled]',
+  async (t) => {
+    t.same(await enabled({}), [])
+    t.same(await enabled(stripe), ['stripe'])
+    t.same(await enabled(paypal), ['paypal'])
+    t.same(await enabled(authorizeNet), ['authorize-net'])
+    t.same(await enabled(sandbox), ['sandbox'])
+    t.same(await enabled({ SANDBOX_WEBHOOK_SECRET: 'secret' }), [], 'the sandbox has to be asked for')
+    t.same(await enabled({ ...stripe, ...paypal, ...authorizeNet, ...testHosts, ...sandbox }), [
+      'stripe',
+      'paypal',
+      'authorize-net',
+      'sandbox',
+    ])
+    t.same(
+      await enabled({ STRIPE_API_BASE: 'http://127.0.0.1:1', PROVIDER_TIMEOUT_MS: '500' }),
+      [],
+      'an address is none',
+    )
+  },
+)
 
 t.test('half of the credentials is a mistake, and every missing one is named', async (t) => {
   for (const credentials of [stripe, paypal, authorizeNet]) {
@@ -73,7 +80,7 @@ t.test('the sandbox is refused beside live credentials, which are named by their
   t.same(credentialProblems(config({ ...live, ...paypal, ...authorizeNet })), [])
 })
 
-t.test('the time for one call has bounds, and addresses are origins', async (t) => {
+t.test('the time for one call has bounds, and addresses are origins [10.2-call-timeout]', async (t) => {
   t.equal(config({}).PROVIDER_TIMEOUT_MS, 10_000)
   for (const [name, value] of [
     ['PROVIDER_TIMEOUT_MS', '99'],

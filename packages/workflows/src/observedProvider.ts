@@ -30,7 +30,12 @@ type SynchronousNames<Calls> = {
 }[keyof Calls]
 
 /** Calls that stay within the process: all that answer at once, which the compiler sees to, and `close`. */
-const inProcessCalls: Readonly<Record<SynchronousNames<Provider> | SynchronousNames<ProviderMethods> | SynchronousNames<ProductCatalog> | 'close', true>> = {
+const inProcessCalls: Readonly<
+  Record<
+    SynchronousNames<Provider> | SynchronousNames<ProviderMethods> | SynchronousNames<ProductCatalog> | 'close',
+    true
+  >
+> = {
   checkAmount: true,
   checkNotificationHeaders: true,
   isTestMethod: true,

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type Address, addressFold, changeAddress, clearDefaultAddress, removeAddress } from '@paylog/domain/addresses/address'
+import {
+  type Address,
+  addressFold,
+  changeAddress,
+  clearDefaultAddress,
+  removeAddress,
+} from '@paylog/domain/addresses/address'
 import { addressResource } from '@paylog/domain/addresses/resource'
 import { recordedOwner, userOwner } from '@paylog/domain/owner'
 import fc from 'fast-check'

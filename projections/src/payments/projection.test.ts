@@ -8,7 +8,14 @@ import fc from 'fast-check'
 import t from 'tap'
 import { reapply, applyInBatches, resetCheckpoints } from '../testing/testApply.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { createLogFixture, type PaymentFacts, guest, addPaymentTo, type LogFixture, user } from '../testing/testEvents.ts'
+import {
+  createLogFixture,
+  type PaymentFacts,
+  guest,
+  addPaymentTo,
+  type LogFixture,
+  user,
+} from '../testing/testEvents.ts'
 import { payments } from './projection.ts'
 import { getPayment } from './queries.ts'
 

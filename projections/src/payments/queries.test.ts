@@ -44,7 +44,7 @@ async function projected(t: Parameters<typeof readModelDatabase>[0], facts: read
   return { pool, log }
 }
 
-t.test('lists order by every column in both directions, with the id as the last word', async (t) => {
+t.test('lists order by every column in both directions, with the id as the last word [4.2-order]', async (t) => {
   const { pool, log } = await projected(t, [
     { total_cents: 500, occurred_at: at(1) },
     { total_cents: 500, occurred_at: at(1) },
@@ -98,7 +98,7 @@ t.test('pages cover a list exactly once, and every page tells the total', async 
   t.same(await listPayments(pool, { ...defaultQuery, page: 2 ** 31 - 1 }), { items: [], total: 7 })
 })
 
-t.test('filters narrow the list and its total', async (t) => {
+t.test('filters narrow the list and its total [10.2-bounds]', async (t) => {
   const { pool } = await projected(t, [{}, { guest_email: 'Contact@Example.com' }, {}, {}])
   t.same(await numbers(pool, { status: 'pending' }), [3, 2, 1, 0])
   t.same(await listPayments(pool, { ...defaultQuery, status: 'succeeded' }), { items: [], total: 0 })
@@ -109,37 +109,40 @@ t.test('filters narrow the list and its total', async (t) => {
   t.same(await numbers(pool, { created_after: new Date(at(0)), created_before: new Date(at(3)) }), [2, 1])
 })
 
-t.test('search finds part of an id, an e-mail or a description, and takes every character for itself', async (t) => {
-  const { pool } = await projected(t, [
-    { description: '100% cotton' },
-    { description: '1000 cotton' },
-    { description: 'file_name' },
-    { description: 'file-name' },
-    { description: 'back\\slash' },
-    { description: 'ÜBERWEISUNG' },
-    { ...user('alice', 'Alice.Smith@example.com'), description: null },
-    { guest_email: 'contact@example.org' },
-    { concept: 'secretconcept', reference_code: 'R-77' },
-  ])
-  const searches: [string, number[]][] = [
-    ['0%', [0]],
-    ['e_n', [2]],
-    ['k\\s', [4]],
-    ['COTTON', [1, 0]],
-    ['überweisung', [5]],
-    ['alice.smith', [6]],
-    ['CONTACT@', [7]],
-    ['8000-000000000003', [3]],
-    ['secretconcept', []],
-    ['R-77', []],
-    ["'; drop table x; --", []],
-    ['%', [0]],
-    ['_', [2]],
-    ['\\', [4]],
-  ]
-  for (const [search, expected] of searches) t.same(await numbers(pool, { search }), expected, search)
-  t.equal((await numbers(pool, { search: '' })).length, 9, 'nothing to search for is in everything')
-})
+t.test(
+  'search finds part of an id, an e-mail or a description, and takes every character for itself [4.2-search]',
+  async (t) => {
+    const { pool } = await projected(t, [
+      { description: '100% cotton' },
+      { description: '1000 cotton' },
+      { description: 'file_name' },
+      { description: 'file-name' },
+      { description: 'back\\slash' },
+      { description: 'ÜBERWEISUNG' },
+      { ...user('alice', 'Alice.Smith@example.com'), description: null },
+      { guest_email: 'contact@example.org' },
+      { concept: 'secretconcept', reference_code: 'R-77' },
+    ])
+    const searches: [string, number[]][] = [
+      ['0%', [0]],
+      ['e_n', [2]],
+      ['k\\s', [4]],
+      ['COTTON', [1, 0]],
+      ['überweisung', [5]],
+      ['alice.smith', [6]],
+      ['CONTACT@', [7]],
+      ['8000-000000000003', [3]],
+      ['secretconcept', []],
+      ['R-77', []],
+      ["'; drop table x; --", []],
+      ['%', [0]],
+      ['_', [2]],
+      ['\\', [4]],
+    ]
+    for (const [search, expected] of searches) t.same(await numbers(pool, { search }), expected, search)
+    t.equal((await numbers(pool, { search: '' })).length, 9, 'nothing to search for is in everything')
+  },
+)
 
 t.test('everyone sees exactly their own', async (t) => {
   const { pool } = await projected(t, [

@@ -65,7 +65,14 @@ export async function getPayment(db: Queryable, query: ResourceQuery): Promise<F
 /** It arrives as a text and is compared as the time that it is. */
 const createdAt = sql<Date>`created_at`
 
-function matchingPayments({ owner, status, search, guest_email, created_after, created_before }: QueryParameters<Values>) {
+function matchingPayments({
+  owner,
+  status,
+  search,
+  guest_email,
+  created_after,
+  created_before,
+}: QueryParameters<Values>) {
   let query = views.selectFrom('payments').select(listedColumns).where('owner', '=', owner)
   if (status !== undefined) query = query.where('status', '=', status)
   if (created_after !== undefined) query = query.where(createdAt, '>', created_after)

@@ -12,7 +12,14 @@ import { paymentMethods } from '../payment-methods/projection.ts'
 import { newestFirst } from '../queries/page.ts'
 import { reapply } from '../testing/testApply.ts'
 import { readModelDatabase, recordingPool } from '../testing/testDatabase.ts'
-import { createLogFixture, type PaymentFacts, guest, addPaymentTo, type LogFixture, user } from '../testing/testEvents.ts'
+import {
+  createLogFixture,
+  type PaymentFacts,
+  guest,
+  addPaymentTo,
+  type LogFixture,
+  user,
+} from '../testing/testEvents.ts'
 import { ofGuest, ofUser, addMethodTo } from '../testing/testResources.ts'
 import { payments } from './projection.ts'
 import { getPayment, listPayments, type PaymentsQuery } from './queries.ts'

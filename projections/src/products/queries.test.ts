@@ -60,25 +60,28 @@ t.test('a list begins wherever it is told to, and as far beyond its end as can b
   t.same(await numbers({ offset: (2 ** 31 - 2) * 100 }), [])
 })
 
-t.test('names are in the order of their letters without case, and of equal ones the id decides', async (t) => {
-  const names = ['beta', 'Alpha', 'Ärger', 'alpha', 'Zeta', 'BETA', '10', '9', '\u{1F600}', '\uff21', ' b', 'alpha b']
-  const { numbers } = await offered(
-    t,
-    names.map((name) => ({ name })),
-  )
-  const order = [' b', '10', '9', 'Alpha', 'alpha', 'alpha b', 'beta', 'BETA', 'Zeta', 'Ärger', '\uff21', '\u{1F600}']
-  const asc = await numbers({ orderBy: 'name' })
-  t.same(
-    asc.map((number) => names[number]),
-    order,
-  )
-  t.same(await numbers({ orderBy: 'name', orderDir: 'desc' }), asc.toReversed())
-  t.same(await numbers({ orderBy: 'name', offset: 4, limit: 3 }), asc.slice(4, 7))
-  const desc = { orderBy: 'name', orderDir: 'desc', offset: 5, limit: 3 } as const
-  t.same(await numbers(desc), asc.toReversed().slice(5, 8), 'also where a page ends between two of them')
-})
+t.test(
+  'names are in the order of their letters without case, and of equal ones the id decides [4.7-order-name]',
+  async (t) => {
+    const names = ['beta', 'Alpha', 'Ärger', 'alpha', 'Zeta', 'BETA', '10', '9', '\u{1F600}', '\uff21', ' b', 'alpha b']
+    const { numbers } = await offered(
+      t,
+      names.map((name) => ({ name })),
+    )
+    const order = [' b', '10', '9', 'Alpha', 'alpha', 'alpha b', 'beta', 'BETA', 'Zeta', 'Ärger', '\uff21', '\u{1F600}']
+    const asc = await numbers({ orderBy: 'name' })
+    t.same(
+      asc.map((number) => names[number]),
+      order,
+    )
+    t.same(await numbers({ orderBy: 'name', orderDir: 'desc' }), asc.toReversed())
+    t.same(await numbers({ orderBy: 'name', offset: 4, limit: 3 }), asc.slice(4, 7))
+    const desc = { orderBy: 'name', orderDir: 'desc', offset: 5, limit: 3 } as const
+    t.same(await numbers(desc), asc.toReversed().slice(5, 8), 'also where a page ends between two of them')
+  },
+)
 
-t.test('amounts and times order as what they are, and equal ones by the id', async (t) => {
+t.test('amounts and times order as what they are, and equal ones by the id [4.7-order]', async (t) => {
   const { pool, log, numbers } = await offered(t, [
     { subtotal_cents: 1000 },
     { subtotal_cents: 99 },
@@ -95,7 +98,7 @@ t.test('amounts and times order as what they are, and equal ones by the id', asy
   t.same(await numbers({ orderBy: 'created_at' }), [0, 1, 2, 3], 'what was changed was made when it was made')
 })
 
-t.test('search finds part of a name or a description, and takes every character for itself', async (t) => {
+t.test('search finds part of a name or a description, and takes every character for itself [4.7-search]', async (t) => {
   const { numbers } = await offered(t, [
     { name: '100% cotton' },
     { name: '1000 cotton', category_id: 'wool' },

@@ -3,7 +3,15 @@ import type { ProductType } from '@paylog/domain/products/events'
 import type { ProductResource } from '@paylog/domain/products/resource'
 import { containsPattern } from '../queries/foldCase.ts'
 import { type QueryParameters, prepareQuery, type Queryable } from '../queries/namedQuery.ts'
-import { type Found, ordered, type ListOrder, type ListPage, toListPage, type OffsetParameters, withTotal } from '../queries/page.ts'
+import {
+  type Found,
+  ordered,
+  type ListOrder,
+  type ListPage,
+  toListPage,
+  type OffsetParameters,
+  withTotal,
+} from '../queries/page.ts'
 import { productColumns, productOf, views } from './views.ts'
 
 export type ProductOrder = 'name' | 'subtotal_cents' | 'created_at' | 'updated_at'

@@ -69,7 +69,10 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   if (live === undefined) throw new Error('there is no live table: migrate first')
   if (live.definition > projection.schemaVersion) {
     state.role = 'outdated'
-    log.warn({ live: live.definition, known: projection.schemaVersion }, 'the live table is for a later program, waiting')
+    log.warn(
+      { live: live.definition, known: projection.schemaVersion },
+      'the live table is for a later program, waiting',
+    )
     await sleep(outdatedPauseMs, undefined, { signal }).catch(() => undefined)
     return
   }

@@ -5,7 +5,15 @@ import { inTransaction } from '../apply/transaction.ts'
 import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'
 import { readModelDatabase } from '../testing/testDatabase.ts'
-import { dropTable, dropUnfinished, lockLiveCheckpoint, indexTable, listTables, makeTable, promoteTable } from './tables.ts'
+import {
+  dropTable,
+  dropUnfinished,
+  lockLiveCheckpoint,
+  indexTable,
+  listTables,
+  makeTable,
+  promoteTable,
+} from './tables.ts'
 
 const later: Projection = {
   ...payments,

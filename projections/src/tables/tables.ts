@@ -117,7 +117,10 @@ export type LockedCheckpoint = {
  * Takes the right to move the live table's checkpoint until the transaction ends: nothing is applied to it meanwhile.
  * @returns where it stands
  */
-export async function lockLiveCheckpoint(client: ClientBase, projection: Projection): Promise<LockedCheckpoint | undefined> {
+export async function lockLiveCheckpoint(
+  client: ClientBase,
+  projection: Projection,
+): Promise<LockedCheckpoint | undefined> {
   const { rows } = await client.query<{
     version: number
     definition: number
@@ -166,7 +169,11 @@ export async function promoteTable(client: ClientBase, projection: Projection, s
 }
 
 /** Whoever lost the lock for it may be asleep while others drop the table, and fill one that has its name. */
-async function lockBuiltTable(client: ClientBase, projection: Projection, { version, position }: Successor): Promise<void> {
+async function lockBuiltTable(
+  client: ClientBase,
+  projection: Projection,
+  { version, position }: Successor,
+): Promise<void> {
   const { rowCount } = await client.query(
     `select from read_models.tables join read_models.checkpoints on name = projection || '@' || version
      where projection = $1 and version = $2 and state = 'building'

@@ -25,7 +25,10 @@ export const vocabulary = words()
  * categories of uneven size, with all types, mostly active. Some were changed since.
  * @param idOf tells a product's id by its number
  */
-export function* catalogFixture(count: number, idOf: (number: number) => string): Generator<ProjectedEvent & ProductEvent> {
+export function* catalogFixture(
+  count: number,
+  idOf: (number: number) => string,
+): Generator<ProjectedEvent & ProductEvent> {
   const random = seededRandom()
   for (let number = 1; number <= count; number += 1) {
     const product_id = idOf(number)

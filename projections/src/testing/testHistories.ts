@@ -153,15 +153,16 @@ const productStep: fc.Arbitrary<HistoryStep> = fc
       const goal = { content_hash: 'c', price_hash: 'p', price: 'put' as const }
       log.record(productFold, product_id, () => startSync({ product_id, provider_id: 'sandbox', occurred_at }, goal))
     } else
-      changeProductIn(log, product_id, { occurred_at, changes: { name: `.${name}`, description, is_active, ...amounts } })
+      changeProductIn(log, product_id, {
+        occurred_at,
+        changes: { name: `.${name}`, description, is_active, ...amounts },
+      })
   })
 
 /** A log of up to so many things that happen to a few payments, methods, addresses and products. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
-  fc
-    .array(fc.oneof(paymentStep, methodStep, addressStep, productStep), { minLength: 1, maxLength })
-    .map((steps) => {
-      const log = createLogFixture()
-      for (const step of steps) step(log)
-      return log
-    })
+  fc.array(fc.oneof(paymentStep, methodStep, addressStep, productStep), { minLength: 1, maxLength }).map((steps) => {
+    const log = createLogFixture()
+    for (const step of steps) step(log)
+    return log
+  })

@@ -107,7 +107,11 @@ const notOurs =
 export const shown = (body: unknown): string => JSON.stringify(body).slice(0, 300)
 
 /** The answer has nothing, neither status nor header nor field, that the route is not described with. */
-export function assertAsDocumented(t: Test, { name, responses }: Route, { status, headers, body }: ReceivedResponse): void {
+export function assertAsDocumented(
+  t: Test,
+  { name, responses }: Route,
+  { status, headers, body }: ReceivedResponse,
+): void {
   const described = responses[status]
   if (!described) return void t.fail(`${name}: ${status} is not described: ${shown(body)}`)
   const [type = ''] = (headers.get('content-type') ?? '').split(';')

@@ -23,7 +23,8 @@ export async function startNameServer(t: Test, names: Readonly<Record<string, re
     const addresses = isForAddress ? rotated(names[name] ?? [], turn++) : []
     const header = Buffer.alloc(headerBytes)
     query.copy(header, 0, 0, 2)
-    for (const [index, value] of [responseFlags, 1, addresses.length].entries()) header.writeUInt16BE(value, 2 + 2 * index)
+    for (const [index, value] of [responseFlags, 1, addresses.length].entries())
+      header.writeUInt16BE(value, 2 + 2 * index)
     socket.send(
       Buffer.concat([header, query.subarray(headerBytes, questionEnd), ...addresses.map(record)]),
       client.port,

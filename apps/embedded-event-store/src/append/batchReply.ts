@@ -16,7 +16,10 @@ export type Failure =
   | { readonly kind: 'maximum_append_size_exceeded'; readonly maxAppendBytes: number }
 
 /** The append that is answered, as far as it was understood. */
-export type BatchRequest = { readonly correlationId: UUID | undefined; readonly identifier: StreamIdentifier | undefined }
+export type BatchRequest = {
+  readonly correlationId: UUID | undefined
+  readonly identifier: StreamIdentifier | undefined
+}
 
 /**
  * Every reply names its correlation id and its stream: without either the client breaks.

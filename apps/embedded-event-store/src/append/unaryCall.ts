@@ -10,14 +10,7 @@ import {
   unavailable,
   unknown,
 } from '../protocol/refusal.ts'
-import {
-  expectAny,
-  expectNoStream,
-  expectStreamExists,
-  noResponse,
-  type Outcome,
-  type Proposal,
-} from './proposal.ts'
+import { expectAny, expectNoStream, expectStreamExists, noResponse, type Outcome, type Proposal } from './proposal.ts'
 import { MissingMetadataError } from './proposedMessage.ts'
 import type { Writer } from './writer.ts'
 

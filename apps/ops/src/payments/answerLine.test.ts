@@ -48,7 +48,12 @@ const payment: Payment = {
 
 type Reported = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }
 
-function result(finding: ReconcileResult['finding'], here: Partial<Payment>, there?: Reported, problem?: string): ReconcileResult {
+function result(
+  finding: ReconcileResult['finding'],
+  here: Partial<Payment>,
+  there?: Reported,
+  problem?: string,
+): ReconcileResult {
   const { further_charges = [], ...said } = there ?? {}
   const evidence: IntentSnapshot['evidence'] = {
     status: 'succeeded',

@@ -15,7 +15,11 @@ export type ReconcileProgress =
 
 export function createReconcileProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReconcileProgress> {
   const bar = createProgressBar(output)
-  return createProgress<ReconcileProgress>(output, (progress, elapsedMs) => reconcileProgressText(progress, elapsedMs, bar), now)
+  return createProgress<ReconcileProgress>(
+    output,
+    (progress, elapsedMs) => reconcileProgressText(progress, elapsedMs, bar),
+    now,
+  )
 }
 
 function reconcileProgressText(progress: ReconcileProgress, elapsedMs: number, bar: (part: number) => string): string {

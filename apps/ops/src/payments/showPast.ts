@@ -34,7 +34,11 @@ export async function readHistory(store: EventStore, id: string): Promise<Readab
   }
 }
 
-async function readHistoryPage(store: EventStore, id: string, range: { readonly from: bigint; readonly limit: number }) {
+async function readHistoryPage(
+  store: EventStore,
+  id: string,
+  range: { readonly from: bigint; readonly limit: number },
+) {
   try {
     return await readPaymentEvents(store, id, range)
   } catch (error) {

@@ -14,7 +14,11 @@ export type ImportProgress = {
 
 export function createImportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ImportProgress> {
   const bar = createProgressBar(output)
-  return createProgress<ImportProgress>(output, (progress, elapsedMs) => importProgressText(progress, elapsedMs, bar), now)
+  return createProgress<ImportProgress>(
+    output,
+    (progress, elapsedMs) => importProgressText(progress, elapsedMs, bar),
+    now,
+  )
 }
 
 function importProgressText(progress: ImportProgress, elapsedMs: number, bar: (part: number) => string): string {

@@ -27,7 +27,8 @@ function reasonOf(error: DomainError): string {
 export function rejectionText({ line, error }: Rejected): string {
   // The details of this one are amounts, those that follow from others as well.
   const amounts = error.code === 'amount_inconsistent' ? Object.entries(error.details ?? {}) : []
-  const amountsText = amounts.length === 0 ? '' : ` (${amounts.map(([name, amount]) => `${name} ${amount}`).join(', ')})`
+  const amountsText =
+    amounts.length === 0 ? '' : ` (${amounts.map(([name, amount]) => `${name} ${amount}`).join(', ')})`
   return `line ${line}: ${reasonOf(error)}${amountsText}`
 }
 

@@ -5,7 +5,13 @@ import { createWarningCheck, rememberedIds, warningJson, warningText } from './i
 import { unknownFields } from './unknownFields.ts'
 
 const told = (value: object) => {
-  const [warning] = createWarningCheck()({ line: 7, end: 0, outcome: 'added', id: undefined, unknown: unknownFields(value) })
+  const [warning] = createWarningCheck()({
+    line: 7,
+    end: 0,
+    outcome: 'added',
+    id: undefined,
+    unknown: unknownFields(value),
+  })
   return warning && { text: warningText(7, warning), json: warningJson(7, warning) }
 }
 

@@ -32,7 +32,11 @@ const maxConcurrent = 16
  * @throws DomainError `event_store_unavailable`, UnreadableEventError, and what reading the lines throws: all lines up to
  *   the last answer are settled then, the next few may or may not be
  */
-export function importLines(log: ImportLog, lines: AsyncIterable<Line>, metadata: EventMetadata): AsyncIterable<ImportedLine> {
+export function importLines(
+  log: ImportLog,
+  lines: AsyncIterable<Line>,
+  metadata: EventMetadata,
+): AsyncIterable<ImportedLine> {
   const inOrder = createKeyedQueue()
   /** One line is mostly like the one before, so that the stream is read first only where it probably is there. */
   let isLikelyNew = true

@@ -11,7 +11,10 @@ export type FailedProjection = {
   readonly reason: string
 }
 
-export type ProjectionOutcomes<Result> = { readonly all: readonly (Result | FailedProjection)[]; readonly failed: readonly FailedProjection[] }
+export type ProjectionOutcomes<Result> = {
+  readonly all: readonly (Result | FailedProjection)[]
+  readonly failed: readonly FailedProjection[]
+}
 
 /**
  * Does work for one projection after another. What is the matter with one does not keep the others from it; what is the

@@ -64,7 +64,16 @@ async function countRows(pool: Pool, projection: Projection, version: number): P
 }
 
 /** For machines: positions and hashes as decimal strings. */
-export function rebuiltJson({ projection, version, replaced, events, rows, seconds, comparison, shown }: CompletedRebuild) {
+export function rebuiltJson({
+  projection,
+  version,
+  replaced,
+  events,
+  rows,
+  seconds,
+  comparison,
+  shown,
+}: CompletedRebuild) {
   return {
     projection: projection.name,
     outcome: 'rebuilt',
@@ -114,7 +123,8 @@ function comparisonText({ projection, version, replaced, comparison, shown }: Co
     ]
   const { differing, live, expected, position } = comparison
   const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
-  if (differing === 0) return [`  ${before} had the same rows: ${countText(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
+  if (differing === 0)
+    return [`  ${before} had the same rows: ${countText(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
   const rest = differing - shown.length
   return [
     `  ${countText(differing, 'row')} of ${before} differed from what the log says, mended in ${now} (${live.rows} rows instead`,

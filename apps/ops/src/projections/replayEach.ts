@@ -31,7 +31,10 @@ type ReplayWork = {
    * Replays for one projection. @returns what is said of it to people and to machines
    * @param say where something can be said before the end; with `--json` there is no such place
    */
-  readonly replay: (replay: ReplayOptions, say: Print | undefined) => Promise<{ readonly text: string; readonly json: object }>
+  readonly replay: (
+    replay: ReplayOptions,
+    say: Print | undefined,
+  ) => Promise<{ readonly text: string; readonly json: object }>
   /** What the JSON says of all of them together. */
   readonly summary?: (failed: readonly FailedProjection[]) => object
   /** With what the command fails when all are over, if it does. */

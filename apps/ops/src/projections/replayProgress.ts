@@ -30,7 +30,11 @@ const titles: Readonly<Record<Exclude<RebuildPhase, 'filling'>, string>> = {
 
 export function createReplayProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReplayProgress> {
   const bar = createProgressBar(output)
-  const progress = createProgress<ShownProgress>(output, (shown, elapsedMs) => replayProgressText(shown, elapsedMs, bar), now)
+  const progress = createProgress<ShownProgress>(
+    output,
+    (shown, elapsedMs) => replayProgressText(shown, elapsedMs, bar),
+    now,
+  )
   let last: ShownProgress | undefined
   let ticking: NodeJS.Timeout | undefined
   return {
@@ -65,4 +69,5 @@ function replayProgressText(shown: ShownProgress, elapsedMs: number, bar: (part:
   ].join(', ')
 }
 
-const fraction = (done: bigint, whole: bigint) => (whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0)
+const fraction = (done: bigint, whole: bigint) =>
+  whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0

@@ -56,7 +56,17 @@ export async function verifyOne(options: VerifyOptions): Promise<CompletedVerifi
 }
 
 /** For machines: positions and hashes as decimal strings. */
-export function verifiedJson({ projection, live, expected, differing, position, events, seconds, kinds, first }: CompletedVerification) {
+export function verifiedJson({
+  projection,
+  live,
+  expected,
+  differing,
+  position,
+  events,
+  seconds,
+  kinds,
+  first,
+}: CompletedVerification) {
   return {
     projection: projection.name,
     outcome: differing === 0 ? 'equal' : 'different',

@@ -113,7 +113,10 @@ async function exportEvents(log: RawClient, { selection, file, progress, signal 
 
 const text = (position: LogPosition | undefined) => position?.commit.toString() ?? null
 
-function exportSummaryText(out: string, { count, bytes, first_position, last_position, head, sha256 }: Manifest): string {
+function exportSummaryText(
+  out: string,
+  { count, bytes, first_position, last_position, head, sha256 }: Manifest,
+): string {
   const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
   const covered = head === null ? 'the log has nothing in that time' : `of the log up to position ${head}`
   return [

@@ -19,7 +19,11 @@ const titles = { exporting: 'Exporting', comparing: 'Comparing' } as const
 
 export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
   const bar = createProgressBar(output)
-  return createProgress<ExportProgress>(output, (progress, elapsedMs) => exportProgressText(progress, elapsedMs, bar), now)
+  return createProgress<ExportProgress>(
+    output,
+    (progress, elapsedMs) => exportProgressText(progress, elapsedMs, bar),
+    now,
+  )
 }
 
 function exportProgressText(progress: ExportProgress, elapsedMs: number, bar: (part: number) => string): string {

@@ -134,7 +134,10 @@ type Extent = {
 }
 
 /** What is wrong with how much of the log the manifest says that the export covers. */
-async function extentDifference(log: RawClient, { selection, head, end }: Extent): Promise<ExportDifference | undefined> {
+async function extentDifference(
+  log: RawClient,
+  { selection, head, end }: Extent,
+): Promise<ExportDifference | undefined> {
   if (head !== undefined && (end === undefined || end.commit < head.commit)) {
     return { kind: 'other_log', head: String(head.commit), end: asText(end?.commit ?? null) }
   }

@@ -60,7 +60,8 @@ export async function importHarness(t: Test) {
     events,
     /** The types of one product's events. */
     history: async (id: string) => (await store.readStream(productStream(id))).map(({ type }) => type),
-    product: async (id: string): Promise<Product> => existingProduct((await store.load(productStream(id), productFold)).state),
+    product: async (id: string): Promise<Product> =>
+      existingProduct((await store.load(productStream(id), productFold)).state),
     /** How often each product was added. */
     async additions(): Promise<Map<string, number>> {
       const times = new Map<string, number>()

@@ -64,7 +64,9 @@ export async function paymentFixture(t: Test) {
     async initiate(provider_id: string): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date(Date.now() - 60_000).toISOString()
-      await decide(payment_id, (state) => initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state))
+      await decide(payment_id, (state) =>
+        initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state),
+      )
       return payment_id
     },
 

@@ -45,7 +45,9 @@ export function startOps(t: Test, args: readonly string[], env: Environment = {}
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const ended = new Promise<CommandResult>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })))
+  const ended = new Promise<CommandResult>((resolve) =>
+    child.once('close', (code) => resolve({ code, stdout, stderr })),
+  )
   return {
     pid: child.pid ?? 0,
     output: () => stdout,

@@ -3,7 +3,12 @@ import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/nodes/nodes'
+import {
+  decodeEndpoints,
+  isWebhookVariable,
+  type WebhookEndpoint,
+  withoutSigningSecrets,
+} from '@paylog/webhooks/nodes/nodes'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
 import { createReportWriter } from '../progress.ts'
@@ -98,7 +103,10 @@ function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): We
   )
 }
 
-function json(done: BackfillResult, { complete, isDryRun }: { readonly complete: boolean; readonly isDryRun: boolean }) {
+function json(
+  done: BackfillResult,
+  { complete, isDryRun }: { readonly complete: boolean; readonly isDryRun: boolean },
+) {
   const { events, tooOld, missing, present, position } = done
   const counts = { events, too_old: tooOld, missing, present, position: position?.commit.toString() ?? null }
   return JSON.stringify({ complete, dry_run: isDryRun, ...counts })

@@ -14,7 +14,11 @@ export type BackfillProgress = {
 
 export function createBackfillProgress(output: CliProgressOutput, now?: () => number): CliProgress<BackfillProgress> {
   const bar = createProgressBar(output)
-  return createProgress<BackfillProgress>(output, (progress, elapsedMs) => backfillProgressText(progress, elapsedMs, bar), now)
+  return createProgress<BackfillProgress>(
+    output,
+    (progress, elapsedMs) => backfillProgressText(progress, elapsedMs, bar),
+    now,
+  )
 }
 
 function backfillProgressText(progress: BackfillProgress, elapsedMs: number, bar: (part: number) => string): string {

@@ -37,7 +37,8 @@ function outcomeText({ node, is_configured, disabled_at, held }: Outcome): strin
   if (disabled_at === null) return `Node ${node} is not disabled${is_configured ? '' : ', but not configured either'}.`
   const since = disabled_at.toISOString()
   const [were, go] = held === 1 ? ['was', 'goes'] : ['were', 'go']
-  const what = held === 0 ? `nothing was held since ${since}` : `${deliveriesText(held)} that ${were} held since ${since}`
+  const what =
+    held === 0 ? `nothing was held since ${since}` : `${deliveriesText(held)} that ${were} held since ${since}`
   const when = held === 0 ? '' : ` ${go} out ${is_configured ? 'now' : 'once it is'}`
   return `Node ${node} is enabled${is_configured ? '' : ', but it is not configured'}: ${what}${when}.`
 }

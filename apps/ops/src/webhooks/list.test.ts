@@ -107,7 +107,9 @@ for (const [args, expected] of filters) {
 }
 
 t.test('for machines all of a delivery is told', async (t) => {
-  const { nodes, deliveries } = JSON.parse((await harness.run(['list', '--node', '1', '--limit', '1', '--json'])).stdout)
+  const { nodes, deliveries } = JSON.parse(
+    (await harness.run(['list', '--node', '1', '--limit', '1', '--json'])).stdout,
+  )
   t.same(deliveries, [
     {
       id: id(4),

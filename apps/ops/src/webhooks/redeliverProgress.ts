@@ -6,10 +6,18 @@ export type RedeliverProgress = { readonly phase: 'redelivering'; readonly done:
 
 export function createRedeliverProgress(output: CliProgressOutput, now?: () => number): CliProgress<RedeliverProgress> {
   const bar = createProgressBar(output)
-  return createProgress<RedeliverProgress>(output, (progress, elapsedMs) => redeliverProgressText(progress, elapsedMs, bar), now)
+  return createProgress<RedeliverProgress>(
+    output,
+    (progress, elapsedMs) => redeliverProgressText(progress, elapsedMs, bar),
+    now,
+  )
 }
 
-function redeliverProgressText({ done, of }: RedeliverProgress, elapsedMs: number, bar: (part: number) => string): string {
+function redeliverProgressText(
+  { done, of }: RedeliverProgress,
+  elapsedMs: number,
+  bar: (part: number) => string,
+): string {
   const part = of === 0 ? 1 : Math.min(done / of, 1)
   const left = timeLeft(part, elapsedMs)
   return [

@@ -89,7 +89,10 @@ function count(found: readonly Redelivered[]) {
 }
 
 /** @throws OpsError after an interruption */
-async function conclude({ isJson, isDryRun, signal, conclude: end }: RedeliverRun, summary: RedeliverSummary): Promise<void> {
+async function conclude(
+  { isJson, isDryRun, signal, conclude: end }: RedeliverRun,
+  summary: RedeliverSummary,
+): Promise<void> {
   const { redelivered, held } = summary
   const isWhole = !signal.aborted
   const will = isDryRun ? 'would be sent again' : 'will be sent again'

@@ -78,7 +78,10 @@ export function createReconcileTaskHandler(deps: {
 
 const kindOf = ({ payment_id }: ReconcileTask) => (payment_id === null ? 'notification' : 'payment')
 
-const idsOf = ({ correlation_id, event_id }: ReconcileTask) => ({ correlationId: correlation_id, causationId: event_id })
+const idsOf = ({ correlation_id, event_id }: ReconcileTask) => ({
+  correlationId: correlation_id,
+  causationId: event_id,
+})
 
 const attributesOf = ({ correlation_id }: ReconcileTask, { id }: Provider) => ({
   'paylog.correlation_id': correlation_id,

@@ -101,7 +101,7 @@ t.test('a question that waits for the end of the call is not forgotten over it',
   t.strictSame(next, { times: { finish: after(10 * second), ask: after(10 * second), watch: null }, pauses: 1 })
 })
 
-t.test('a question that was not answered is asked 10 s later, doubling', async (t) => {
+t.test('a question that was not answered is asked 10 s later, doubling [10.2-query-backoff]', async (t) => {
   for (const finding of ['unknown', 'unreachable'] as const) {
     const atOnce = afterReconciliation(followUp({ ask: now }, 0), reconciled({ finding }), provider, pauses)
     t.strictSame(atOnce, { times: { ...none, ask: after(10 * second) }, pauses: 1 }, finding)
@@ -127,24 +127,27 @@ function watchedAges(reconcileAfterMs: number, findingOf: (look: number) => Reco
   return ages
 }
 
-t.test('a payment that nobody pays is looked at at most 12 times, the last time after 90 days', async (t) => {
-  for (const reconcileAfterMs of [second, minute, hour, 48 * hour])
-    for (const [name, findingOf] of Object.entries({
-      answered: () => 'same' as const,
-      unanswered: () => 'unreachable' as const,
-      'answered now and then': (look: number) => (look % 3 === 0 ? ('unknown' as const) : ('same' as const)),
-    })) {
-      const ages = watchedAges(reconcileAfterMs, findingOf)
-      t.ok(ages.length >= 10 && ages.length <= 12, `${ages.length} looks from ${reconcileAfterMs} ms on, ${name}`)
-      t.equal(ages[0], reconcileAfterMs)
-      t.equal(ages.at(-1), watchedForMs)
-    }
-  t.same(
-    watchedAges(2 * watchedForMs, () => 'same'),
-    [2 * watchedForMs],
-    'once when the first look is that late',
-  )
-})
+t.test(
+  'a payment that nobody pays is looked at at most 12 times, the last time after 90 days [10.2-unpaid]',
+  async (t) => {
+    for (const reconcileAfterMs of [second, minute, hour, 48 * hour])
+      for (const [name, findingOf] of Object.entries({
+        answered: () => 'same' as const,
+        unanswered: () => 'unreachable' as const,
+        'answered now and then': (look: number) => (look % 3 === 0 ? ('unknown' as const) : ('same' as const)),
+      })) {
+        const ages = watchedAges(reconcileAfterMs, findingOf)
+        t.ok(ages.length >= 10 && ages.length <= 12, `${ages.length} looks from ${reconcileAfterMs} ms on, ${name}`)
+        t.equal(ages[0], reconcileAfterMs)
+        t.equal(ages.at(-1), watchedForMs)
+      }
+    t.same(
+      watchedAges(2 * watchedForMs, () => 'same'),
+      [2 * watchedForMs],
+      'once when the first look is that late',
+    )
+  },
+)
 
 t.test('a payment that nobody pays is looked at less and less often', async (t) => {
   const hours = watchedAges(hour, () => 'same').map((age) => Math.round(age / hour))

@@ -9,7 +9,10 @@ import { createReconcilerHarness, reconcileAfterMs } from '../testing/followUpRi
 const second = 1_000
 const { connectionString, databaseUrl } = await startEventStore(t)
 const way = await startTcpProxy(t, Number(new URL(connectionString).port))
-const harness = await createReconcilerHarness(t, { connectionString: `esdb://127.0.0.1:${way.port}?tls=false`, databaseUrl })
+const harness = await createReconcilerHarness(t, {
+  connectionString: `esdb://127.0.0.1:${way.port}?tls=false`,
+  databaseUrl,
+})
 
 const entryOf = (id: string) => harness.entry(paymentStream(id))
 const statusOf = async (id: string) => (await harness.payment(id)).status
@@ -27,7 +30,8 @@ const looked = (id: string) =>
     },
     { what: `a look at ${id}` },
   )
-const fromNow = (time: Date | null | undefined) => Math.round(((time?.getTime() ?? 0) - harness.now().getTime()) / second)
+const fromNow = (time: Date | null | undefined) =>
+  Math.round(((time?.getTime() ?? 0) - harness.now().getTime()) / second)
 
 t.test('a call that a crash left open is finished, with the key of the request', async (t) => {
   const tills = createFakeProvider(t)
@@ -45,26 +49,29 @@ t.test('a call that a crash left open is finished, with the key of the request',
   t.match(await entryOf(id), { finish: null, ask: null })
 })
 
-t.test('an unknown outcome becomes known by the same call, and a payment is charged once', async (t) => {
-  const tills = createFakeProvider(t)
-  await harness.startWorker(t, tills)
-  tills.after = fails('unknown')
-  const id = await harness.open(tills)
-  t.match(await harness.payment(id), { intent_outcome: { kind: 'unknown' }, provider_intent_id: null })
-  t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
-  harness.forward(11 * second)
-  await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
-  t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so after twice the time')
-  tills.after = passes
-  harness.forward(21 * second)
-  await created(id)
-  t.strictSame(new Set(tills.calls.slice(0, 3)), new Set([`create ${id}`]))
-  t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
-  tills.set(await harness.intentOf(id), 'approved')
-  await harness.notify(id, { status: 'processing' })
-  await succeeded(id)
-  t.equal(tills.charges.length, 1)
-})
+t.test(
+  'an unknown outcome becomes known by the same call, and a payment is charged once [10.2-charged-once]',
+  async (t) => {
+    const tills = createFakeProvider(t)
+    await harness.startWorker(t, tills)
+    tills.after = fails('unknown')
+    const id = await harness.open(tills)
+    t.match(await harness.payment(id), { intent_outcome: { kind: 'unknown' }, provider_intent_id: null })
+    t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
+    harness.forward(11 * second)
+    await waitFor(() => tills.calls.length >= 2, { what: 'the second call' })
+    t.ok(Math.abs(fromNow((await looked(id)).finish) - 20) <= 1, 'still unknown, so after twice the time')
+    tills.after = passes
+    harness.forward(21 * second)
+    await created(id)
+    t.strictSame(new Set(tills.calls.slice(0, 3)), new Set([`create ${id}`]))
+    t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+    tills.set(await harness.intentOf(id), 'approved')
+    await harness.notify(id, { status: 'processing' })
+    await succeeded(id)
+    t.equal(tills.charges.length, 1)
+  },
+)
 
 t.test('that a repeated call did not reach the provider says nothing about the first', async (t) => {
   const tills = createFakeProvider(t)

@@ -20,7 +20,8 @@ type EventType = ReconciledEvent['type']
 
 t.test('every event sets and clears the times that it decides, and no others', async (t) => {
   const table: Readonly<
-    Record<Exclude<EventType, NonStatusEvent['type']>, ReconcilePlan | null> & Partial<Record<EventType, null | ReconcilePlan>>
+    Record<Exclude<EventType, NonStatusEvent['type']>, ReconcilePlan | null> &
+      Partial<Record<EventType, null | ReconcilePlan>>
   > = {
     PaymentInitiated: { finish: after(30_000) },
     PaymentAttemptStarted: { finish: after(30_000) },

@@ -61,7 +61,9 @@ function planOfReconciled(event: ReconciledEvent, rules: PlanRules): ReconcilePl
         ? { finish: null, watch: after(event.data, rules.reconcileAfterMs) }
         : nothingToDo
     case 'PaymentProcessingStarted':
-      return rules.providers.get(event.data.provider_id)?.captureIntent ? capture(event.data) : afterReport(event.data, rules)
+      return rules.providers.get(event.data.provider_id)?.captureIntent
+        ? capture(event.data)
+        : afterReport(event.data, rules)
     case 'PaymentActionRequired':
       return afterReport(event.data, rules)
     case 'PaymentAttemptFailed':

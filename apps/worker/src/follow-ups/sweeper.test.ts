@@ -28,7 +28,11 @@ async function leasedUntil(): Promise<number> {
 }
 
 /** A sweeper that ends with the test. */
-function runReconciler(t: Test, work: ReconcileTaskHandler, options: { provider: ReturnType<typeof createFakeProvider>; renewMs?: number }) {
+function runReconciler(
+  t: Test,
+  work: ReconcileTaskHandler,
+  options: { provider: ReturnType<typeof createFakeProvider>; renewMs?: number },
+) {
   const { provider, renewMs = 100 } = options
   const stopping = new AbortController()
   const providers = new Map([[provider.id, provider]])

@@ -1,5 +1,11 @@
 // Keeping a new address: one event, and as the default a choice before it and the former's clearing after it.
-import { type AddAddress, type AddressState, addAddress, addressFold, existingAddress } from '@paylog/domain/addresses/address'
+import {
+  type AddAddress,
+  type AddressState,
+  addAddress,
+  addressFold,
+  existingAddress,
+} from '@paylog/domain/addresses/address'
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { type Loaded, newStream } from '@paylog/event-store/eventStore'

@@ -4,7 +4,11 @@ import type { AddressType } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
-import { type DefaultChoiceRequest, chooseDefaultItem, clearPreviousDefaults } from '@paylog/workflows/payment-methods/defaultChoice'
+import {
+  type DefaultChoiceRequest,
+  chooseDefaultItem,
+  clearPreviousDefaults,
+} from '@paylog/workflows/payment-methods/defaultChoice'
 
 export type DefaultAddressChoice = {
   readonly address_id: string
@@ -34,7 +38,12 @@ export function clearFormerDefaultAddress(workflow: Workflow, choosing: DefaultA
   })
 }
 
-function listChoice({ address_id: item_id, address_type, owner, metadata }: DefaultAddressChoice): DefaultChoiceRequest {
+function listChoice({
+  address_id: item_id,
+  address_type,
+  owner,
+  metadata,
+}: DefaultAddressChoice): DefaultChoiceRequest {
   const list = address_type === 'billing' ? 'billing_addresses' : 'shipping_addresses'
   return { list, owner, item_id, metadata }
 }

@@ -59,7 +59,7 @@ t.test('the ETag of the former default changes with what it shows', async (t) =>
   t.equal((await put(data.id, { alias: 'x' }, stale)).status, 412)
 })
 
-t.test('billing and shipping have a default each, and owners have their own', async (t) => {
+t.test('billing and shipping have a default each, and owners have their own [10.3-address-defaults]', async (t) => {
   const bills = await addressOf(ada, { ...billing, is_default: true })
   const ships = await addressOf(ada, { ...shipping, is_default: true })
   const theirs = await addressOf(guest, { ...billing, is_default: true })

@@ -10,8 +10,7 @@ import {
 } from '../testing/addressesUnderTest.ts'
 import { ada, adaId, freshKey, grace, guest } from '../testing/people.ts'
 
-const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backend, logged } =
-  await addressesHarness(t)
+const { post, put, remove, addressOf, stateOf, defaultOf, recordsNothing, backend, logged } = await addressesHarness(t)
 
 const canary = 'Canary Lane 1'
 
@@ -54,7 +53,7 @@ t.test('a guest with another token of the same e-mail, in whatever case, is the 
   t.match(await remove(second, guest), { status: 200 })
 })
 
-t.test("a guest's address carries the token's e-mail and no user", async (t) => {
+t.test("a guest's address carries the token's e-mail and no user [4.6-guest]", async (t) => {
   const cases: [Readonly<Record<string, string>>, object, string][] = [
     [guest, {}, 'guest@example.com'],
     [guest, { guest_email: null }, 'guest@example.com'],

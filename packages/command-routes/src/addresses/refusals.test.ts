@@ -47,17 +47,20 @@ const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
 /** As they stand in JSON: what `JSON.stringify` would not write. */
 const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
 
-t.test('whatever is wrong with a field of a new address is told, and nothing is recorded', async (t) => {
-  t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
-  await recordsNothing(t, async () => {
-    let last: AddressResponse | undefined
-    for (const { field, value, name } of badBodies) {
-      last = await post({ ...billing, [field]: value })
-      assertInvalid(t, last, name, [field])
-    }
-    return last ?? (await post(billing))
-  })
-})
+t.test(
+  'whatever is wrong with a field of a new address is told, and nothing is recorded [2.5-validation]',
+  async (t) => {
+    t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
+    await recordsNothing(t, async () => {
+      let last: AddressResponse | undefined
+      for (const { field, value, name } of badBodies) {
+        last = await post({ ...billing, [field]: value })
+        assertInvalid(t, last, name, [field])
+      }
+      return last ?? (await post(billing))
+    })
+  },
+)
 
 t.test('whatever is wrong with a field of an update is told, and nothing is recorded', async (t) => {
   const id = await addressOf(ada)
@@ -130,7 +133,7 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
   t.notMatch(logged.join(), /4242\D?4242/)
 })
 
-t.test('what is wrong first in the order of the contract is told', async (t) => {
+t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
   const id = await addressOf(guest)
   const mine = await addressOf(ada)
   const foreign = { guest_email: 'other@example.com' }

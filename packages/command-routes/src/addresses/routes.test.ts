@@ -54,7 +54,7 @@ const empty = {
   guest_name: null,
 }
 
-t.test('a session keeps an address with everything that can be said of one', async (t) => {
+t.test('a session keeps an address with everything that can be said of one [2.5-fields]', async (t) => {
   const { status, data, headers } = await post(everything)
   t.equal(status, 201)
   const { id, created_at, updated_at, ...said } = data
@@ -82,7 +82,7 @@ t.test('what is left out or null is empty', async (t) => {
   }
 })
 
-t.test('what an address lacks is told field by field, and nothing is recorded', async (t) => {
+t.test('what an address lacks is told field by field, and nothing is recorded [2.7-address-required]', async (t) => {
   const cases: [object, string[]][] = [
     [{}, ['address_type']],
     [{ address_type: 'billing' }, ['line1', 'city', 'country']],
@@ -136,18 +136,21 @@ t.test('fields that no client may set are dropped', async (t) => {
   })
 })
 
-t.test('an update keeps what is left out, clears what is null, and records what differs alone', async (t) => {
-  const { data: before } = await post({ ...everything, is_default: false })
-  const changed = await put(before.id, { line2: null, city: 'Rio', country: 'br', name: before.name })
-  t.equal(changed.status, 200)
-  t.same(changed.data, { ...before, line2: null, city: 'Rio', updated_at: changed.data.updated_at })
-  t.equal(changed.headers.etag, '"1"')
-  const [, event, ...more] = await eventsOf(before.id)
-  t.same(more, [])
-  t.match(event, { type: 'AddressChanged', metadata: { actor: `session:${adaId}` } })
-  t.same(event?.type === 'AddressChanged' && event.data.changes, { line2: null, city: 'Rio' })
-  t.equal(changed.headers['x-event-position'], String(event?.position.commit))
-})
+t.test(
+  'an update keeps what is left out, clears what is null, and records what differs alone [4-update-address]',
+  async (t) => {
+    const { data: before } = await post({ ...everything, is_default: false })
+    const changed = await put(before.id, { line2: null, city: 'Rio', country: 'br', name: before.name })
+    t.equal(changed.status, 200)
+    t.same(changed.data, { ...before, line2: null, city: 'Rio', updated_at: changed.data.updated_at })
+    t.equal(changed.headers.etag, '"1"')
+    const [, event, ...more] = await eventsOf(before.id)
+    t.same(more, [])
+    t.match(event, { type: 'AddressChanged', metadata: { actor: `session:${adaId}` } })
+    t.same(event?.type === 'AddressChanged' && event.data.changes, { line2: null, city: 'Rio' })
+    t.equal(changed.headers['x-event-position'], String(event?.position.commit))
+  },
+)
 
 t.test('an update that changes nothing records nothing and answers the address as it is', async (t) => {
   const { data, headers } = await post({ ...everything, is_default: false })
@@ -173,7 +176,7 @@ t.test('an update with nothing in it that can be changed is refused', async (t) 
   }
 })
 
-t.test('the result of an update must satisfy the rules of creation', async (t) => {
+t.test('the result of an update must satisfy the rules of creation [4.12-put-rules]', async (t) => {
   const id = await addressOf(ada)
   const cases: [object, string[]][] = [
     [{ line1: null }, ['line1']],
@@ -192,7 +195,7 @@ t.test('the result of an update must satisfy the rules of creation', async (t) =
   t.match(await put(id, { is_partial: false, line1: 'x', is_business: true, business_name: 'y' }), { status: 200 })
 })
 
-t.test('a removed address is gone: it is answered like one that was never there', async (t) => {
+t.test('a removed address is gone: it is answered like one that was never there [4-delete-address]', async (t) => {
   const id = await addressOf(ada)
   const { status, text, headers } = await remove(id)
   t.equal(status, 200)

@@ -91,7 +91,9 @@ function ownedAddress(
   { owner, permit }: AddressTarget,
   { state, revision }: Pick<Loaded<AddressState>, 'state' | 'revision'>,
 ): Address {
-  const address = existingAddress(state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState)
+  const address = existingAddress(
+    state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState,
+  )
   permit(revision)
   return address
 }

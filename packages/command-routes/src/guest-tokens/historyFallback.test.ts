@@ -94,7 +94,7 @@ t.test('where the hook is another one, nobody is looked up', async (t) => {
   for (const path of ['/known', '/anyone']) t.same(await whoIs(['X-Guest-Token', 'ann-token'], '', path), nobody, path)
 })
 
-t.test('a token is remembered only where it was presented as one', async (t) => {
+t.test('a token is remembered only where it was presented as one [5-history-guests]', async (t) => {
   t.same(await whoIs(['Authorization', 'Bearer ann-token']), nobody)
   t.same(await whoIs(['X-Session-ID', 'ann-token']), nobody)
   t.same(await whoIs([], '?session_id=ann-token'), nobody)
@@ -104,7 +104,7 @@ t.test('a token is remembered only where it was presented as one', async (t) => 
   t.same(await whoIs([]), nobody)
 })
 
-t.test('a valid credential counts before a remembered one, wherever it stands', async (t) => {
+t.test('a valid credential counts before a remembered one, wherever it stands [5-history-last]', async (t) => {
   const ada = { status: 200, who: 'u1', lookedUp: [] }
   t.same(await whoIs(['Authorization', 'Token ann-token', 'X-Session-ID', 'valid-session']), ada)
   t.same(await whoIs(['X-Guest-Token', 'ann-token'], '?session_id=valid-session'), ada)

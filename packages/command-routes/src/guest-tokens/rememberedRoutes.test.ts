@@ -32,7 +32,7 @@ const methods = [
 ]
 const ids = { addresses: made.map(({ id }) => id), 'payment-methods': methods.map(({ id }) => id) }
 
-t.test('a guest token is put on record by the creation of a payment alone', async (t) => {
+t.test('a guest token is put on record by the creation of a payment alone [5-history-written]', async (t) => {
   t.same(
     [...made, ...methods].map(({ status }) => status),
     [201, 201, 201, 201],
@@ -57,25 +57,28 @@ t.test('a guest token is put on record by the creation of a payment alone', asyn
   t.equal(await seen(), 1)
 })
 
-t.test("an expired token still updates and deletes what is its guest's, and does nothing else", async (t) => {
-  expire()
-  for (const [path, [first, second]] of Object.entries(ids)) {
-    t.match(await ask('PUT', `/${path}/${first}`, { alias: 'remembered' }), { status: 200, data: { id: first } })
-    t.match(await ask('DELETE', `/${path}/${second}`), { status: 200, data: { deleted: true } })
-    t.match(await ask('DELETE', `/${path}/${crypto.randomUUID()}`), { status: 404, code: 'not_found' })
-  }
-  const refused = { status: 401, code: 'unauthenticated' }
-  t.match(await ask('POST', '/addresses', address), refused)
-  t.match(await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }), refused)
-  t.match(await ask('POST', '/payment-methods/setup-intent', {}), refused)
-  t.match(await ask('POST', '/payments/intents', intent), refused)
-  t.equal(await seen(), 1, 'a remembered token is not seen')
-  const [id] = ids.addresses
-  const changed = (await store.readStream(addressStream(id))).at(-1)
-  t.match(changed, { type: 'AddressChanged', metadata: { actor: 'guest' } })
-})
+t.test(
+  "an expired token still updates and deletes what is its guest's, and does nothing else [5-history]",
+  async (t) => {
+    expire()
+    for (const [path, [first, second]] of Object.entries(ids)) {
+      t.match(await ask('PUT', `/${path}/${first}`, { alias: 'remembered' }), { status: 200, data: { id: first } })
+      t.match(await ask('DELETE', `/${path}/${second}`), { status: 200, data: { deleted: true } })
+      t.match(await ask('DELETE', `/${path}/${crypto.randomUUID()}`), { status: 404, code: 'not_found' })
+    }
+    const refused = { status: 401, code: 'unauthenticated' }
+    t.match(await ask('POST', '/addresses', address), refused)
+    t.match(await ask('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }), refused)
+    t.match(await ask('POST', '/payment-methods/setup-intent', {}), refused)
+    t.match(await ask('POST', '/payments/intents', intent), refused)
+    t.equal(await seen(), 1, 'a remembered token is not seen')
+    const [id] = ids.addresses
+    const changed = (await store.readStream(addressStream(id))).at(-1)
+    t.match(changed, { type: 'AddressChanged', metadata: { actor: 'guest' } })
+  },
+)
 
-t.test('an expired token reads nothing of what it updates and deletes but the id', async (t) => {
+t.test('an expired token reads nothing of what it updates and deletes but the id [5-history-response]', async (t) => {
   const make = async (path: string, body: object) => (await ask('POST', path, body)).id
   backend.breakWith(undefined)
   const made = [
@@ -119,7 +122,7 @@ t.test('a while after the payment the token is forgotten', async (t) => {
   t.match(await ask('PUT', `/addresses/${id}`, { alias: 'too late' }), { status: 401, code: 'unauthenticated' })
 })
 
-t.test('nobody is remembered while the identity backend is out of order', async (t) => {
+t.test('nobody is remembered while the identity backend is out of order [5-history-outage]', async (t) => {
   time.now = () => new Date(startMs)
   const [id] = ids.addresses
   for (const fault of ['drop', { status: 500, body: '' }, { status: 200, body: '{}' }] as const) {

@@ -14,54 +14,60 @@ import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/store
 const { payment, history, record, store } = await paymentHistoryHarness(t)
 const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
 
-t.test('at the time of every event, and just before it, it is the fold of the events up to then', async (t) => {
-  const stories = await Promise.all(randomStreams(5, 9).map(record))
-  const outOfOrder = stories.filter(({ events }) =>
-    events.some((each, n) => each.data.occurred_at < (events[n - 1]?.data.occurred_at ?? '')),
-  )
-  t.ok(outOfOrder.length > 1, 'some of the stories run backwards')
-  let answers = 0
-  for (const { id, events } of stories) {
-    const times = new Set(
-      events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)]),
+t.test(
+  'at the time of every event, and just before it, it is the fold of the events up to then [10.2-as-of]',
+  async (t) => {
+    const stories = await Promise.all(randomStreams(5, 9).map(record))
+    const outOfOrder = stories.filter(({ events }) =>
+      events.some((each, n) => each.data.occurred_at < (events[n - 1]?.data.occurred_at ?? '')),
     )
-    for (const time of times) {
-      const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
-      const past = events.slice(0, later < 0 ? events.length : later)
-      const { status, data, headers } = await payment(id, asOf(time))
-      answers++
-      if (past.length === 0) {
-        t.equal(status, 404, 'before it began')
-        t.equal((await history(id, undefined, asOf(time))).status, 404)
-        continue
-      }
-      t.same(
-        [status, headers.etag, data],
-        [200, `"${past.length - 1}"`, paymentResource(existingPayment(fold(past)), null)],
-        `${id} ${time}`,
+    t.ok(outOfOrder.length > 1, 'some of the stories run backwards')
+    let answers = 0
+    for (const { id, events } of stories) {
+      const times = new Set(
+        events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)]),
       )
-      const told = (await history(id, undefined, asOf(time))).data
+      for (const time of times) {
+        const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
+        const past = events.slice(0, later < 0 ? events.length : later)
+        const { status, data, headers } = await payment(id, asOf(time))
+        answers++
+        if (past.length === 0) {
+          t.equal(status, 404, 'before it began')
+          t.equal((await history(id, undefined, asOf(time))).status, 404)
+          continue
+        }
+        t.same(
+          [status, headers.etag, data],
+          [200, `"${past.length - 1}"`, paymentResource(existingPayment(fold(past)), null)],
+          `${id} ${time}`,
+        )
+        const told = (await history(id, undefined, asOf(time))).data
+        t.same(
+          told.map(({ data }) => data),
+          past.map(({ data }) => data),
+        )
+      }
+      const now = await payment(id)
       t.same(
-        told.map(({ data }) => data),
-        past.map(({ data }) => data),
+        [now.headers.etag, now.data],
+        [`"${events.length - 1}"`, paymentResource(existingPayment(fold(events)), null)],
+      )
+      t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'in the future')
+      const { data } = await history(id)
+      t.same(
+        data.map(({ data }) => data),
+        events.map(({ data }) => data),
+      )
+      t.same(
+        data.map(({ status_after }) => status_after),
+        events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
       )
     }
-    const now = await payment(id)
-    t.same([now.headers.etag, now.data], [`"${events.length - 1}"`, paymentResource(existingPayment(fold(events)), null)])
-    t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'in the future')
-    const { data } = await history(id)
-    t.same(
-      data.map(({ data }) => data),
-      events.map(({ data }) => data),
-    )
-    t.same(
-      data.map(({ status_after }) => status_after),
-      events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
-    )
-  }
-  t.comment(`${answers} answers`)
-  t.ok(answers > 40)
-})
+    t.comment(`${answers} answers`)
+    t.ok(answers > 40)
+  },
+)
 
 t.test('a time is an instant, in whatever offset and however fine it is written', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))

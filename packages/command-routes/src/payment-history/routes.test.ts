@@ -19,7 +19,7 @@ const intent = {
   metadata: { order: 1 },
 }
 
-t.test('an administrator sees any payment as its owner was answered, and who did what', async (t) => {
+t.test('an administrator sees any payment as its owner was answered, and who did what [10.2-history]', async (t) => {
   const opened = await send<{ id: string }>('POST', '/payments/intents', ada, intent)
   const { id } = opened.data
   const shown = await payment(id)

@@ -24,10 +24,9 @@ const provider = {
     },
   },
 }
-const { app, store, change, remove, providers, recordsNothing, typesOf, stateOf, eventsOf } = await methodsHarness(
-  t,
-  [provider],
-)
+const { app, store, change, remove, providers, recordsNothing, typesOf, stateOf, eventsOf } = await methodsHarness(t, [
+  provider,
+])
 const stored = paymentMethodFixture(store)
 const methodOf = {
   ada: () => stored.save({ user_id: adaId, guest_email: null }, 'sandbox'),
@@ -40,7 +39,7 @@ t.beforeEach(() => {
   providers.set('sandbox', provider)
 })
 
-t.test('the alias is changed, cleared and left as it is', async (t) => {
+t.test('the alias is changed, cleared and left as it is [2.3-alias]', async (t) => {
   const { id } = await methodOf.ada()
   const changed = await change(id, { alias: 'Other' })
   t.equal(changed.status, 200)
@@ -61,7 +60,7 @@ t.test('what is so already is not recorded again', async (t) => {
   t.equal(again.headers['x-event-position'], String((await eventsOf(id)).at(-1)?.position.commit))
 })
 
-t.test('unknown fields are dropped, and an update with nothing in it is 400', async (t) => {
+t.test('unknown fields are dropped, and an update with nothing in it is 400 [4.12-put-empty]', async (t) => {
   const { id } = await methodOf.ada()
   for (const body of [
     {},
@@ -170,7 +169,7 @@ t.test('of 16 changes at once to what all have seen, one is made', async (t) => 
   t.equal((await eventsOf(id)).length, 2)
 })
 
-t.test('a method is detached and removed, and is gone', async (t) => {
+t.test('a method is detached and removed, and is gone [4-delete-method]', async (t) => {
   const { id, provider_method_id } = await methodOf.ada()
   const removed = await remove(id.toUpperCase())
   t.equal(removed.status, 200)
@@ -199,7 +198,7 @@ t.test('a DELETE may have an empty body of any type', async (t) => {
   }
 })
 
-t.test("a guest's method is removed without a word to the provider", async (t) => {
+t.test("a guest's method is removed without a word to the provider [10.3-guest-removed]", async (t) => {
   const { id } = await methodOf.guest()
   providers.clear()
   t.equal((await remove(id, guest)).status, 200)
@@ -217,7 +216,7 @@ t.test('while the provider is not enabled, or keeps no methods, nothing is remov
   t.match(await stateOf(id), { status: 'saved' })
 })
 
-t.test('what the provider does not do is told, and nothing is removed', async (t) => {
+t.test('what the provider does not do is told, and nothing is removed [10.3-delete-outage]', async (t) => {
   const { id } = await methodOf.ada()
   for (const [kind, status, code] of [
     ['unavailable', 502, 'provider_unavailable'],

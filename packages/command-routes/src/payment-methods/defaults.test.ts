@@ -18,7 +18,7 @@ const callers = [
 ] as const
 const bodyOf = (more: object = {}) => ({ payment_method_token: fake.addMethod().id, ...more })
 
-t.test('the first method is not made the default by itself', async (t) => {
+t.test('the first method is not made the default by itself [10.3-first-method]', async (t) => {
   const { data, id } = await save(bodyOf(), grace)
   t.equal(data?.is_default, false)
   t.same(await defaultsOf(userOwner(graceId)), [])
@@ -27,17 +27,20 @@ t.test('the first method is not made the default by itself', async (t) => {
 })
 
 for (const { name, headers, owner } of callers) {
-  t.test(`${name}: the one that was asked for last is the default, and the former says that it is none`, async (t) => {
-    const first = await save(bodyOf({ is_default: true }), headers)
-    t.match(first, { status: 201, data: { is_default: true }, etag: '"0"' })
-    t.same(await defaultsOf(owner), [first.id])
-    const second = await save(bodyOf({ is_default: true }), headers)
-    t.same(await defaultsOf(owner), [second.id])
-    t.match(await stateOf(first.id), { is_default: false })
-    t.match(await change(first.id, { is_default: true }, headers), { status: 200, data: { is_default: true } })
-    t.same(await defaultsOf(owner), [first.id])
-    t.match(await stateOf(second.id), { is_default: false })
-  })
+  t.test(
+    `${name}: the one that was asked for last is the default, and the former says that it is none [2.3-default]`,
+    async (t) => {
+      const first = await save(bodyOf({ is_default: true }), headers)
+      t.match(first, { status: 201, data: { is_default: true }, etag: '"0"' })
+      t.same(await defaultsOf(owner), [first.id])
+      const second = await save(bodyOf({ is_default: true }), headers)
+      t.same(await defaultsOf(owner), [second.id])
+      t.match(await stateOf(first.id), { is_default: false })
+      t.match(await change(first.id, { is_default: true }, headers), { status: 200, data: { is_default: true } })
+      t.same(await defaultsOf(owner), [first.id])
+      t.match(await stateOf(second.id), { is_default: false })
+    },
+  )
 
   t.test(`${name}: one that says it is none leaves none, and can be it again`, async (t) => {
     const { id } = await save(bodyOf({ is_default: true }), headers)

@@ -197,7 +197,7 @@ t.test('what failed otherwise may be sent again at once, and makes the same call
   }
 })
 
-t.test('what is refused before the provider is asked leaves the key unused', async (t) => {
+t.test('what is refused before the provider is asked leaves the key unused [10.1-key-unused]', async (t) => {
   const key = { ...ada, ...freshKey() }
   const body = bodyOf()
   const before = attachCalls()

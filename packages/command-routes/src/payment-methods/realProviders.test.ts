@@ -30,27 +30,30 @@ async function customersOf(fake: FakeMethodProvider, userId: string): Promise<st
 }
 
 for (const fake of fakes) {
-  t.test(`${fake.id}: the first use makes one customer, also when many methods are saved at once`, async (t) => {
-    const before = { customers: fake.customers(), attached: fake.attached() }
-    // The others come while the provider is at work on the first one, and are as patient as in production.
-    providers.set(fake.id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
-    fake.faults.next({ kind: 'slow', ms: 900 })
-    const answers = await Promise.all(Array.from({ length: 16 }, () => save(bodyOf(fake))))
-    t.same([...new Set(answers.map(({ status }) => status))], [201])
-    t.equal(new Set(answers.map(({ id }) => id)).size, 16)
-    t.equal(fake.attached(), before.attached + 16)
-    for (const { data } of answers) t.match(data, { ...fake.shown, provider_id: fake.id, customer_id: /./ })
-    const [customer, ...more] = await customersOf(fake, adaId)
-    t.same(more, [], 'one customer is on record')
-    if (before.customers !== null) {
-      t.equal(fake.customers(), before.customers + 1)
-      t.same([...new Set(answers.map(({ data }) => data?.customer_id))], [customer])
-    }
+  t.test(
+    `${fake.id}: the first use makes one customer, also when many methods are saved at once [4.4-customer-created]`,
+    async (t) => {
+      const before = { customers: fake.customers(), attached: fake.attached() }
+      // The others come while the provider is at work on the first one, and are as patient as in production.
+      providers.set(fake.id, await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' }))
+      fake.faults.next({ kind: 'slow', ms: 900 })
+      const answers = await Promise.all(Array.from({ length: 16 }, () => save(bodyOf(fake))))
+      t.same([...new Set(answers.map(({ status }) => status))], [201])
+      t.equal(new Set(answers.map(({ id }) => id)).size, 16)
+      t.equal(fake.attached(), before.attached + 16)
+      for (const { data } of answers) t.match(data, { ...fake.shown, provider_id: fake.id, customer_id: /./ })
+      const [customer, ...more] = await customersOf(fake, adaId)
+      t.same(more, [], 'one customer is on record')
+      if (before.customers !== null) {
+        t.equal(fake.customers(), before.customers + 1)
+        t.same([...new Set(answers.map(({ data }) => data?.customer_id))], [customer])
+      }
 
-    const further = await save(bodyOf(fake))
-    t.equal(further.data?.customer_id, customer, 'the next method has the customer on record')
-    t.same(await customersOf(fake, adaId), [customer])
-  })
+      const further = await save(bodyOf(fake))
+      t.equal(further.data?.customer_id, customer, 'the next method has the customer on record')
+      t.same(await customersOf(fake, adaId), [customer])
+    },
+  )
 
   t.test(`${fake.id}: another user is another customer`, async (t) => {
     const { status, data } = await save(bodyOf(fake), grace)

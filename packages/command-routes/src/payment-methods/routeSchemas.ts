@@ -21,8 +21,11 @@ import { MethodChangeBody, NewMethodBody } from './methodBodies.ts'
 
 const example = { success: true, data: exampleMethod }
 
-const methodResponse = <Data extends TSchema>(data: Data, description: string, headers: object = responseHeaders.created) =>
-  dataAnswer(data, { description, headers, examples: [example] })
+const methodResponse = <Data extends TSchema>(
+  data: Data,
+  description: string,
+  headers: object = responseHeaders.created,
+) => dataAnswer(data, { description, headers, examples: [example] })
 
 const common = { tags: ['payment methods'], security: callerSecurity }
 const oneMethod = {
@@ -54,7 +57,9 @@ export const changeSchema = {
   description:
     'Its alias, and whether it is the default: with is_default it takes the place of the former one. What is left out stays. With If-Match it is changed only as the client has seen it.',
   body: MethodChangeBody,
-  response: { 200: methodResponse(orIdOnly(PaymentMethodResource), 'The method as it is now', responseHeaders.changed) },
+  response: {
+    200: methodResponse(orIdOnly(PaymentMethodResource), 'The method as it is now', responseHeaders.changed),
+  },
 }
 
 export const removeSchema = {

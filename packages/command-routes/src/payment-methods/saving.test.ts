@@ -9,59 +9,62 @@ const { fake, stripe, app, save, remove, providers, recordsNothing, eventsOf, ty
   await savedMethodsHarness(t)
 const { freshToken, bodyOf, addressOf } = more
 
-t.test('the record is what the client said and what the provider tells, and nothing is left out', async (t) => {
-  const billing_address_id = await addressOf(ada)
-  const said = {
-    type: 'card',
-    organization_id: 'org-1',
-    alias: 'Everyday card',
-    billing_details: {
-      name: 'Ada Example',
-      email: 'ada@example.com',
-      phone: '+49 30 000000',
-      address: { line1: '1 Sample Street', city: 'Berlin', postal_code: '10115', country: 'DE' },
-    },
-  }
-  const { status, data, id, headers, etag } = await save(
-    bodyOf({
-      ...said,
+t.test(
+  'the record is what the client said and what the provider tells, and nothing is left out [2.3-fields 2.7-method-values]',
+  async (t) => {
+    const billing_address_id = await addressOf(ada)
+    const said = {
+      type: 'card',
+      organization_id: 'org-1',
+      alias: 'Everyday card',
+      billing_details: {
+        name: 'Ada Example',
+        email: 'ada@example.com',
+        phone: '+49 30 000000',
+        address: { line1: '1 Sample Street', city: 'Berlin', postal_code: '10115', country: 'DE' },
+      },
+    }
+    const { status, data, id, headers, etag } = await save(
+      bodyOf({
+        ...said,
+        wallet_type: 'apple_pay',
+        customer_id: 'cus_of_somebody',
+        billing_address_id: billing_address_id.toUpperCase(),
+      }),
+    )
+    t.equal(status, 201)
+    const { id: _, customer_id, created_at, updated_at, ...rest } = data ?? {}
+    t.same(rest, {
+      payment_type: 'card',
       wallet_type: 'apple_pay',
-      customer_id: 'cus_of_somebody',
-      billing_address_id: billing_address_id.toUpperCase(),
-    }),
-  )
-  t.equal(status, 201)
-  const { id: _, customer_id, created_at, updated_at, ...rest } = data ?? {}
-  t.same(rest, {
-    payment_type: 'card',
-    wallet_type: 'apple_pay',
-    card_brand: 'visa',
-    last_four: '4242',
-    expiry_month: '08',
-    expiry_year: '2034',
-    alias: 'Everyday card',
-    type: 'card',
-    provider_id: 'stripe',
-    organization_id: 'org-1',
-    billing_address_id,
-    billing_details: {
-      ...said.billing_details,
-      address: { ...said.billing_details.address, line2: null, state: null },
-    },
-    is_default: false,
-    guest_email: null,
-  })
-  t.same(Object.keys(data ?? {}).toSorted(), Object.keys(PaymentMethodResource.properties).toSorted())
-  t.match(customer_id, /^cus_/)
-  t.not(customer_id, 'cus_of_somebody')
-  t.match(created_at, /Z$/)
-  t.equal(updated_at, created_at)
-  const [added, ...more] = await eventsOf(id)
-  t.same(more, [])
-  t.match(added, { type: 'PaymentMethodAdded', data: { user_id: adaId }, metadata: { actor: `session:${adaId}` } })
-  t.equal(etag, '"0"')
-  t.equal(headers['x-event-position'], String(added?.position.commit))
-})
+      card_brand: 'visa',
+      last_four: '4242',
+      expiry_month: '08',
+      expiry_year: '2034',
+      alias: 'Everyday card',
+      type: 'card',
+      provider_id: 'stripe',
+      organization_id: 'org-1',
+      billing_address_id,
+      billing_details: {
+        ...said.billing_details,
+        address: { ...said.billing_details.address, line2: null, state: null },
+      },
+      is_default: false,
+      guest_email: null,
+    })
+    t.same(Object.keys(data ?? {}).toSorted(), Object.keys(PaymentMethodResource.properties).toSorted())
+    t.match(customer_id, /^cus_/)
+    t.not(customer_id, 'cus_of_somebody')
+    t.match(created_at, /Z$/)
+    t.equal(updated_at, created_at)
+    const [added, ...more] = await eventsOf(id)
+    t.same(more, [])
+    t.match(added, { type: 'PaymentMethodAdded', data: { user_id: adaId }, metadata: { actor: `session:${adaId}` } })
+    t.equal(etag, '"0"')
+    t.equal(headers['x-event-position'], String(added?.position.commit))
+  },
+)
 
 t.test('of what nobody says anything, null is kept', async (t) => {
   const { status, data } = await save({ ...bodyOf(), alias: null, billing_details: { email: null, address: null } })
@@ -72,38 +75,44 @@ t.test('of what nobody says anything, null is kept', async (t) => {
   t.equal((await save(bodyOf())).data?.billing_details, null)
 })
 
-t.test("the provider's word about the wallet counts more than the client's", async (t) => {
+t.test("the provider's word about the wallet counts more than the client's [2.2-wallet]", async (t) => {
   const payment_method_token = fake.addMethod({ wallet: 'google_pay' }).id
   const { data } = await save({ payment_method_token, provider_id: 'stripe', wallet_type: 'apple_pay' })
   t.equal(data?.wallet_type, 'google_pay')
 })
 
-t.test('saved again by its owner it is answered as it is, and the provider is not asked', async (t) => {
-  const body = bodyOf({ alias: 'First' })
-  const first = await save(body)
-  const calls = fake.calls.length
-  const again = await recordsNothing(t, () => save({ ...body, alias: 'Second' }))
-  t.equal(again.status, 200)
-  t.same(again.data, first.data)
-  t.equal(again.etag, first.etag)
-  t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
-  t.equal(fake.calls.length, calls)
-})
+t.test(
+  'saved again by its owner it is answered as it is, and the provider is not asked [4.12-method-201]',
+  async (t) => {
+    const body = bodyOf({ alias: 'First' })
+    const first = await save(body)
+    const calls = fake.calls.length
+    const again = await recordsNothing(t, () => save({ ...body, alias: 'Second' }))
+    t.equal(again.status, 200)
+    t.same(again.data, first.data)
+    t.equal(again.etag, first.etag)
+    t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
+    t.equal(fake.calls.length, calls)
+  },
+)
 
-t.test("somebody else's is 422 in words that tell nothing of it, and the provider is not asked", async (t) => {
-  const body = bodyOf({ alias: 'Secret words' })
-  const { id } = await save(body)
-  const calls = fake.calls.length
-  for (const headers of [grace, guest]) {
-    const refused = await recordsNothing(t, () => save(body, headers))
-    t.same([refused.status, refused.code], [422, 'reference_not_found'])
-    t.same(refused.error?.details, { field: 'payment_method_token' })
-    t.notMatch(refused.text, new RegExp(`Secret words|${id}|"4242"`))
-  }
-  t.equal(fake.calls.length, calls)
-})
+t.test(
+  "somebody else's is 422 in words that tell nothing of it, and the provider is not asked [10.3-foreign-method]",
+  async (t) => {
+    const body = bodyOf({ alias: 'Secret words' })
+    const { id } = await save(body)
+    const calls = fake.calls.length
+    for (const headers of [grace, guest]) {
+      const refused = await recordsNothing(t, () => save(body, headers))
+      t.same([refused.status, refused.code], [422, 'reference_not_found'])
+      t.same(refused.error?.details, { field: 'payment_method_token' })
+      t.notMatch(refused.text, new RegExp(`Secret words|${id}|"4242"`))
+    }
+    t.equal(fake.calls.length, calls)
+  },
+)
 
-t.test('once it was removed it can be added again, at the provider it is gone', async (t) => {
+t.test('once it was removed it can be added again, at the provider it is gone [10.3-added-again]', async (t) => {
   const at = { payment_method_token: 'pm_card_amex', provider_id: 'sandbox' }
   const first = await save(at)
   t.equal((await remove(first.id)).status, 200)
@@ -137,7 +146,7 @@ t.test("what was a user's is nobody else's after it was removed, at the provider
   t.equal((await save(ofGuest, grace)).status, 201)
 })
 
-t.test("a guest's method is read and attached to nobody, and is another one than a user's", async (t) => {
+t.test("a guest's method is read and attached to nobody, and is another one than a user's [4.5-guest]", async (t) => {
   const before = fake.calls.length
   const body = bodyOf()
   const { status, data, id } = await save(body, guest)
@@ -173,7 +182,7 @@ t.test('the customer is made with the e-mail of the user, and is on record once'
   t.same(await typesOf(providerCustomerStream('stripe', admin)), ['ProviderCustomerLinked'])
 })
 
-t.test('a malformed body is 400 whatever the rest is, and nothing is recorded', async (t) => {
+t.test('a malformed body is 400 whatever the rest is, and nothing is recorded [2.3-validation]', async (t) => {
   const long = 'x'.repeat(256)
   const bad: readonly (readonly [string, unknown])[] = [
     ['no token', { provider_id: 'stripe' }],
@@ -249,7 +258,7 @@ t.test('a card number anywhere is 422, and the provider never sees it', async (t
   t.equal(fake.calls.length, calls)
 })
 
-t.test('a billing address has to be one of the caller, and still there', async (t) => {
+t.test('a billing address has to be one of the caller, and still there [10.1-foreign-address]', async (t) => {
   const own = await addressOf(ada)
   const removed = await addressOf(ada)
   await app.inject({ method: 'DELETE', url: `/addresses/${removed}`, headers: ada })

@@ -53,20 +53,23 @@ const settle = (paymentId: string) =>
 let keys = 0
 const freshKey = () => `key-${keys++}`
 
-t.test('a declined payment answers 402, is on record, and is answered the same way again', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  const body = { ...guestBody, payment_method_id: 'pm_card_declined' }
-  const first = await post(body, headers)
-  t.equal(first.statusCode, 402)
-  const { error } = first.json()
-  t.match(error, { code: 'payment_declined', details: { payment_id: String } })
-  t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
-  const again = await post(body, headers)
-  t.equal(again.statusCode, 402)
-  t.equal(again.headers['idempotent-replayed'], 'true')
-  t.equal(again.json().error.details.payment_id, error.details.payment_id)
-  t.equal(calls.length, 1)
-})
+t.test(
+  'a declined payment answers 402, is on record, and is answered the same way again [10.1-key-declined]',
+  async (t) => {
+    const headers = { 'idempotency-key': freshKey() }
+    const body = { ...guestBody, payment_method_id: 'pm_card_declined' }
+    const first = await post(body, headers)
+    t.equal(first.statusCode, 402)
+    const { error } = first.json()
+    t.match(error, { code: 'payment_declined', details: { payment_id: String } })
+    t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+    const again = await post(body, headers)
+    t.equal(again.statusCode, 402)
+    t.equal(again.headers['idempotent-replayed'], 'true')
+    t.equal(again.json().error.details.payment_id, error.details.payment_id)
+    t.equal(calls.length, 1)
+  },
+)
 
 t.test('a provider that was not reached answers 502, and the same key tries again on the same payment', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
@@ -146,7 +149,7 @@ t.test('a provider that was switched off since is not called again, and nothing 
 })
 
 t.test(
-  'an unknown outcome answers 504 and leaves the payment pending; the same key tells its present state',
+  'an unknown outcome answers 504 and leaves the payment pending; the same key tells its present state [10.1-key-unknown]',
   async (t) => {
     const headers = { 'idempotency-key': freshKey() }
     provide = async () => {
@@ -166,7 +169,7 @@ t.test(
   },
 )
 
-t.test('the same key and body give the same answer, another body 422', async (t) => {
+t.test('the same key and body give the same answer, another body 422 [10.1-key-replay]', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const first = await post(guestBody, headers)
   const again = await post({ guest_data: guestBody.guest_data, currency: 'eur', total_cents: 2599 }, headers)
@@ -186,25 +189,28 @@ t.test('the same key and body give the same answer, another body 422', async (t)
   t.equal(calls.length, 2)
 })
 
-t.test('a stranger who guesses an anonymous key gets a payment of his own, and blocks nobody', async (t) => {
-  const { guest_data: _, ...plainBody } = guestBody
-  const from = (remoteAddress: string, payload: object) =>
-    app.inject({ method: 'POST', url: '/payments/intents', headers, payload, remoteAddress })
-  const headers = { 'idempotency-key': 'order-1001' }
-  for (const payload of [guestBody, plainBody]) {
-    const strange = await from('203.0.113.5', { ...payload, total_cents: 1 })
-    const first = await from('192.0.2.1', payload)
-    t.same([strange.statusCode, first.statusCode], [201, 201])
-    const again = await from('192.0.2.77', payload)
-    t.equal(again.headers['idempotent-replayed'], 'true')
-    t.same(again.json(), first.json(), 'with its client_secret')
-    const copied = await from('203.0.113.5', { ...payload, total_cents: 1 })
-    t.same(copied.json(), strange.json())
-    t.notSame(copied.json().data.client_secret, first.json().data.client_secret)
-  }
-  const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })
-  t.equal(other.statusCode, 201, 'in the same network with another e-mail')
-})
+t.test(
+  'a stranger who guesses an anonymous key gets a payment of his own, and blocks nobody [10.1-key-guessed]',
+  async (t) => {
+    const { guest_data: _, ...plainBody } = guestBody
+    const from = (remoteAddress: string, payload: object) =>
+      app.inject({ method: 'POST', url: '/payments/intents', headers, payload, remoteAddress })
+    const headers = { 'idempotency-key': 'order-1001' }
+    for (const payload of [guestBody, plainBody]) {
+      const strange = await from('203.0.113.5', { ...payload, total_cents: 1 })
+      const first = await from('192.0.2.1', payload)
+      t.same([strange.statusCode, first.statusCode], [201, 201])
+      const again = await from('192.0.2.77', payload)
+      t.equal(again.headers['idempotent-replayed'], 'true')
+      t.same(again.json(), first.json(), 'with its client_secret')
+      const copied = await from('203.0.113.5', { ...payload, total_cents: 1 })
+      t.same(copied.json(), strange.json())
+      t.notSame(copied.json().data.client_secret, first.json().data.client_secret)
+    }
+    const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })
+    t.equal(other.statusCode, 201, 'in the same network with another e-mail')
+  },
+)
 
 t.test('64 identical requests at once make one payment and one call', async (t) => {
   const headers = { 'idempotency-key': freshKey() }
@@ -229,7 +235,7 @@ t.test('64 identical requests at once make one payment and one call', async (t) 
 })
 
 t.test(
-  'a request that died in the middle is finished by its repetition, with the same key at the provider',
+  'a request that died in the middle is finished by its repetition, with the same key at the provider [10.1-key-in-flight]',
   async (t) => {
     const headers = { 'idempotency-key': freshKey() }
     provide = async () => {

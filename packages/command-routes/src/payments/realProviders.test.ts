@@ -55,44 +55,47 @@ const reconcile = (paymentId: string) =>
   reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' })
 
 for (const fake of fakes) {
-  t.test(`${fake.id}: a payment is opened with everything that a client needs to pay it`, async (t) => {
-    const before = fake.creations()
-    const { status, data, id, position } = await post(fake)
-    t.equal(status, 201)
-    t.match(data, {
-      subtotal_cents: 2599,
-      tax_cents: 0,
-      discount_cents: 0,
-      total_cents: 2599,
-      amount_cents: 2599,
-      currency: 'USD',
-      status: 'pending',
-      concept: 'Membership',
-      description: 'One year',
-      reference_code: null,
-      category: null,
-      tags: null,
-      provider_id: fake.id,
-      provider_payment_id: null,
-      provider_intent_id: /./,
-      client_secret: /./,
-      payment_method_id: null,
-      payment_method: null,
-      is_guest_payment: true,
-      guest_email: 'guest@example.com',
-      metadata: { order: 'order-of-the-client' },
-      created_at: /Z$/,
-      updated_at: /Z$/,
-      completed_at: null,
-    })
-    t.match(position, /^\d+$/)
-    t.same(await typesOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
-    const [pointer] = await store.readStream(providerIntentStream(fake.id, String(data?.provider_intent_id)))
-    t.match(pointer?.data, { payment_id: id, provider_id: fake.id })
-    t.equal(fake.creations(), before + 1)
-    t.equal(fake.intentsOf(id), 1)
-    t.same(fake.chargesOf(id), [], 'nothing is taken before the payer does something')
-  })
+  t.test(
+    `${fake.id}: a payment is opened with everything that a client needs to pay it [1-payment-intents]`,
+    async (t) => {
+      const before = fake.creations()
+      const { status, data, id, position } = await post(fake)
+      t.equal(status, 201)
+      t.match(data, {
+        subtotal_cents: 2599,
+        tax_cents: 0,
+        discount_cents: 0,
+        total_cents: 2599,
+        amount_cents: 2599,
+        currency: 'USD',
+        status: 'pending',
+        concept: 'Membership',
+        description: 'One year',
+        reference_code: null,
+        category: null,
+        tags: null,
+        provider_id: fake.id,
+        provider_payment_id: null,
+        provider_intent_id: /./,
+        client_secret: /./,
+        payment_method_id: null,
+        payment_method: null,
+        is_guest_payment: true,
+        guest_email: 'guest@example.com',
+        metadata: { order: 'order-of-the-client' },
+        created_at: /Z$/,
+        updated_at: /Z$/,
+        completed_at: null,
+      })
+      t.match(position, /^\d+$/)
+      t.same(await typesOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
+      const [pointer] = await store.readStream(providerIntentStream(fake.id, String(data?.provider_intent_id)))
+      t.match(pointer?.data, { payment_id: id, provider_id: fake.id })
+      t.equal(fake.creations(), before + 1)
+      t.equal(fake.intentsOf(id), 1)
+      t.same(fake.chargesOf(id), [], 'nothing is taken before the payer does something')
+    },
+  )
 
   t.test(`${fake.id}: 24 identical requests at once make one payment with one intent`, async (t) => {
     const before = fake.creations()
@@ -140,7 +143,7 @@ for (const fake of fakes) {
     },
   )
 
-  t.test(`${fake.id}: an outcome that stays unknown is told as such, and found out later`, async (t) => {
+  t.test(`${fake.id}: an outcome that stays unknown is told as such, and found out later [10.2-unknown]`, async (t) => {
     const lost: Fault[] = [
       { kind: 'drop', commits: true },
       { kind: 'drop', commits: false },
@@ -183,38 +186,41 @@ for (const fake of fakes) {
     t.equal(fake.creations(), before + 1)
   })
 
-  t.test(`${fake.id}: one that is not reached, or does not know us, is told as 502 and tried again`, async (t) => {
-    const closed = `http://127.0.0.1:${await freePort()}`
-    const isBase = (name: string) => name.endsWith('_API_BASE')
-    const isSecret = (name: string) => /SECRET_KEY|CLIENT_SECRET|TRANSACTION_KEY/.test(name)
-    const withOther = (matches: (name: string) => boolean, other: string) =>
-      providerFromEnv(
-        t,
-        Object.fromEntries(Object.entries(fake.env).map(([name, value]) => [name, matches(name) ? other : value])),
-      )
-    const headers = freshKey()
-    providers.set(fake.id, await withOther(isBase, closed))
-    const down = await post(fake, headers)
-    t.match(down, { status: 502, error: { code: 'provider_unavailable', details: { payment_id: /-/ } } })
-    t.same(await typesOf(down.id), ['PaymentInitiated', 'PaymentAttemptFailed'])
-    providers.set(fake.id, await withOther(isSecret, 'sk_test_wrong'))
-    const unknown = await post(fake, headers)
-    t.match(unknown, { status: 502, id: down.id, error: { code: 'provider_unavailable' } })
-    t.equal(unknown.error?.message.includes('sk_test_wrong'), false)
-    const adapter = adapters.find(({ id }) => id === fake.id)
-    if (adapter) providers.set(fake.id, adapter)
-    t.match(await post(fake, headers), { status: 201, id: down.id, replayed: false, data: { status: 'pending' } })
-    t.same(await typesOf(down.id), [
-      'PaymentInitiated',
-      'PaymentAttemptFailed',
-      'PaymentAttemptStarted',
-      'PaymentAttemptFailed',
-      'PaymentAttemptStarted',
-      'ProviderIntentCreated',
-    ])
-    t.equal(fake.intentsOf(down.id), 1)
-    t.match(await post(fake, headers), { status: 201, id: down.id, replayed: true })
-  })
+  t.test(
+    `${fake.id}: one that is not reached, or does not know us, is told as 502 and tried again [10.2-unreachable]`,
+    async (t) => {
+      const closed = `http://127.0.0.1:${await freePort()}`
+      const isBase = (name: string) => name.endsWith('_API_BASE')
+      const isSecret = (name: string) => /SECRET_KEY|CLIENT_SECRET|TRANSACTION_KEY/.test(name)
+      const withOther = (matches: (name: string) => boolean, other: string) =>
+        providerFromEnv(
+          t,
+          Object.fromEntries(Object.entries(fake.env).map(([name, value]) => [name, matches(name) ? other : value])),
+        )
+      const headers = freshKey()
+      providers.set(fake.id, await withOther(isBase, closed))
+      const down = await post(fake, headers)
+      t.match(down, { status: 502, error: { code: 'provider_unavailable', details: { payment_id: /-/ } } })
+      t.same(await typesOf(down.id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+      providers.set(fake.id, await withOther(isSecret, 'sk_test_wrong'))
+      const unknown = await post(fake, headers)
+      t.match(unknown, { status: 502, id: down.id, error: { code: 'provider_unavailable' } })
+      t.equal(unknown.error?.message.includes('sk_test_wrong'), false)
+      const adapter = adapters.find(({ id }) => id === fake.id)
+      if (adapter) providers.set(fake.id, adapter)
+      t.match(await post(fake, headers), { status: 201, id: down.id, replayed: false, data: { status: 'pending' } })
+      t.same(await typesOf(down.id), [
+        'PaymentInitiated',
+        'PaymentAttemptFailed',
+        'PaymentAttemptStarted',
+        'PaymentAttemptFailed',
+        'PaymentAttemptStarted',
+        'ProviderIntentCreated',
+      ])
+      t.equal(fake.intentsOf(down.id), 1)
+      t.match(await post(fake, headers), { status: 201, id: down.id, replayed: true })
+    },
+  )
 
   t.test(`${fake.id}: a currency that it cannot take is refused before anything is recorded`, async (t) => {
     const before = [await lastPosition(), fake.creations()]
@@ -224,7 +230,7 @@ for (const fake of fakes) {
   })
 }
 
-t.test('a provider that is unknown or not enabled opens nothing', async (t) => {
+t.test('a provider that is unknown or not enabled opens nothing [10.1-provider-unknown]', async (t) => {
   const before = await lastPosition()
   const [stripe] = fakes
   if (!stripe) throw new Error('There is a fake')

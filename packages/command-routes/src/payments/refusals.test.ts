@@ -140,32 +140,35 @@ const post = (row: Row, headers: Record<string, string> = {}) =>
 const calls = () => stripe.calls.length + paypal.calls + authorizeNet.calls.length
 
 for (const [name, row] of Object.entries(rows)) {
-  t.test(`${name} is told with its code and the payment, recorded, and told again as it was`, async (t) => {
-    const headers = { 'idempotency-key': `refused-${keys++}` }
-    const before = calls()
-    row.refuse()
-    const first = await post(row, headers)
-    t.equal(first.statusCode, row.status)
-    const { error } = first.json()
-    t.match(error, { code: row.code, message: String, details: { payment_id: String } })
-    t.same(Object.keys(error.details), ['payment_id'])
-    t.notMatch(first.body, /card 4242|Words/)
-    t.match(first.headers['x-event-position'], /^\d+$/)
-    const events = await store.readStream(paymentStream(error.details.payment_id))
-    matchList(t, events, [
-      { type: 'PaymentInitiated' },
-      { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
-    ])
-    t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
-    t.equal(calls(), before + 1, 'a clear answer is not asked for again')
-    const again = await post(row, headers)
-    t.equal(again.statusCode, row.status)
-    t.equal(again.headers['idempotent-replayed'], 'true')
-    const { request_id: _first, ...firstError } = error
-    const { request_id: _again, ...againError } = again.json().error
-    t.same(againError, firstError)
-    t.equal(calls(), before + 1)
-  })
+  t.test(
+    `${name} is told with its code and the payment, recorded, and told again as it was [10.2-rejected]`,
+    async (t) => {
+      const headers = { 'idempotency-key': `refused-${keys++}` }
+      const before = calls()
+      row.refuse()
+      const first = await post(row, headers)
+      t.equal(first.statusCode, row.status)
+      const { error } = first.json()
+      t.match(error, { code: row.code, message: String, details: { payment_id: String } })
+      t.same(Object.keys(error.details), ['payment_id'])
+      t.notMatch(first.body, /card 4242|Words/)
+      t.match(first.headers['x-event-position'], /^\d+$/)
+      const events = await store.readStream(paymentStream(error.details.payment_id))
+      matchList(t, events, [
+        { type: 'PaymentInitiated' },
+        { type: 'PaymentAttemptFailed', data: { refusal: row.code, failure_code: row.failure_code } },
+      ])
+      t.notMatch(JSON.stringify(events.map(({ data }) => data)), /Words/)
+      t.equal(calls(), before + 1, 'a clear answer is not asked for again')
+      const again = await post(row, headers)
+      t.equal(again.statusCode, row.status)
+      t.equal(again.headers['idempotent-replayed'], 'true')
+      const { request_id: _first, ...firstError } = error
+      const { request_id: _again, ...againError } = again.json().error
+      t.same(againError, firstError)
+      t.equal(calls(), before + 1)
+    },
+  )
 }
 
 /** Throttles every call for as long as it is set, and then answers as usual. */
@@ -186,37 +189,43 @@ const order = (provider_id: string) => ({
 })
 const typesOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
 
-t.test('a payment whose provider throttles its call for a while is created as if it had not', async (t) => {
-  for (const [provider_id, throttle] of Object.entries(throttles)) {
-    const before = calls()
-    throttle(true)
-    const created = app.inject(order(provider_id))
-    await waitFor(() => calls() > before, { what: 'the call that is throttled' })
-    throttle(false)
-    t.equal((await created).statusCode, 201, provider_id)
-    t.same(await typesOf((await created).json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'], provider_id)
-  }
-})
+t.test(
+  'a payment whose provider throttles its call for a while is created as if it had not [10.2-throttled]',
+  async (t) => {
+    for (const [provider_id, throttle] of Object.entries(throttles)) {
+      const before = calls()
+      throttle(true)
+      const created = app.inject(order(provider_id))
+      await waitFor(() => calls() > before, { what: 'the call that is throttled' })
+      throttle(false)
+      t.equal((await created).statusCode, 201, provider_id)
+      t.same(await typesOf((await created).json().data.id), ['PaymentInitiated', 'ProviderIntentCreated'], provider_id)
+    }
+  },
+)
 
-t.test('a payment whose provider throttles all its calls stays pending, and the same key tries again', async (t) => {
-  for (const [provider_id, throttle] of Object.entries(throttles)) {
-    const request = order(provider_id)
-    throttle(true)
-    const first = await app.inject(request)
-    t.equal(first.statusCode, 502, provider_id)
-    const { code, details } = first.json().error
-    t.equal(code, 'provider_unavailable')
-    t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled'])
-    const second = await app.inject(request)
-    t.match([second.statusCode, second.json().error.details], [502, details], 'and again on the same payment')
-    throttle(false)
-    const third = await app.inject(request)
-    t.match([third.statusCode, third.json().data], [201, { id: details.payment_id, status: 'pending' }])
-    t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled', 'ProviderIntentCreated'])
-  }
-})
+t.test(
+  'a payment whose provider throttles all its calls stays pending, and the same key tries again [10.2-throttled-out]',
+  async (t) => {
+    for (const [provider_id, throttle] of Object.entries(throttles)) {
+      const request = order(provider_id)
+      throttle(true)
+      const first = await app.inject(request)
+      t.equal(first.statusCode, 502, provider_id)
+      const { code, details } = first.json().error
+      t.equal(code, 'provider_unavailable')
+      t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled'])
+      const second = await app.inject(request)
+      t.match([second.statusCode, second.json().error.details], [502, details], 'and again on the same payment')
+      throttle(false)
+      const third = await app.inject(request)
+      t.match([third.statusCode, third.json().data], [201, { id: details.payment_id, status: 'pending' }])
+      t.same(await typesOf(details.payment_id), ['PaymentInitiated', 'ProviderCallThrottled', 'ProviderIntentCreated'])
+    }
+  },
+)
 
-t.test('what Stripe is told of a payment is its id and nothing of the client', async (t) => {
+t.test('what Stripe is told of a payment is its id and nothing of the client [10.2-metadata]', async (t) => {
   const payload = {
     total_cents: 2599,
     currency: 'USD',

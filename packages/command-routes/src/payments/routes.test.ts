@@ -41,7 +41,7 @@ const post = (payload: unknown, headers: Record<string, string> = {}, url = '/pa
   })
 const eventsOf = async (paymentId: string) => (await store.readStream(paymentStream(paymentId))).map(({ type }) => type)
 
-t.test('a guest creates a payment by sending guest_data', async (t) => {
+t.test('a guest creates a payment by sending guest_data [2.1-created]', async (t) => {
   const response = await post({ ...guestBody, provider_id: 'sandbox', concept: 'Membership', metadata: { order: 7 } })
   t.equal(response.statusCode, 201)
   const { success, data } = response.json()
@@ -76,7 +76,7 @@ t.test('a guest creates a payment by sending guest_data', async (t) => {
   matchList(t, calls, [{ payment_id: data.id, idempotency_key: data.id, amount_cents: 2599, currency: 'EUR' }])
 })
 
-t.test('a session, an anonymous caller and a guest with a token: whose payment it is', async (t) => {
+t.test('a session, an anonymous caller and a guest with a token: whose payment it is [1-callers]', async (t) => {
   const body = { total_cents: 100, currency: 'USD' }
   const payer = async (payload: object, headers: Record<string, string>) => {
     const { data } = (await post(payload, headers)).json()
@@ -102,7 +102,7 @@ t.test('a session, an anonymous caller and a guest with a token: whose payment i
   })
 })
 
-t.test('a guest token is remembered by its hash when it creates a payment', async (t) => {
+t.test('a guest token is remembered by its hash when it creates a payment [5-history-hash]', async (t) => {
   await post({ ...guestBody, guest_data: { email: 'GUEST@example.com' } }, { authorization: 'Token paying-token' })
   const seen = []
   for await (const { event } of store.client.readAll()) if (event) seen.push(event)
@@ -111,7 +111,7 @@ t.test('a guest token is remembered by its hash when it creates a payment', asyn
   t.notOk(JSON.stringify(seen.map(({ data, metadata }) => [data, metadata])).includes('paying-token'))
 })
 
-t.test('credentials that are not valid, or not allowed to, create nothing', async (t) => {
+t.test('credentials that are not valid, or not allowed to, create nothing [5-no-guest-payment]', async (t) => {
   const before = await lastPosition()
   const refused = async (headers: Record<string, string>, status: number, code: string, body: object = guestBody) => {
     const response = await post(body, headers)
@@ -134,7 +134,7 @@ t.test('credentials that are not valid, or not allowed to, create nothing', asyn
   t.equal(await lastPosition(), before, 'nothing was recorded')
 })
 
-t.test('bad input is refused with its code, and nothing is recorded', async (t) => {
+t.test('bad input is refused with its code, and nothing is recorded [2.1-amounts 10.1-input]', async (t) => {
   const before = await lastPosition()
   const refused = async (body: unknown, status: number, code: string, headers: Record<string, string> = {}) => {
     const response = await post(body, headers)
@@ -226,7 +226,7 @@ t.test('card data in any form is 422 with its field, and is neither recorded, lo
   t.notMatch(logged.join(), /4242|\uff14/)
 })
 
-t.test('what is wrong first in the order of the contract is told', async (t) => {
+t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
   const card = { concept: '4242424242424242' }
   const guest = { 'x-guest-token': 'demo-guest-token' }
   const large = { metadata: { large: 'x'.repeat(17_000) } }
@@ -270,7 +270,7 @@ t.test('metadata is kept as it was sent, every key of it', async (t) => {
   t.equal((await post({ ...guestBody, metadata: { ['k'.repeat(256)]: 1 } })).statusCode, 400)
 })
 
-t.test('unknown fields are dropped, not stored', async (t) => {
+t.test('unknown fields are dropped, not stored [10.1-unknown-fields]', async (t) => {
   const { data } = (await post({ ...guestBody, status: 'succeeded', provider_payment_id: 'mine', nonsense: 1 })).json()
   t.match(data, { status: 'pending', provider_payment_id: null })
   const [initiated] = await store.readStream(paymentStream(data.id))

@@ -79,58 +79,61 @@ t.test('a test method of the provider is told by its name, and there is nothing 
   t.match(calls, [{ provider_method_id: 'pm_card_visa', provider_customer_id: null }])
 })
 
-t.test("whatever is not the caller's own is refused in the same words, and nothing is recorded", async (t) => {
-  const [own, ofGrace, ofGuest] = [
-    await methods.save(ada, 'sandbox'),
-    await methods.save(grace, 'sandbox'),
-    await methods.save(guest, 'sandbox'),
-  ]
-  const elsewhere = await methods.save(ada, 'stripe')
-  const removed = await methods.save(ada, 'sandbox')
-  await methods.remove(removed)
-  const ofAdasMail = await methods.save({ user_id: null, guest_email: 'ada@example.com' }, 'sandbox')
-  const ofOtherGuest = await methods.save({ user_id: null, guest_email: 'guest@example.org' }, 'sandbox')
-  const asked: [string, string, Record<string, string>, object?][] = [
-    ["another user's", ofGrace.id, asAda],
-    ["a guest's, for a user", ofGuest.id, asAda],
-    ["a guest's of the user's e-mail", ofAdasMail.id, asAda],
-    ["a user's, for an administrator", own.id, { 'x-session-id': 'demo-admin-session' }],
-    ["a guest's, for a user who writes the guest's e-mail", ofGuest.id, asAda, { guest_data }],
-    ["a user's, for a guest", own.id, asGuest, { guest_data }],
-    ["another guest's", ofOtherGuest.id, asGuest, { guest_data }],
-    ["a guest's, for somebody who only writes the guest's e-mail", ofGuest.id, {}, { guest_data }],
-    ["a user's, for nobody", own.id, {}],
-    ["another provider's", elsewhere.id, asAda],
-    ['removed', removed.id, asAda],
-    ['never there', 'b9a1f7a4-0000-4000-8000-000000000000', asAda],
-    ["the provider's own name of it", own.provider_method_id, asAda],
-    ["the provider's own name of it, for nobody", own.provider_method_id, {}],
-    ['its stream', `paymentMethod-${own.id}`, asAda],
-    ['no id', `../${own.id}`, asAda],
-    ['of another alphabet', 'ключ', asAda],
-  ]
-  const before = await lastPosition()
-  const answers = new Set<string>()
-  for (const [name, payment_method_id, caller, more] of asked) {
-    const response = await post({ ...body, payment_method_id, ...more }, { ...caller, ...freshKey() })
-    t.equal(response.statusCode, 422, name)
-    const { request_id, ...error } = response.json().error
-    t.ok(request_id)
-    answers.add(JSON.stringify(error))
-  }
-  t.same(
-    [...answers].map((answer) => JSON.parse(answer)),
-    [
-      {
-        code: 'reference_not_found',
-        message: 'There is no such payment method',
-        details: { field: 'payment_method_id' },
-      },
-    ],
-  )
-  t.equal(await lastPosition(), before, 'not even that the guest token was seen')
-  t.same(calls, [])
-})
+t.test(
+  "whatever is not the caller's own is refused in the same words, and nothing is recorded [10.1-foreign-method]",
+  async (t) => {
+    const [own, ofGrace, ofGuest] = [
+      await methods.save(ada, 'sandbox'),
+      await methods.save(grace, 'sandbox'),
+      await methods.save(guest, 'sandbox'),
+    ]
+    const elsewhere = await methods.save(ada, 'stripe')
+    const removed = await methods.save(ada, 'sandbox')
+    await methods.remove(removed)
+    const ofAdasMail = await methods.save({ user_id: null, guest_email: 'ada@example.com' }, 'sandbox')
+    const ofOtherGuest = await methods.save({ user_id: null, guest_email: 'guest@example.org' }, 'sandbox')
+    const asked: [string, string, Record<string, string>, object?][] = [
+      ["another user's", ofGrace.id, asAda],
+      ["a guest's, for a user", ofGuest.id, asAda],
+      ["a guest's of the user's e-mail", ofAdasMail.id, asAda],
+      ["a user's, for an administrator", own.id, { 'x-session-id': 'demo-admin-session' }],
+      ["a guest's, for a user who writes the guest's e-mail", ofGuest.id, asAda, { guest_data }],
+      ["a user's, for a guest", own.id, asGuest, { guest_data }],
+      ["another guest's", ofOtherGuest.id, asGuest, { guest_data }],
+      ["a guest's, for somebody who only writes the guest's e-mail", ofGuest.id, {}, { guest_data }],
+      ["a user's, for nobody", own.id, {}],
+      ["another provider's", elsewhere.id, asAda],
+      ['removed', removed.id, asAda],
+      ['never there', 'b9a1f7a4-0000-4000-8000-000000000000', asAda],
+      ["the provider's own name of it", own.provider_method_id, asAda],
+      ["the provider's own name of it, for nobody", own.provider_method_id, {}],
+      ['its stream', `paymentMethod-${own.id}`, asAda],
+      ['no id', `../${own.id}`, asAda],
+      ['of another alphabet', 'ключ', asAda],
+    ]
+    const before = await lastPosition()
+    const answers = new Set<string>()
+    for (const [name, payment_method_id, caller, more] of asked) {
+      const response = await post({ ...body, payment_method_id, ...more }, { ...caller, ...freshKey() })
+      t.equal(response.statusCode, 422, name)
+      const { request_id, ...error } = response.json().error
+      t.ok(request_id)
+      answers.add(JSON.stringify(error))
+    }
+    t.same(
+      [...answers].map((answer) => JSON.parse(answer)),
+      [
+        {
+          code: 'reference_not_found',
+          message: 'There is no such payment method',
+          details: { field: 'payment_method_id' },
+        },
+      ],
+    )
+    t.equal(await lastPosition(), before, 'not even that the guest token was seen')
+    t.same(calls, [])
+  },
+)
 
 t.test('with several providers one has to be named, whatever method is', async (t) => {
   const method = await methods.save(ada, 'sandbox')

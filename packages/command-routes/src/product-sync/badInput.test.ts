@@ -72,7 +72,7 @@ t.test('a card number is refused wherever it is', async (t) => {
   }
 })
 
-t.test('it is for administrators', async (t) => {
+t.test('it is for administrators [4.8-administrators]', async (t) => {
   for (const [headers, expected] of [
     [{}, 401],
     [guest, 403],

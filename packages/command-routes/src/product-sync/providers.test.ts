@@ -7,7 +7,7 @@ const api = await syncProvidersHarness(t)
 const { sync, change, historyOf, productOf, productsOf } = api
 
 for (const { fake, provider_id, syncOne, isOnce } of api.at) {
-  t.test(`${fake.id}: created, and then skipped without a call`, async (t) => {
+  t.test(`${fake.id}: created, and then skipped without a call [1-product-sync]`, async (t) => {
     const id = await productOf()
     const created = await syncOne(id)
     t.match(created, { status: 'created', provider_product_id: id, provider_price_id: String })
@@ -20,7 +20,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
   })
 
-  t.test(`${fake.id}: a dry run makes no call at all, whatever it says`, async (t) => {
+  t.test(`${fake.id}: a dry run makes no call at all, whatever it says [4.8-dry-run]`, async (t) => {
     const [fresh, known] = [await productOf(), await productOf()]
     await syncOne(known)
     await change(known, { description: 'Other', total_cents: 1000 })
@@ -36,7 +36,7 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.same(await historyOf(fresh), [])
   })
 
-  t.test(`${fake.id}: changed content is updated, and the price is left alone`, async (t) => {
+  t.test(`${fake.id}: changed content is updated, and the price is left alone [4.8-defaults]`, async (t) => {
     const id = await productOf()
     const { provider_price_id } = await syncOne(id)
     await change(id, { description: 'Other', total_cents: 1000 })
@@ -48,22 +48,25 @@ for (const { fake, provider_id, syncOne, isOnce } of api.at) {
     t.equal(fake.calls(), before)
   })
 
-  t.test(`${fake.id}: with updatePrices the price is replaced and the old one is archived`, async (t) => {
-    const id = await productOf()
-    const first = await syncOne(id)
-    await change(id, { total_cents: 1000 })
-    const second = await syncOne(id, { updatePrices: true })
-    t.match(second, { status: 'updated', price_differs: undefined })
-    t.not(second.provider_price_id, first.provider_price_id)
-    t.same(fake.prices(id, 'active'), [1000])
-    t.same(fake.prices(id, 'all'), [900, 1000])
-    await change(id, { total_cents: 900 })
-    t.match(await syncOne(id, { updatePrices: true }), { status: 'updated' })
-    t.same(fake.prices(id, 'active'), [900], 'one that comes back')
-    t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped' })
-  })
+  t.test(
+    `${fake.id}: with updatePrices the price is replaced and the old one is archived [4.8-update-prices]`,
+    async (t) => {
+      const id = await productOf()
+      const first = await syncOne(id)
+      await change(id, { total_cents: 1000 })
+      const second = await syncOne(id, { updatePrices: true })
+      t.match(second, { status: 'updated', price_differs: undefined })
+      t.not(second.provider_price_id, first.provider_price_id)
+      t.same(fake.prices(id, 'active'), [1000])
+      t.same(fake.prices(id, 'all'), [900, 1000])
+      await change(id, { total_cents: 900 })
+      t.match(await syncOne(id, { updatePrices: true }), { status: 'updated' })
+      t.same(fake.prices(id, 'active'), [900], 'one that comes back')
+      t.match(await syncOne(id, { updatePrices: true }), { status: 'skipped' })
+    },
+  )
 
-  t.test(`${fake.id}: force goes over it once more, and doubles nothing`, async (t) => {
+  t.test(`${fake.id}: force goes over it once more, and doubles nothing [4.8-force]`, async (t) => {
     const id = await productOf()
     const first = await syncOne(id)
     t.same(await syncOne(id, { force: true }), { ...first, status: 'updated' })

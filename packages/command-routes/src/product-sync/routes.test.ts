@@ -34,7 +34,7 @@ const post = (body: object, signal: AbortSignal | null = null) =>
     signal,
   })
 
-t.test('the answer says where the log was when it was done', async (t) => {
+t.test('the answer says where the log was when it was done [10.3-sync-skipped]', async (t) => {
   const ids = [await productOf(), await productOf()]
   const first = await sync({ product_ids: ids, provider_id: 'shop' })
   t.equal(first.headers['x-event-position'], String(await lastPosition()))
@@ -45,7 +45,7 @@ t.test('the answer says where the log was when it was done', async (t) => {
   t.same(again.data.summary, { created: 0, updated: 0, skipped: 2, failed: 0 })
 })
 
-t.test('a failed product is no failed request', async (t) => {
+t.test('a failed product is no failed request [2.7-sync-results]', async (t) => {
   const id = await productOf()
   stage.refused.add(id)
   const { status, answer } = await sync({ product_ids: [id], provider_id: 'shop' })
@@ -57,7 +57,7 @@ t.test('a failed product is no failed request', async (t) => {
   t.match(JSON.parse(api.logged.at(-1) ?? ''), { level: 'warn', failures: 1, code: 'provider_rejected' })
 })
 
-t.test('at Authorize.Net our own id stands for a product, and nobody is called', async (t) => {
+t.test('at Authorize.Net our own id stands for a product, and nobody is called [4.8-map]', async (t) => {
   const id = await productOf()
   const there = { provider_id: 'authorize-net' }
   const mapped = { product_id: id, provider_product_id: id, provider_price_id: null, mapped_locally: true }

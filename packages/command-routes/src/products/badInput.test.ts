@@ -64,7 +64,8 @@ const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999'
 t.test('whatever is wrong with a field of a new product is told, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 13, 'every field of the interface that a client may send')
   await recordsNothing(t, async () => {
-    for (const { field, value, name } of badBodies) assertInvalid(t, await post({ ...plan, [field]: value }), name, [field])
+    for (const { field, value, name } of badBodies)
+      assertInvalid(t, await post({ ...plan, [field]: value }), name, [field])
   })
 })
 
@@ -73,12 +74,14 @@ t.test('whatever is wrong with a field of an update is told, and nothing is reco
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
       assertInvalid(t, await put(id, { description: 'y', [field]: value }), name, [field])
-      assertInvalid(t, await put('018f0000-0000-7000-8000-000000000001', { [field]: value }), `${name}, not there`, [field])
+      assertInvalid(t, await put('018f0000-0000-7000-8000-000000000001', { [field]: value }), `${name}, not there`, [
+        field,
+      ])
     }
   })
 })
 
-t.test('what fits is taken to the last character, day and cent', async (t) => {
+t.test('what fits is taken to the last character, day and cent [10.1-longest]', async (t) => {
   const id = await productOf(plan)
   const limits = {
     name: tooLong.slice(1),
@@ -98,7 +101,7 @@ t.test('what fits is taken to the last character, day and cent', async (t) => {
     t.match(await put(id, { product_type }), { status: 200, data: { product_type } })
 })
 
-t.test('a new product says what it must, all that is missing is told', async (t) => {
+t.test('a new product says what it must, all that is missing is told [10.3-product-required]', async (t) => {
   const cases: [object, string[]][] = [
     [{}, ['name', 'product_type', 'currency']],
     [{ total_cents: 1, is_recurring: true }, ['name', 'product_type', 'currency']],

@@ -6,7 +6,7 @@ const { post, put, productOf, recordsNothing, logged, backend } = await products
 
 const card = '4242 4242 4242 4242'
 
-t.test('administrators alone keep the catalogue', async (t) => {
+t.test('administrators alone keep the catalogue [5-products-write]', async (t) => {
   const id = await productOf()
   const callers = [
     { name: 'nobody', headers: {}, status: 401, code: 'unauthenticated' },
@@ -77,7 +77,7 @@ t.test('a card number is refused in every field, in unknown ones, in names and a
   t.notMatch(logged.join(), /4242\D?4242/)
 })
 
-t.test('what is wrong first in the order of the contract is told', async (t) => {
+t.test('what is wrong first in the order of the contract is told [10.1-order]', async (t) => {
   const id = await productOf()
   const large = { name: 'x'.repeat(300_000) }
   const plain = { ...admin, 'content-type': 'text/plain' }

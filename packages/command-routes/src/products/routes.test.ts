@@ -30,7 +30,7 @@ const everything = {
 const nothing = { description: null, billing_interval: null, trial_days: null, category_id: null }
 const notFound = { status: 404, code: 'not_found', message: 'No product with this id', details: undefined }
 
-t.test('an administrator adds a product with everything that can be said of one', async (t) => {
+t.test('an administrator adds a product with everything that can be said of one [10.3-product-create]', async (t) => {
   const { status, data, headers } = await post(everything)
   t.equal(status, 201)
   const { id, created_at, updated_at, ...said } = data
@@ -89,20 +89,23 @@ t.test('fields that no client may set are dropped', async (t) => {
   t.same((await eventsOf(data.id)).at(-1)?.data, { ...facts, changes: { name: 'Other' } })
 })
 
-t.test('an update keeps what is left out, clears what is null, and records what differs alone', async (t) => {
-  const { data: before } = await post({ ...everything, is_active: true })
-  const changed = await put(before.id, { description: null, name: 'Other', currency: 'brl', tax_cents: 200 })
-  t.equal(changed.status, 200)
-  const { updated_at } = changed.data
-  t.same(changed.data, { ...before, description: null, name: 'Other', tax_cents: 200, total_cents: 1110, updated_at })
-  t.equal(changed.headers.etag, '"1"')
-  const [, event, ...more] = await eventsOf(before.id)
-  t.same(more, [])
-  t.match(event, { type: 'ProductChanged', metadata: { actor: `session:${adminId}` } })
-  const changes = { description: null, name: 'Other', tax_cents: 200, total_cents: 1110 }
-  t.same(event?.data, { product_id: before.id, occurred_at: updated_at, changes })
-  t.equal(changed.headers['x-event-position'], String(event?.position.commit))
-})
+t.test(
+  'an update keeps what is left out, clears what is null, and records what differs alone [10.3-product-update]',
+  async (t) => {
+    const { data: before } = await post({ ...everything, is_active: true })
+    const changed = await put(before.id, { description: null, name: 'Other', currency: 'brl', tax_cents: 200 })
+    t.equal(changed.status, 200)
+    const { updated_at } = changed.data
+    t.same(changed.data, { ...before, description: null, name: 'Other', tax_cents: 200, total_cents: 1110, updated_at })
+    t.equal(changed.headers.etag, '"1"')
+    const [, event, ...more] = await eventsOf(before.id)
+    t.same(more, [])
+    t.match(event, { type: 'ProductChanged', metadata: { actor: `session:${adminId}` } })
+    const changes = { description: null, name: 'Other', tax_cents: 200, total_cents: 1110 }
+    t.same(event?.data, { product_id: before.id, occurred_at: updated_at, changes })
+    t.equal(changed.headers['x-event-position'], String(event?.position.commit))
+  },
+)
 
 t.test('a product is deactivated and comes back, by itself or together with its content', async (t) => {
   const id = await productOf()

@@ -39,7 +39,7 @@ t.test('what the gateway has signed counts, with either key during a rotation', 
   t.same(await historyOf(payment.id), ['PaymentSucceeded', 'PaymentRefundRecorded'])
 })
 
-t.test('what it has not signed like this is refused, and nothing is kept of it', async (t) => {
+t.test('what it has not signed like this is refused, and nothing is kept of it [6.1-gateway-checked]', async (t) => {
   const { told, transId } = pay(await open())
   const other = pay(await open()).told
   // The gateway writes 5.0, which becomes 5 when it is written anew.
@@ -203,7 +203,9 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
       { generic_type: 'payment_intent.succeeded', amount_cents: 900 },
     ],
     [
-      notificationOf(() => fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 1 } })),
+      notificationOf(() =>
+        fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 1 } }),
+      ),
       {
         generic_type: 'invoice.payment_succeeded',
         amount_cents: 1155,

@@ -140,7 +140,12 @@ function eventTypesOf({ receiver, token }: ProviderHarness) {
   }
 }
 
-const harnesses = { stripe: stripeHarness, paypal: paypalHarness, 'authorize-net': authorizeNetHarness, sandbox: sandboxHarness }
+const harnesses = {
+  stripe: stripeHarness,
+  paypal: paypalHarness,
+  'authorize-net': authorizeNetHarness,
+  sandbox: sandboxHarness,
+}
 
 for (const [name, open] of Object.entries(harnesses))
   t.test(name, async (t) => {
@@ -173,7 +178,7 @@ for (const [name, open] of Object.entries(harnesses))
 
     const { renew } = shop
     if (renew)
-      t.test('a card that is renewed is shown as it is, whenever that is told', async (t) => {
+      t.test('a card that is renewed is shown as it is, whenever that is told [6.1-methods]', async (t) => {
         const method = await save()
         const attached = shop.latest(method)
         const renewed = renew(method)
@@ -183,18 +188,23 @@ for (const [name, open] of Object.entries(harnesses))
         t.same(await historyOf(method), ['PaymentMethodRefreshed'])
       })
 
-    t.test('a method that is taken away there is gone here, in whatever order and however often', async (t) => {
-      const method = await save()
-      const attached = shop.latest(method)
-      const detached = shop.detach(method)
-      for (const told of [detached, attached, detached, attached]) await tell(t, told, method)
-      t.same(await historyOf(method), ['PaymentMethodRemoved'])
-      t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, { by: 'provider' })
-      t.equal((await remove(method)).statusCode, 404)
-      const payload = { total_cents: 2599, currency: 'USD', payment_method_id: method.payment_method_id }
-      const refused = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
-      t.match(refused.json(), { error: { code: 'reference_not_found' } })
-    })
+    t.test(
+      'a method that is taken away there is gone here, in whatever order and however often [10.3-detached]',
+      async (t) => {
+        const method = await save()
+        const attached = shop.latest(method)
+        const detached = shop.detach(method)
+        for (const told of [detached, attached, detached, attached]) await tell(t, told, method)
+        t.same(await historyOf(method), ['PaymentMethodRemoved'])
+        t.match((await store.readStream(paymentMethodStream(method.payment_method_id))).at(-1)?.data, {
+          by: 'provider',
+        })
+        t.equal((await remove(method)).statusCode, 404)
+        const payload = { total_cents: 2599, currency: 'USD', payment_method_id: method.payment_method_id }
+        const refused = await app.inject({ method: 'POST', url: '/payments/intents', headers: owner, payload })
+        t.match(refused.json(), { error: { code: 'reference_not_found' } })
+      },
+    )
 
     t.test('a method of another system is none of ours', async (t) => {
       const method = await stranger()

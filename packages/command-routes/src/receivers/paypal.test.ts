@@ -25,7 +25,7 @@ t.test('what PayPal says it has signed counts, for each webhook id that is ours'
   t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentCanceled'])
 })
 
-t.test('what PayPal says it has not signed is refused, and nothing is kept of it', async (t) => {
+t.test('what PayPal says it has not signed is refused, and nothing is kept of it [6.1-wallet-checked]', async (t) => {
   const approved = fake.approve((await open()).intent)
   const other = fake.approve((await open()).intent)
   const before = await lastPosition()
@@ -101,7 +101,11 @@ t.test('a refund or dispute is recorded whether or not it names the payment', as
   await reconcile(id)
   const capture = captureOf(intent).id
   const nameless = ({ body, ...told }: PaypalEvent) => ({ ...told, body: body.replaceAll(id, '') })
-  await deliver(nameless(fake.refund(capture, '1.00')), nameless(fake.dispute(capture)), nameless(fake.reverse(capture)))
+  await deliver(
+    nameless(fake.refund(capture, '1.00')),
+    nameless(fake.dispute(capture)),
+    nameless(fake.reverse(capture)),
+  )
   t.same((await historyOf(id)).slice(2), ['PaymentRefundRecorded', 'PaymentDisputeRecorded', 'PaymentRefundRecorded'])
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'succeeded' } })
 })

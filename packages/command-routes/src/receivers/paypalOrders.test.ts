@@ -4,22 +4,30 @@ import { paypalHarness } from '../testing/paypalUnderTest.ts'
 import { type OpenedPayment, ordersOf } from '../testing/receiverUnderTest.ts'
 
 const paypal = await paypalHarness(t)
-const { fake, open, deliver, notificationOf, captureOf, captures, captureUnrecorded, historyOf, reconcile, settlesAs } = paypal
+const { fake, open, deliver, notificationOf, captureOf, captures, captureUnrecorded, historyOf, reconcile, settlesAs } =
+  paypal
 
 t.beforeEach(() => fake.faults.always(undefined))
 
-t.test('an approved order is captured once, by whoever finds it, however often PayPal tells of it', async (t) => {
-  const { id, intent } = await open()
-  const approved = fake.approve(intent)
-  await deliver(approved, approved)
-  t.equal(captures(intent), 0, 'the receiver does not keep PayPal waiting for it')
-  t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
-  t.match(await reconcile(id), { finding: 'same' })
-  await deliver(approved, notificationOf(intent, 'CHECKOUT.ORDER.COMPLETED'), notificationOf(intent, 'PAYMENT.CAPTURE.COMPLETED'))
-  t.match(await reconcile(id), { finding: 'same', payment: { provider_payment_id: captureOf(intent).id } })
-  t.equal(captures(intent), 1)
-  t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
-})
+t.test(
+  'an approved order is captured once, by whoever finds it, however often PayPal tells of it [10.2-capture]',
+  async (t) => {
+    const { id, intent } = await open()
+    const approved = fake.approve(intent)
+    await deliver(approved, approved)
+    t.equal(captures(intent), 0, 'the receiver does not keep PayPal waiting for it')
+    t.match(await reconcile(id), { finding: 'late', payment: { status: 'succeeded' } })
+    t.match(await reconcile(id), { finding: 'same' })
+    await deliver(
+      approved,
+      notificationOf(intent, 'CHECKOUT.ORDER.COMPLETED'),
+      notificationOf(intent, 'PAYMENT.CAPTURE.COMPLETED'),
+    )
+    t.match(await reconcile(id), { finding: 'same', payment: { provider_payment_id: captureOf(intent).id } })
+    t.equal(captures(intent), 1)
+    t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
+  },
+)
 t.test('one of which nobody told us is captured, too, and one that is not approved is not', async (t) => {
   const { id, intent } = await open()
   t.match(await reconcile(id), { finding: 'same', payment: { status: 'pending' } })
@@ -98,7 +106,9 @@ const scenarios = {
     async play(payment: OpenedPayment) {
       const approved = fake.approve(payment.intent)
       const capture = await captureUnrecorded(payment)
-      const told = ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'].map((type) => notificationOf(payment.intent, type))
+      const told = ['CHECKOUT.ORDER.COMPLETED', 'PAYMENT.CAPTURE.COMPLETED'].map((type) =>
+        notificationOf(payment.intent, type),
+      )
       return [approved, ...told, fake.dispute(capture)]
     },
   },
@@ -110,7 +120,11 @@ const scenarios = {
       const approved = fake.approve(payment.intent)
       fake.nextCaptures('pending')
       const capture = await captureUnrecorded(payment)
-      return [approved, notificationOf(payment.intent, 'PAYMENT.CAPTURE.PENDING'), fake.settleCapture(capture, 'denied')]
+      return [
+        approved,
+        notificationOf(payment.intent, 'PAYMENT.CAPTURE.PENDING'),
+        fake.settleCapture(capture, 'denied'),
+      ]
     },
   },
   'approved and never captured': {

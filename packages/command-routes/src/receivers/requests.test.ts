@@ -65,7 +65,7 @@ async function send(
   return promise
 }
 
-t.test('a notification is taken in whatever type the body is said to have', async (t) => {
+t.test('a notification is taken in whatever type the body is said to have [4.12-content-type]', async (t) => {
   for (const type of [
     'application/json',
     'application/json; charset=utf-8',
@@ -87,7 +87,7 @@ t.test('a notification is taken in whatever type the body is said to have', asyn
   }
 })
 
-t.test('a body of 1 MiB is taken in, and not a byte more', async (t) => {
+t.test('a body of 1 MiB is taken in, and not a byte more [8-receiver-body]', async (t) => {
   const frame = event().body.length
   const large = event('x'.repeat(1024 * 1024 - frame))
   t.equal(large.body.length, 1024 * 1024)
@@ -119,39 +119,45 @@ t.test('no body is no notification', async (t) => {
   t.equal(await lastPosition(), before)
 })
 
-t.test('the signature may come in any header case and by any valid secret, but once and whole', async (t) => {
-  const before = await lastPosition()
-  const { body } = event()
-  const good = signed(body)
-  const other = createHmac('sha256', webhookSecret).update(`${seconds()}.other`).digest('hex')
-  for (const header of [
-    {},
-    { 'sandbox-signature': '' },
-    { 'sandbox-signature': [good, good] },
-    { 'sandbox-signature': `${good},${good}` },
-    { 'sandbox-signature': good.toUpperCase() },
-    { 'sandbox-signature': good.slice(0, -1) },
-    { 'sandbox-signature': `t=${seconds()},v1=${other}` },
-    { 'sandbox-signature': `t=${seconds()}0,v1=${other}` },
-    { 'stripe-signature': good },
-  ])
-    t.match(await send(header, body), { status: 400, json: { error: { code: 'invalid_signature' } } })
-  t.equal(await lastPosition(), before)
-  t.equal((await send({ 'Sandbox-Signature': good }, body)).status, 200)
-  const next = event().body
-  t.equal((await send({ 'SANDBOX-SIGNATURE': signed(next, rotated) }, next)).status, 200)
-})
+t.test(
+  'the signature may come in any header case and by any valid secret, but once and whole [10.2-rotation]',
+  async (t) => {
+    const before = await lastPosition()
+    const { body } = event()
+    const good = signed(body)
+    const other = createHmac('sha256', webhookSecret).update(`${seconds()}.other`).digest('hex')
+    for (const header of [
+      {},
+      { 'sandbox-signature': '' },
+      { 'sandbox-signature': [good, good] },
+      { 'sandbox-signature': `${good},${good}` },
+      { 'sandbox-signature': good.toUpperCase() },
+      { 'sandbox-signature': good.slice(0, -1) },
+      { 'sandbox-signature': `t=${seconds()},v1=${other}` },
+      { 'sandbox-signature': `t=${seconds()}0,v1=${other}` },
+      { 'stripe-signature': good },
+    ])
+      t.match(await send(header, body), { status: 400, json: { error: { code: 'invalid_signature' } } })
+    t.equal(await lastPosition(), before)
+    t.equal((await send({ 'Sandbox-Signature': good }, body)).status, 200)
+    const next = event().body
+    t.equal((await send({ 'SANDBOX-SIGNATURE': signed(next, rotated) }, next)).status, 200)
+  },
+)
 
-t.test('the receiver of a provider that is not enabled is 404, like a path that does not exist', async (t) => {
-  const before = await lastPosition()
-  const { body } = event()
-  const message = 'Nothing is here'
-  const unknown = { status: 404, json: { error: { code: 'not_found', message, details: undefined } } }
-  t.match(await send({ 'content-type': 'application/json' }, body, '/webhooks/nowhere'), unknown)
-  for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])
-    for (const sent of [body, '']) t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), unknown)
-  t.equal(await lastPosition(), before)
-})
+t.test(
+  'the receiver of a provider that is not enabled is 404, like a path that does not exist [4.12-disabled]',
+  async (t) => {
+    const before = await lastPosition()
+    const { body } = event()
+    const message = 'Nothing is here'
+    const unknown = { status: 404, json: { error: { code: 'not_found', message, details: undefined } } }
+    t.match(await send({ 'content-type': 'application/json' }, body, '/webhooks/nowhere'), unknown)
+    for (const path of ['/webhooks/stripe', '/webhooks/paypal', '/webhooks/authorize-net'])
+      for (const sent of [body, '']) t.match(await send({ 'sandbox-signature': signed(body) }, sent, path), unknown)
+    t.equal(await lastPosition(), before)
+  },
+)
 
 t.test('what its headers refuse is refused before the body is sent', async (t) => {
   const late = `t=${seconds() - 301},v1=${'0'.repeat(64)}`
@@ -170,7 +176,7 @@ t.test('what its headers refuse is refused before the body is sent', async (t) =
   }
 })
 
-t.test('there is nothing but POST, and no other receiver', async (t) => {
+t.test('there is nothing but POST, and no other receiver [4-receiver-paths]', async (t) => {
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const)
     for (const receiver of ['stripe', 'paypal', 'authorize-net', 'sandbox'])
       t.equal((await app.inject({ method, url: `/webhooks/${receiver}` })).statusCode, 404, `${method} ${receiver}`)
@@ -178,19 +184,22 @@ t.test('there is nothing but POST, and no other receiver', async (t) => {
     t.match(await send({}, '{}', path), { status: 404, json: { error: { code: 'not_found' } } }, path)
 })
 
-t.test('a notification that could not be verified is asked for again, and nothing is kept of it', async (t) => {
-  const before = await lastPosition()
-  const { body } = event()
-  for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
-    verify = async () => {
-      throw new ProviderError(kind, 'secret_code', 'secret words')
+t.test(
+  'a notification that could not be verified is asked for again, and nothing is kept of it [6.1-no-retry]',
+  async (t) => {
+    const before = await lastPosition()
+    const { body } = event()
+    for (const kind of ['unavailable', 'unknown', 'rejected'] as const) {
+      verify = async () => {
+        throw new ProviderError(kind, 'secret_code', 'secret words')
+      }
+      const answer = await send({ 'sandbox-signature': signed(body) }, body)
+      t.match(answer, { status: 502, json: { error: { code: 'provider_unavailable', details: undefined } } })
+      t.notMatch(JSON.stringify(answer.json), /secret/)
     }
-    const answer = await send({ 'sandbox-signature': signed(body) }, body)
-    t.match(answer, { status: 502, json: { error: { code: 'provider_unavailable', details: undefined } } })
-    t.notMatch(JSON.stringify(answer.json), /secret/)
-  }
-  t.equal(await lastPosition(), before)
-})
+    t.equal(await lastPosition(), before)
+  },
+)
 
 t.test('one that cannot be settled is kept and acknowledged, and the log tells without telling it', async (t) => {
   const { body, inbox } = event('a note of the payer')

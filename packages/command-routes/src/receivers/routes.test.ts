@@ -36,7 +36,7 @@ const send = (body: string | Buffer, signature = signSandboxEvent(webhookSecret,
   })
 const eventsOf = async (stream: string) => (await store.readStream(stream)).map(({ type }) => type)
 
-t.test('a signed success settles the payment, and the notification is kept as it came', async (t) => {
+t.test('a signed success settles the payment, and the notification is kept as it came [4.12-received]', async (t) => {
   const { id, intent } = await openPayment()
   const body = eventBody('payment_intent.succeeded', intent, { id: 'evt_success' }).replace('{', '{ ')
   const response = await send(body)
@@ -48,7 +48,7 @@ t.test('a signed success settles the payment, and the notification is kept as it
   t.match(applied, { type: 'ProviderEventApplied', data: { payment_id: id, amount_cents: 2599, currency: 'EUR' } })
 })
 
-t.test('the same notification a hundred times counts once', async (t) => {
+t.test('the same notification a hundred times counts once [4.12-duplicates]', async (t) => {
   const { id, intent } = await openPayment()
   const body = eventBody('payment_intent.failed', intent, { id: 'evt_often' })
   const answers = await Promise.all(Array.from({ length: 100 }, () => send(body)))
@@ -65,7 +65,7 @@ t.test('many notifications about one payment at once are all taken in', async (t
   t.equal((await eventsOf(paymentStream(id))).length, 2 + bodies.length)
 })
 
-t.test('late, contradicting and mismatching notifications are recorded and answered 200', async (t) => {
+t.test('late, contradicting and mismatching notifications are recorded and answered 200 [4.12-late]', async (t) => {
   const { id, intent } = await openPayment()
   const created = seconds()
   for (const body of [
@@ -139,7 +139,7 @@ t.test('a body of nearly 1 MiB is kept to the byte', async (t) => {
   t.equal(gunzipSync(Buffer.from(received.data.body, 'base64')).toString('utf8'), body)
 })
 
-t.test('wrong signatures and malformed bodies are 400, and nothing is recorded', async (t) => {
+t.test('wrong signatures and malformed bodies are 400, and nothing is recorded [4.12-bad-signature]', async (t) => {
   const { intent } = await openPayment()
   const before = (await store.head())?.commit
   const body = eventBody('payment_intent.succeeded', intent)

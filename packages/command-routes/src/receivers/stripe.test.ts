@@ -32,7 +32,7 @@ const fail = (what: string): never => {
   throw new Error(`Nothing was told of ${what}`)
 }
 
-t.test('what Stripe has signed counts, by each secret that is valid', async (t) => {
+t.test('what Stripe has signed counts, by each secret that is valid [3-retry-success]', async (t) => {
   const { id, intent } = await open()
   const event = pay(intent, 'failed')
   t.same(await send(signed(event)), [200, undefined])
@@ -45,7 +45,7 @@ t.test('what Stripe has signed counts, by each secret that is valid', async (t) 
   t.same(await historyOf(id), ['PaymentAttemptFailed', 'PaymentSucceeded'])
 })
 
-t.test('what Stripe has not signed like this is refused, and nothing is kept of it', async (t) => {
+t.test('what Stripe has not signed like this is refused, and nothing is kept of it [6.1-card-checked]', async (t) => {
   const { intent } = await open()
   const event = pay(intent, 'succeeded')
   const other = pay((await open()).intent, 'succeeded')
@@ -146,7 +146,7 @@ t.test('another amount or currency is no success', async (t) => {
   t.same((await historyOf(id)).at(-1), 'PaymentSucceeded')
 })
 
-t.test('what is about nothing of ours is kept with what it says', async (t) => {
+t.test('what is about nothing of ours is kept with what it says [6.1-recorded]', async (t) => {
   const foreign = fake.openIntent({ amount: 500, currency: 'eur' })
   const paid = ofIntent(fake.pay(foreign.id, 'succeeded'))
   const subscription = subscriptionBody({ status: 'active', customer: 'cus_1', current_period_end: 1_800_000_000 })
@@ -192,7 +192,7 @@ t.test('what is about nothing of ours is kept with what it says', async (t) => {
   }
 })
 
-t.test('an intent that names our payment without being its intent changes nothing', async (t) => {
+t.test('an intent that names our payment without being its intent changes nothing [10.2-other-intent]', async (t) => {
   const { id } = await open()
   const foreign = fake.openIntent({ amount: 2599, currency: 'usd', metadata: { payment_id: id } })
   const told = [...fake.pay(foreign.id, 'succeeded'), ...fake.refund(foreign.id)]

@@ -11,7 +11,7 @@ import { linkCustomer, sandbox, setupIntentsHarness, streamOf, url } from '../te
 const log = await startEventStore(t)
 const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsHarness(t, { log })
 
-t.test('a session gets the setup intent of the provider, flat, and it is on record', async (t) => {
+t.test('a session gets the setup intent of the provider, flat, and it is on record [4.4-values]', async (t) => {
   const key = freshKey()
   const response = await post({ provider_id: 'stripe' }, { ...ada, ...key })
   t.equal(response.statusCode, 201)
@@ -35,28 +35,38 @@ t.test('a session gets the setup intent of the provider, flat, and it is on reco
   t.ok(created?.type === 'SetupIntentCreated' && card.calls[0]?.idempotency_key === created.data.setup_intent_id)
 })
 
-t.test('the body may be missing, empty or without a provider when one is enabled', async (t) => {
-  for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
-  const measured = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
-  t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
-  t.equal(new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size, 5, 'without a key each is a new one')
-})
+t.test(
+  'the body may be missing, empty or without a provider when one is enabled [10.1-provider-default]',
+  async (t) => {
+    for (const body of [undefined, '', {}, { unknown: 1 }]) t.equal((await post(body)).statusCode, 201, String(body))
+    const measured = { ...ada, 'content-type': 'application/json', 'content-length': '0' }
+    t.equal((await app.inject({ method: 'POST', url, headers: measured })).statusCode, 201)
+    t.equal(
+      new Set(card.calls.map(({ idempotency_key }) => idempotency_key)).size,
+      5,
+      'without a key each is a new one',
+    )
+  },
+)
 
-t.test("the user's customer at this provider is attached, another's is not, and none is created", async (t) => {
-  await linkCustomer(store, { provider_id: 'stripe', user_id: adaId, provider_customer_id: 'cus_ada' })
-  await linkCustomer(store, { provider_id: 'sandbox', user_id: graceId, provider_customer_id: 'cus_elsewhere' })
-  const key = freshKey()
-  await post({}, { ...ada, ...key })
-  await post({}, { 'x-session-id': 'demo-session-2' })
-  t.same(
-    card.calls.map(({ provider_customer_id }) => provider_customer_id),
-    ['cus_ada', null],
-  )
-  const [created] = await store.readStream(streamOf(key))
-  t.match(created?.data, { provider_customer_id: 'cus_ada' })
-})
+t.test(
+  "the user's customer at this provider is attached, another's is not, and none is created [4.4-customer]",
+  async (t) => {
+    await linkCustomer(store, { provider_id: 'stripe', user_id: adaId, provider_customer_id: 'cus_ada' })
+    await linkCustomer(store, { provider_id: 'sandbox', user_id: graceId, provider_customer_id: 'cus_elsewhere' })
+    const key = freshKey()
+    await post({}, { ...ada, ...key })
+    await post({}, { 'x-session-id': 'demo-session-2' })
+    t.same(
+      card.calls.map(({ provider_customer_id }) => provider_customer_id),
+      ['cus_ada', null],
+    )
+    const [created] = await store.readStream(streamOf(key))
+    t.match(created?.data, { provider_customer_id: 'cus_ada' })
+  },
+)
 
-t.test('a customer that cannot be looked up is left out', async (t) => {
+t.test('a customer that cannot be looked up is left out [4.4-best-effort]', async (t) => {
   const user = '00000000-0000-4000-8000-000000000003'
   await store.client.appendToStream(providerCustomerStream('stripe', user), [
     { id: crypto.randomUUID(), type: 'Unreadable', contentType: 'application/json', data: {}, metadata: {} },
@@ -85,48 +95,51 @@ t.test('with several providers one has to be chosen, and only one that has setup
   await refused({}, 400, 'invalid_request')
 })
 
-t.test('what is wrong first in the order of the contract is told, and nothing is recorded or asked', async (t) => {
-  const before = await lastPosition()
-  const guest = { 'x-guest-token': 'demo-guest-token' }
-  const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const large = { provider_id: 'x'.repeat(300_000) }
-  const number = '4242 4242 4242 4242'
-  const cases: [unknown, Record<string, string>, number, string][] = [
-    [{}, {}, 401, 'unauthenticated'],
-    [undefined, {}, 401, 'unauthenticated'],
-    [{ provider_id: 1 }, {}, 401, 'unauthenticated'],
-    [large, { 'x-session-id': 'unknown' }, 401, 'unauthenticated'],
-    [{}, { 'x-session-id': '' }, 401, 'unauthenticated'],
-    [{}, guest, 403, 'forbidden'],
-    [{ provider_id: 1 }, guest, 403, 'forbidden'],
-    [large, guest, 403, 'forbidden'],
-    ['provider_id=x', { ...guest, ...form }, 403, 'forbidden'],
-    [large, ada, 413, 'body_too_large'],
-    ['provider_id=x', { ...ada, ...form }, 415, 'unsupported_media_type'],
-    ['{', ada, 400, 'invalid_request'],
-    ['null', ada, 400, 'invalid_request'],
-    ['[]', ada, 400, 'invalid_request'],
-    ['""', ada, 400, 'invalid_request'],
-    [{ provider_id: '' }, ada, 400, 'invalid_request'],
-    [{ provider_id: null }, ada, 400, 'invalid_request'],
-    [{ provider_id: 'x'.repeat(256) }, ada, 400, 'invalid_request'],
-    [{ provider_id: 1, note: number }, ada, 400, 'invalid_request'],
-    [{ note: number }, { ...ada, 'idempotency-key': '' }, 400, 'invalid_request'],
-    [{ note: number }, ada, 422, 'card_number_rejected'],
-    [{ provider_id: number }, ada, 422, 'card_number_rejected'],
-    [{ provider_id: 'unknown' }, ada, 422, 'provider_not_enabled'],
-  ]
-  for (const [body, headers, status, code] of cases) {
-    const response = await post(body, headers)
-    const name = `${status} ${code} for ${JSON.stringify(body)?.slice(0, 60)}`
-    t.equal(response.statusCode, status, name)
-    t.match(response.json(), { success: false, error: { code, message: String, request_id: String } }, name)
-  }
-  backend.breakWith('silent')
-  t.equal((await post({})).statusCode, 503)
-  t.equal(await lastPosition(), before)
-  t.same(card.calls, [])
-})
+t.test(
+  'what is wrong first in the order of the contract is told, and nothing is recorded or asked [4.4-sessions-only]',
+  async (t) => {
+    const before = await lastPosition()
+    const guest = { 'x-guest-token': 'demo-guest-token' }
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const large = { provider_id: 'x'.repeat(300_000) }
+    const number = '4242 4242 4242 4242'
+    const cases: [unknown, Record<string, string>, number, string][] = [
+      [{}, {}, 401, 'unauthenticated'],
+      [undefined, {}, 401, 'unauthenticated'],
+      [{ provider_id: 1 }, {}, 401, 'unauthenticated'],
+      [large, { 'x-session-id': 'unknown' }, 401, 'unauthenticated'],
+      [{}, { 'x-session-id': '' }, 401, 'unauthenticated'],
+      [{}, guest, 403, 'forbidden'],
+      [{ provider_id: 1 }, guest, 403, 'forbidden'],
+      [large, guest, 403, 'forbidden'],
+      ['provider_id=x', { ...guest, ...form }, 403, 'forbidden'],
+      [large, ada, 413, 'body_too_large'],
+      ['provider_id=x', { ...ada, ...form }, 415, 'unsupported_media_type'],
+      ['{', ada, 400, 'invalid_request'],
+      ['null', ada, 400, 'invalid_request'],
+      ['[]', ada, 400, 'invalid_request'],
+      ['""', ada, 400, 'invalid_request'],
+      [{ provider_id: '' }, ada, 400, 'invalid_request'],
+      [{ provider_id: null }, ada, 400, 'invalid_request'],
+      [{ provider_id: 'x'.repeat(256) }, ada, 400, 'invalid_request'],
+      [{ provider_id: 1, note: number }, ada, 400, 'invalid_request'],
+      [{ note: number }, { ...ada, 'idempotency-key': '' }, 400, 'invalid_request'],
+      [{ note: number }, ada, 422, 'card_number_rejected'],
+      [{ provider_id: number }, ada, 422, 'card_number_rejected'],
+      [{ provider_id: 'unknown' }, ada, 422, 'provider_not_enabled'],
+    ]
+    for (const [body, headers, status, code] of cases) {
+      const response = await post(body, headers)
+      const name = `${status} ${code} for ${JSON.stringify(body)?.slice(0, 60)}`
+      t.equal(response.statusCode, status, name)
+      t.match(response.json(), { success: false, error: { code, message: String, request_id: String } }, name)
+    }
+    backend.breakWith('silent')
+    t.equal((await post({})).statusCode, 503)
+    t.equal(await lastPosition(), before)
+    t.same(card.calls, [])
+  },
+)
 
 t.test('what the provider did not do is told with its own code, and nothing is recorded', async (t) => {
   const before = await lastPosition()

@@ -30,7 +30,7 @@ const recorded = async () => {
   return events
 }
 
-t.test('the answer holds what a client confirms the setup with', async (t) => {
+t.test('the answer holds what a client confirms the setup with [1-setup-intents]', async (t) => {
   const { status, answer, setup_intent_id } = await post()
   t.equal(status, 201)
   t.match(answer, { success: true, setup_intent_id: /^seti_/, client_secret: /^seti_\w+_secret_/ })

@@ -21,7 +21,12 @@ export const webhookSecret = 'sandbox-test-secret'
 export const guestTokenMaxAgeMs = 86_400_000
 
 /** A busy machine is no log that is away. */
-const relaxedTiming = { appendTimeoutMs: 15_000, appendPatienceMs: 30_000, readTimeoutMs: 15_000, readPatienceMs: 15_000 }
+const relaxedTiming = {
+  appendTimeoutMs: 15_000,
+  appendPatienceMs: 30_000,
+  readTimeoutMs: 15_000,
+  readPatienceMs: 15_000,
+}
 
 export type Headers = Readonly<Record<string, string>>
 

@@ -63,18 +63,21 @@ const asks = {
 }
 
 for (const [what, ask] of Object.entries(asks)) {
-  t.test(`${what} that names a recorded payment is 422, in the same words for everybody's payments`, async (t) => {
-    const texts = new Set<string>()
-    for (const [how, payload] of Object.entries(named)) {
-      const answer = await recordsNothing(t, () => ask(payload), how)
-      t.equal(answer.status, 422, `${how}: ${answer.text}`)
-      t.equal(answer.error?.code, 'recorded_payment_id', how)
-      texts.add(JSON.stringify({ ...answer.error, request_id: null }))
-    }
-    t.equal(texts.size, 1)
-  })
+  t.test(
+    `${what} that names a recorded payment is 422, in the same words for everybody's payments [10.4-recorded-payment]`,
+    async (t) => {
+      const texts = new Set<string>()
+      for (const [how, payload] of Object.entries(named)) {
+        const answer = await recordsNothing(t, () => ask(payload), how)
+        t.equal(answer.status, 422, `${how}: ${answer.text}`)
+        t.equal(answer.error?.code, 'recorded_payment_id', how)
+        texts.add(JSON.stringify({ ...answer.error, request_id: null }))
+      }
+      t.equal(texts.size, 1)
+    },
+  )
 
-  t.test(`an administrator may send ${what} that names a recorded payment`, async (t) => {
+  t.test(`an administrator may send ${what} that names a recorded payment [10.4-recorded-payment]`, async (t) => {
     for (const [how, payload] of Object.entries(named)) t.equal((await ask(payload, admin)).status, 202, how)
   })
 

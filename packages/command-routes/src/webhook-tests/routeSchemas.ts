@@ -79,7 +79,10 @@ const WebhookTestResource = Type.Object({
   ...DispatchPlan.properties,
 })
 
-const exampleResponse = (data: object) => ({ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', ...data } })
+const exampleResponse = (data: object) => ({
+  success: true,
+  data: { id: '018f0000-0000-7000-8000-000000000001', ...data },
+})
 
 const accepted = (examples: readonly object[]) => ({
   202: dataAnswer(WebhookTestResource, {

@@ -3,10 +3,14 @@ import { matchList } from '@paylog/testing/matchList'
 import t, { type Test } from 'tap'
 import type { ApiResponse } from '../testing/commandApiUnderTest.ts'
 import { ada, adaId, admin, guest } from '../testing/people.ts'
-import { type WebhookTestData, simulateRoute, testRoute, webhookTestsHarness } from '../testing/webhookTestsUnderTest.ts'
+import {
+  type WebhookTestData,
+  simulateRoute,
+  testRoute,
+  webhookTestsHarness,
+} from '../testing/webhookTestsUnderTest.ts'
 
-const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, logged } =
-  await webhookTestsHarness(t)
+const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, logged } = await webhookTestsHarness(t)
 
 const paid = {
   event: 'payment_intent.succeeded',
@@ -16,7 +20,7 @@ const paid = {
 /** A test number that every provider knows; it passes the check. */
 const cardNumber = '4242424242424242'
 
-t.test('a test of a canonical name goes to canonical nodes alone', async (t) => {
+t.test('a test of a canonical name goes to canonical nodes alone [2.7-simulation-result]', async (t) => {
   const answer = await test({ event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } })
   t.equal(answer.status, 202, answer.text)
   const { id, ...plan } = answer.data
@@ -62,7 +66,7 @@ t.test('a test of a generic name goes to nodes of every mode', async (t) => {
 })
 
 t.test(
-  'a simulation is a notification of the provider to nodes of every mode, and is recorded with its text',
+  'a simulation is a notification of the provider to nodes of every mode, and is recorded with its text [4.9-models]',
   async (t) => {
     const { status, data } = await simulate(paid)
     t.equal(status, 202)
@@ -114,25 +118,28 @@ t.test('an event that no node is told of is accepted, and the answer says so', a
   t.equal((await picky.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
 })
 
-t.test('only sessions may: a guest is 403, anonymous 401, an administrator is a session', async (t) => {
-  for (const route of [testRoute, simulateRoute]) {
-    const body = { ...paid, event: 'payment_intent.succeeded' }
-    for (const [headers, code, status] of [
-      [{}, 'unauthenticated', 401],
-      [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
-      [guest, 'forbidden', 403],
-    ] as const) {
-      const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, headers, body))
-      rejected(t, answer, status, code)
-      const unread = await send<WebhookTestData>('POST', route, headers, '{')
-      t.equal(unread.status, status, 'before the body is read')
+t.test(
+  'only sessions may: a guest is 403, anonymous 401, an administrator is a session [4.9-sessions-only]',
+  async (t) => {
+    for (const route of [testRoute, simulateRoute]) {
+      const body = { ...paid, event: 'payment_intent.succeeded' }
+      for (const [headers, code, status] of [
+        [{}, 'unauthenticated', 401],
+        [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
+        [guest, 'forbidden', 403],
+      ] as const) {
+        const answer = await recordsNothing(t, () => send<WebhookTestData>('POST', route, headers, body))
+        rejected(t, answer, status, code)
+        const unread = await send<WebhookTestData>('POST', route, headers, '{')
+        t.equal(unread.status, status, 'before the body is read')
+      }
+      t.equal((await send('POST', route, admin, body)).status, 202)
+      t.equal((await send('POST', `${route}?session_id=demo-session`, {}, body)).status, 202)
     }
-    t.equal((await send('POST', route, admin, body)).status, 202)
-    t.equal((await send('POST', `${route}?session_id=demo-session`, {}, body)).status, 202)
-  }
-})
+  },
+)
 
-t.test('with WEBHOOK_TESTS_BY=admin other sessions get 403, and administrators go on', async (t) => {
+t.test('with WEBHOOK_TESTS_BY=admin other sessions get 403, and administrators go on [10.4-tests-by]', async (t) => {
   const limited = await webhookTestsHarness(t, {}, 'admin')
   const body = { ...paid, event: 'payment_intent.succeeded' }
   for (const route of [testRoute, simulateRoute]) {
@@ -185,13 +192,18 @@ t.test('other refusals: an unknown provider, too much, no JSON', async (t) => {
   const note = 'x'.repeat(32 * 1024)
   rejected(t, await simulate({ ...paid, payload: { note } }), 413, 'body_too_large')
   rejected(t, await test({ event: 'payment.succeeded', test_data: { note } }), 413, 'body_too_large')
-  const form = await send<WebhookTestData>('POST', testRoute, { ...ada, 'content-type': 'text/plain' }, 'event=payment.succeeded')
+  const form = await send<WebhookTestData>(
+    'POST',
+    testRoute,
+    { ...ada, 'content-type': 'text/plain' },
+    'event=payment.succeeded',
+  )
   rejected(t, form, 415, 'unsupported_media_type')
   for (const key of ['', 'x'.repeat(256), 'käse'])
     rejected(t, await test({ event: 'payment.succeeded' }, { ...ada, 'idempotency-key': key }), 400, 'invalid_request')
 })
 
-t.test('the largest body that is taken can be recorded', async (t) => {
+t.test('the largest body that is taken can be recorded [4.9-payload]', async (t) => {
   // Both are escaped once more each time the text goes into another text.
   for (const filler of ['"', '\\', '\n', 'ä', '€']) {
     const payload = { ...paid.payload, note: '' }
@@ -228,7 +240,13 @@ function sorted({ deliveries }: WebhookTestData) {
   return [...deliveries].sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-function rejected(t: Test, { status, error, text }: ApiResponse<WebhookTestData>, expected: number, code: string, what = code): void {
+function rejected(
+  t: Test,
+  { status, error, text }: ApiResponse<WebhookTestData>,
+  expected: number,
+  code: string,
+  what = code,
+): void {
   t.equal(status, expected, `${what}: ${text}`)
   t.equal(error?.code, code, what)
 }

@@ -42,7 +42,10 @@ export const webhookTestRoutes =
       const requested = identify(request, testRoute)
       const facts = testFacts({ event, test_data: sent, id: requested.identity.id, at: workflow.now() })
       rejectCardNumbers(request)
-      return webhookTestResponse(reply, await recordTest(workflow, { type: 'WebhookTestRequested', facts, sent, ...requested }))
+      return webhookTestResponse(
+        reply,
+        await recordTest(workflow, { type: 'WebhookTestRequested', facts, sent, ...requested }),
+      )
     })
 
     app.post(simulateRoute, { ...guarded, schema: simulateSchema }, async (request, reply) => {
@@ -53,11 +56,17 @@ export const webhookTestRoutes =
       const made = { simulator, id: requested.identity.id, at: workflow.now() }
       const facts = simulationFacts({ ...names, payload: sent }, name, made)
       rejectCardNumbers(request)
-      return webhookTestResponse(reply, await recordTest(workflow, { type: 'WebhookSimulationRequested', facts, sent, ...requested }))
+      return webhookTestResponse(
+        reply,
+        await recordTest(workflow, { type: 'WebhookSimulationRequested', facts, sent, ...requested }),
+      )
     })
   }
 
-function webhookTestResponse(reply: FastifyReply, { id, canonical_events, deliveries, position, replayed }: RecordedTest) {
+function webhookTestResponse(
+  reply: FastifyReply,
+  { id, canonical_events, deliveries, position, replayed }: RecordedTest,
+) {
   reply.code(202)
   setWriteHeaders(reply, { position, replayed })
   return { success: true as const, data: { id, canonical_events, deliveries } }

@@ -26,7 +26,7 @@ function meaning(event: string, test_data: Data = {}) {
   })
 }
 
-t.test('every canonical name is one canonical event about the user who asks', async (t) => {
+t.test('every canonical name is one canonical event about the user who asks [6.2-canonical-test]', async (t) => {
   for (const name of canonicalNames) {
     const messages = meaning(name)
     t.same(
@@ -68,7 +68,7 @@ t.test('what is left out is made up, and can be seen to be', async (t) => {
   ])
 })
 
-t.test('what is given is told', async (t) => {
+t.test('what is given is told [4.10-data]', async (t) => {
   const given = { id: 'order-17', amount: 2599, currency: 'eur', status: 'canceled' }
   const told = { payment_id: 'order-17', amount: 2599, currency: 'EUR' }
   matchList(t, meaning('payment.succeeded', given), [{ ...told, status: 'succeeded' }])
@@ -79,7 +79,7 @@ t.test('what is given is told', async (t) => {
   t.hasStrict(JSON.parse(body ?? ''), { data: { object: { ...given, note: 'as it came', amount: 5 } } })
 })
 
-t.test('test_data is passed on whole to raw endpoints', async (t) => {
+t.test('test_data is passed on whole to raw endpoints [4.10-raw]', async (t) => {
   const object = { id: 'order-17', amount: 5, note: { deep: [1, null] }, data: { a: 1 }, resource: {}, payload: {} }
   const { body } = tested('payment_intent.succeeded', object)
   t.match(JSON.parse(body ?? '').data.object, object)

@@ -67,7 +67,14 @@ function simulatedNotification({ event, test_data, id, at }: TestRequest, generi
     ...(isCustomer ? {} : { ...money, customer: madeUpId(`cus_${id}`) }),
     ...(status === null ? {} : { status }),
   }
-  return simulatorOf(testProvider).simulate({ type: generic, generic_type: generic, payload: test_data, defaults, id, at })
+  return simulatorOf(testProvider).simulate({
+    type: generic,
+    generic_type: generic,
+    payload: test_data,
+    defaults,
+    id,
+    at,
+  })
 }
 
 function statusOfPayment(generic: string): string | null {

@@ -15,7 +15,10 @@ const mebibyte = 1024 * 1024
 const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
 
 /** A dispatcher on the rig's own parts that shows what it records. */
-function observed({ deliveries, queues, nodes }: WorkerHarness, beforeRecord: (count: number) => void = () => undefined) {
+function observed(
+  { deliveries, queues, nodes }: WorkerHarness,
+  beforeRecord: (count: number) => void = () => undefined,
+) {
   const batches: MappedBatch[] = []
   const dispatcher = createDispatcher({
     deliveries: {

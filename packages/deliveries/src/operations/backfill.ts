@@ -54,8 +54,10 @@ export async function backfill(
   const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
   const from = options.from && (await store.before(options.from))
   let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
-  for await (const { events, tooOld, messages, position } of backfillSlices(store, { from, notBefore, signal }, (event) =>
-    outboundMessages(event, [endpoint], projects),
+  for await (const { events, tooOld, messages, position } of backfillSlices(
+    store,
+    { from, notBefore, signal },
+    (event) => outboundMessages(event, [endpoint], projects),
   )) {
     const missing = isDryRun ? await countMissing(pool, messages) : await insertMissing(pool, messages, now())
     done = {

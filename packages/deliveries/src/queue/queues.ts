@@ -125,7 +125,10 @@ async function add(queue: EndpointQueue, jobs: readonly NewJob[]): Promise<void>
 }
 
 /** An endpoint that is down for hours would else have a job for each of its deliveries wait for the next attempt. */
-async function withoutSurplus(queue: EndpointQueue, attempts: readonly QueuedAttempt[]): Promise<readonly QueuedAttempt[]> {
+async function withoutSurplus(
+  queue: EndpointQueue,
+  attempts: readonly QueuedAttempt[],
+): Promise<readonly QueuedAttempt[]> {
   const now = attempts.filter(({ delayMs }) => delayMs === 0)
   if (now.length === attempts.length) return attempts
   return (await withTimeout(enqueueTimeoutMs, queue.getDelayedCount())) < maxWaiting ? attempts : now

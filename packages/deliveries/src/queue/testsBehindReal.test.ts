@@ -24,21 +24,25 @@ async function slowForTests(t: Test, kind: QueueKind) {
 }
 
 for (const kind of queueKinds) {
-  t.test(`a real delivery overtakes hundreds of tests at a slow endpoint, on ${kind}`, onQueue(kind), async (t) => {
-    const { rig, held, real } = await slowForTests(t, kind)
-    await rig.work()
-    rig.startSweep()
-    await rig.dispatcher.handle(webhookTestBatch(300))
-    await waitFor(() => held.length >= 10, { what: 'the first tests' })
-    await sleep(3_000)
-    await rig.dispatcher.handle(batchOf(3, 301n))
-    await waitFor(() => real() === 3, { what: 'the real deliveries' })
-    t.equal(held.length, 10, 'the other tests wait in the table')
-    t.equal(await rig.queues.waiting('1'), 0)
-    for (const response of held.splice(0)) response.end('ok')
-    await waitFor(async () => (await pendingTests(rig)) === 290, { what: 'the first tests to end' })
-    await waitFor(() => held.length === 10, { what: 'the next tests' })
-  })
+  t.test(
+    `a real delivery overtakes hundreds of tests at a slow endpoint, on ${kind} [10.4-tests-last]`,
+    onQueue(kind),
+    async (t) => {
+      const { rig, held, real } = await slowForTests(t, kind)
+      await rig.work()
+      rig.startSweep()
+      await rig.dispatcher.handle(webhookTestBatch(300))
+      await waitFor(() => held.length >= 10, { what: 'the first tests' })
+      await sleep(3_000)
+      await rig.dispatcher.handle(batchOf(3, 301n))
+      await waitFor(() => real() === 3, { what: 'the real deliveries' })
+      t.equal(held.length, 10, 'the other tests wait in the table')
+      t.equal(await rig.queues.waiting('1'), 0)
+      for (const response of held.splice(0)) response.end('ok')
+      await waitFor(async () => (await pendingTests(rig)) === 290, { what: 'the first tests to end' })
+      await waitFor(() => held.length === 10, { what: 'the next tests' })
+    },
+  )
 
   t.test(
     `tests that wait in the queue come after real deliveries that are added later, on ${kind}`,

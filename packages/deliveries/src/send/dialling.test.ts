@@ -76,7 +76,7 @@ t.test('with TLS the same holds', async (t) => {
   t.same(dialled, [])
 })
 
-t.test('a forbidden address is never connected to, however it is written', async (t) => {
+t.test('a forbidden address is never connected to, however it is written [10.4-private]', async (t) => {
   const endpoint = await createEndpoint(t)
   const { port } = new URL(endpoint.url)
   const dialled = watchDials(t)

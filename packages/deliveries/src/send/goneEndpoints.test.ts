@@ -11,7 +11,7 @@ const hourMs = 3_600_000
 /** What `ops webhooks enable` does. */
 const enable = ({ rig, settings }: FakeClockHarness) => enableEndpoint(rig.pool, '1', new Date(settings.time))
 
-t.test('410 disables the node and holds its deliveries until an operator enables it', async (t) => {
+t.test('410 disables the node and holds its deliveries until an operator enables it [10.4-gone]', async (t) => {
   const rig = await createFakeClockHarness(t, [{ status: 410 }, { status: 500 }, { status: 200 }])
   const [gone, untried] = await rig.deliver(2)
   if (gone === undefined || untried === undefined) throw new Error('nothing to send')

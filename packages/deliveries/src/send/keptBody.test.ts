@@ -12,7 +12,7 @@ t.test('a body that holds no secret is kept as it is', async (t) => {
   }
 })
 
-t.test('what may be a key in the URL is not kept, wherever it stands', async (t) => {
+t.test('what may be a key in the URL is not kept, wherever it stands [10.4-url-secrets]', async (t) => {
   const urls = {
     'https://hooks.example.com/services/T00/B00/XXXXXXXX0XXXXXXX': ['XXXXXXXX0XXXXXXX'],
     'https://chat.example.com/v1/spaces/AAAA/messages?key=short1&token=a%2Fb-c%3D': ['short1', 'a%2Fb-c%3D', 'a/b-c='],

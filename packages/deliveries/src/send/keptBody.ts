@@ -28,7 +28,10 @@ export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string
  * The texts that must not stand in a log because whoever knows them may post to the endpoint, or sign as we do: the
  * node's URL, those parts of it that may be keys, and its secrets. Each as it is and as it looks in JSON and in forms.
  */
-export function endpointSecrets(node: { readonly url: string; readonly secrets: readonly string[] }): readonly string[] {
+export function endpointSecrets(node: {
+  readonly url: string
+  readonly secrets: readonly string[]
+}): readonly string[] {
   const url = new URL(node.url)
   const target = `${url.pathname}${url.search}`
   const names = [...url.hostname.split('.'), ...url.pathname.split('/')].filter(mayBeKey)

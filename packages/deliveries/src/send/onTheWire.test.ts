@@ -48,7 +48,7 @@ function parsed(request: Buffer | undefined) {
   return { line, headers, body: request.subarray(start + 4) }
 }
 
-t.test('what is signed is what is sent and what is stored, to the byte', async (t) => {
+t.test('what is signed is what is sent and what is stored, to the byte [6.2-post]', async (t) => {
   const endpoint = await recordingEndpoint(t)
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENT_MODE: 'raw' }
   const rig = await createWorkerHarness(t, 'postgres', { ...env, WEBHOOK_1_SECRET: `${nextSecret},${secret}` })

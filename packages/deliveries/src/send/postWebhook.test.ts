@@ -2,7 +2,7 @@ import { createEndpoint } from '@paylog/testing/endpoint'
 import t from 'tap'
 import { createPoster } from '../testing/poster.ts'
 
-t.test('status 200 is a success, and the start of the answer is kept', async (t) => {
+t.test('status 200 is a success, and the start of the answer is kept [6.2-success]', async (t) => {
   const endpoint = await createEndpoint(t, (response) => response.end('x'.repeat(20_000)))
   const result = await createPoster(t)(endpoint.url)
   t.match(result, { httpStatus: 200, error: null })
@@ -28,7 +28,7 @@ t.test('another 2xx is a success only where the operator says so', async (t) => 
   t.match(await post(endpoint.url, { successStatus: '2xx' }), { httpStatus: 204, error: null })
 })
 
-t.test('every other answer is a failure, and a redirect is not followed', async (t) => {
+t.test('every other answer is a failure, and a redirect is not followed [6.2-failure]', async (t) => {
   const elsewhere = await createEndpoint(t)
   const post = createPoster(t)
   for (const status of [301, 302, 307, 308]) {
@@ -69,7 +69,7 @@ t.test('a failing endpoint says when to come again, in seconds or by a date', as
   t.equal(await asking(200, '30'), undefined, 'who took the message asks for nothing')
 })
 
-t.test('an endpoint that does not answer in time has failed, and is not waited for', async (t) => {
+t.test('an endpoint that does not answer in time has failed, and is not waited for [6.2-timeout]', async (t) => {
   const endpoint = await createEndpoint(t, () => undefined)
   const before = performance.now()
   t.match(await createPoster(t)(endpoint.url, { timeoutMs: 200 }), { httpStatus: null, error: 'timeout' })
@@ -137,7 +137,7 @@ t.test('a body that is slow is read until the timeout, and what came is kept', a
   t.match(result, { httpStatus: 500, error: 'unexpected_status', responseBody: /^x{2,20}$/ })
 })
 
-t.test('what is kept of a body is no more than 16 KiB, whatever it is made of', async (t) => {
+t.test('what is kept of a body is no more than 16 KiB, whatever it is made of [10.4-response-kept]', async (t) => {
   const post = createPoster(t)
   for (const body of [Buffer.alloc(20_000, 0), Buffer.alloc(20_000, 0xff), Buffer.from('a€'.repeat(8_000))]) {
     const endpoint = await createEndpoint(t, (response) => response.end(body))

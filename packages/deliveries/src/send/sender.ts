@@ -14,7 +14,11 @@ import { endpointSecrets, signaturesIn } from './keptBody.ts'
 import { type PostResult, postWebhook } from './postWebhook.ts'
 
 /** Makes the attempt and returns the one that follows it, if the delivery goes on. */
-export type Sender = (node: WebhookEndpoint, attempt: AttemptRef, signal: AbortSignal) => Promise<QueuedAttempt | undefined>
+export type Sender = (
+  node: WebhookEndpoint,
+  attempt: AttemptRef,
+  signal: AbortSignal,
+) => Promise<QueuedAttempt | undefined>
 
 type SenderDeps = {
   readonly deliveries: Pick<Deliveries, 'due' | 'finish'>
@@ -58,7 +62,8 @@ export function createSender(deps: SenderDeps): Sender {
     const { endpoint, ref, at, ms, post } = made
     const { httpStatus, error, responseBody } = post
     const place = ref.attempt - due.series_start
-    const pauseMs = error === null ? undefined : nextPauseMs(endpoint.retryScheduleMs, place, random(), post.retryAfterMs)
+    const pauseMs =
+      error === null ? undefined : nextPauseMs(endpoint.retryScheduleMs, place, random(), post.retryAfterMs)
     const outcome = outcomeOf(post, pauseMs, now())
     const result = { ...ref, at, ms, httpStatus, error, responseBody, ...outcome, seriesStart: due.series_start }
     const finished = await deliveries.finish(result)
@@ -117,7 +122,10 @@ function logAttempt(
   // Once for the node, not for each of its deliveries.
   if (disabledNode) {
     const action = `run "ops webhooks enable ${endpoint.name}" to send what is held`
-    log.error({ node: endpoint.name, action }, 'webhook node disabled: its endpoint says that it is gone for good (410)')
+    log.error(
+      { node: endpoint.name, action },
+      'webhook node disabled: its endpoint says that it is gone for good (410)',
+    )
   }
 }
 

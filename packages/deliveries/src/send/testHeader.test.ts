@@ -7,7 +7,7 @@ import { batchOf, createWorkerHarness } from '../testing/rig.ts'
 import { webhookTestBatch } from '../testing/webhookTests.ts'
 
 t.test(
-  'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it',
+  'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it [10.4-test-header]',
   async (t) => {
     const endpoint = await createEndpoint(t, (response, index) => response.writeHead(index < 4 ? 500 : 200).end('ok'))
     const rig = await createWorkerHarness(t, 'postgres', {

@@ -182,9 +182,10 @@ t.test('attempts that end together are recorded together, each as it ended', asy
     const id = ids[index] ?? ''
     const { ms, httpStatus, error, responseBody, status } = endOf(index)
     t.match(await harness.row(id), { status, attempts: 1, last_http_status: httpStatus, last_error: error })
-    const { rows } = await harness.pool.query('select ms, response_body from webhooks.attempts where delivery_id = $1', [
-      id,
-    ])
+    const { rows } = await harness.pool.query(
+      'select ms, response_body from webhooks.attempts where delivery_id = $1',
+      [id],
+    )
     t.strictSame(rows, [{ ms, response_body: responseBody }])
   }
 })
@@ -241,7 +242,9 @@ t.test('everybody who asks at the same moment gets what is theirs', async (t) =>
 t.test('of endpoints that are gone at the same moment each node is told of once', async (t) => {
   const ids = await newDeliveries(3)
   const gone = { ...delivered, httpStatus: 410, error: 'gone', status: 'pending' as const, disablesNode: true }
-  const ends = await Promise.all(ids.map((deliveryId) => harness.deliveries.finish({ deliveryId, attempt: 1, ...gone })))
+  const ends = await Promise.all(
+    ids.map((deliveryId) => harness.deliveries.finish({ deliveryId, attempt: 1, ...gone })),
+  )
   t.strictSame(
     ends.map((end) => end?.disabledNode),
     [true, false, false, true, false, false],

@@ -79,7 +79,10 @@ export function batched<Item, Result>(options: {
   }
 }
 
-async function settle<Item, Result>(calls: readonly PendingCall<Item, Result>[], run: RunBatch<Item, Result>): Promise<void> {
+async function settle<Item, Result>(
+  calls: readonly PendingCall<Item, Result>[],
+  run: RunBatch<Item, Result>,
+): Promise<void> {
   try {
     const results = await run(calls.map(({ item }) => item))
     for (const [index, result] of results.entries()) calls[index]?.resolve(result)

@@ -8,7 +8,7 @@ import type { AttemptRef } from './deliveries.ts'
 
 const hourMs = 3_600_000
 
-t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no more', async (t) => {
+t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no more [6.2-retry]', async (t) => {
   const { settings, rig, endpoint, pauses } = await createFakeClockHarness(t, [])
   settings.answerAll = { status: 503 }
   const { id, jobs, rows } = await pauses()
@@ -27,7 +27,7 @@ t.test('an endpoint that fails is tried again after 5, 10 and 20 s, and then no 
   t.same((await pauses()).jobs, [4_000, 8_000, 16_000], 'jitter makes pauses shorter only, to four fifths')
 })
 
-t.test('a node may have a schedule of its own, or none', async (t) => {
+t.test('a node may have a schedule of its own, or none [10.4-schedule]', async (t) => {
   const own = await createFakeClockHarness(t, [], { WEBHOOK_1_RETRY_SCHEDULE: '1s,1m,12h,24h' })
   own.settings.answerAll = { status: 500 }
   t.same((await own.pauses()).jobs, [1_000, 60_000, 12 * hourMs, 24 * hourMs])
@@ -37,31 +37,34 @@ t.test('a node may have a schedule of its own, or none', async (t) => {
   t.match(await none.rig.row(id), { status: 'failed', attempts: 1 })
 })
 
-t.test('Retry-After makes a pause longer, never shorter, at most an hour, and adds no attempt', async (t) => {
-  const { settings, endpoint, pauses } = await createFakeClockHarness(t, [])
-  const asked: readonly (readonly [string, readonly number[]])[] = [
-    ['30', [30_000, 30_000, 30_000]],
-    ['7', [7_000, 10_000, 20_000]],
-    ['1', [5_000, 10_000, 20_000]],
-    ['0', [5_000, 10_000, 20_000]],
-    ['7200', [hourMs, hourMs, hourMs]],
-    ['-5', [5_000, 10_000, 20_000]],
-    ['soon', [5_000, 10_000, 20_000]],
-  ]
-  for (const status of [429, 503]) {
-    for (const [retryAfter, expected] of asked) {
-      settings.answerAll = { status, retryAfter }
-      const before = endpoint.received.length
-      t.same((await pauses()).jobs, expected, `${status} with ${retryAfter}`)
-      t.equal(endpoint.received.length - before, 4, 'no more attempts than the schedule has')
+t.test(
+  'Retry-After makes a pause longer, never shorter, at most an hour, and adds no attempt [10.4-retry-after]',
+  async (t) => {
+    const { settings, endpoint, pauses } = await createFakeClockHarness(t, [])
+    const asked: readonly (readonly [string, readonly number[]])[] = [
+      ['30', [30_000, 30_000, 30_000]],
+      ['7', [7_000, 10_000, 20_000]],
+      ['1', [5_000, 10_000, 20_000]],
+      ['0', [5_000, 10_000, 20_000]],
+      ['7200', [hourMs, hourMs, hourMs]],
+      ['-5', [5_000, 10_000, 20_000]],
+      ['soon', [5_000, 10_000, 20_000]],
+    ]
+    for (const status of [429, 503]) {
+      for (const [retryAfter, expected] of asked) {
+        settings.answerAll = { status, retryAfter }
+        const before = endpoint.received.length
+        t.same((await pauses()).jobs, expected, `${status} with ${retryAfter}`)
+        t.equal(endpoint.received.length - before, 4, 'no more attempts than the schedule has')
+      }
     }
-  }
-  settings.answerAll = { status: 503, retryAfter: new Date(settings.time + 120_000).toUTCString() }
-  t.same((await pauses()).jobs, [120_000, 10_000, 20_000], 'a date that is reached asks for nothing more')
-  settings.share = 0
-  settings.answerAll = { status: 503, retryAfter: '15' }
-  t.same((await pauses()).jobs, [15_000, 15_000, 16_000], 'jitter does not cut what was asked for')
-})
+    settings.answerAll = { status: 503, retryAfter: new Date(settings.time + 120_000).toUTCString() }
+    t.same((await pauses()).jobs, [120_000, 10_000, 20_000], 'a date that is reached asks for nothing more')
+    settings.share = 0
+    settings.answerAll = { status: 503, retryAfter: '15' }
+    t.same((await pauses()).jobs, [15_000, 15_000, 16_000], 'jitter does not cut what was asked for')
+  },
+)
 
 /** What `ops webhooks redeliver` does to a delivery. */
 async function sendAgain({ rig, settings }: FakeClockHarness, id: string): Promise<void> {

@@ -13,7 +13,11 @@ export type FakeClockHarness = Awaited<ReturnType<typeof createFakeClockHarness>
 export const clockStart = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** @param answers what the endpoint says to each request; `answerAll` is for those after them */
-export async function createFakeClockHarness(t: Test, answers: readonly EndpointResponse[], env: Readonly<Record<string, string>> = {}) {
+export async function createFakeClockHarness(
+  t: Test,
+  answers: readonly EndpointResponse[],
+  env: Readonly<Record<string, string>> = {},
+) {
   const settings: { time: number; share: number; answerAll: EndpointResponse } = {
     time: clockStart,
     share: 1,

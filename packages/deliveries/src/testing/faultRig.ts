@@ -136,7 +136,12 @@ export function receivedIds({ received }: Endpoint): string[] {
 }
 
 /** Waits until an endpoint was told of everything in the journal, and checks that it was told of nothing else. */
-export async function assertAllDelivered(t: Test, harness: WorkerProcessHarness, endpoint: Endpoint, timeoutMs = 20_000): Promise<void> {
+export async function assertAllDelivered(
+  t: Test,
+  harness: WorkerProcessHarness,
+  endpoint: Endpoint,
+  timeoutMs = 20_000,
+): Promise<void> {
   await waitFor(() => receivedIds(endpoint).length >= harness.journal.length, { what: 'every webhook', timeoutMs })
   t.strictSame(receivedIds(endpoint).sort(), [...harness.journal].sort(), 'all that there is, and nothing else')
   const ids = new Map(endpoint.received.map(({ id, body }) => [body, id]))

@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { createWorkerProcessHarness, assertAllDelivered, keepAppending, rawEndpointVariables, receivedIds } from './faultRig.ts'
+import {
+  createWorkerProcessHarness,
+  assertAllDelivered,
+  keepAppending,
+  rawEndpointVariables,
+  receivedIds,
+} from './faultRig.ts'
 
 /** Counted from when it is ready; long enough for it to have sent something. */
 const longestLifeMs = 1_500

@@ -60,7 +60,13 @@ export const eventSamples: Samples = {
   PaymentRefundRecorded: { ...evidence, refund_id: 'refund-1', refunded_cents: 2200 },
   PaymentDisputeRecorded: { ...evidence, dispute_id: 'dispute-1', dispute_status: 'open', disputed_cents: 2200 },
   ProviderEventReceived: { ...notificationFacts, received_at: occurred_at, body: '{}' },
-  ProviderEventApplied: { ...notificationFacts, ...subject, payment_id: facts.payment_id, payer: facts.payer, project_id: null },
+  ProviderEventApplied: {
+    ...notificationFacts,
+    ...subject,
+    payment_id: facts.payment_id,
+    payer: facts.payer,
+    project_id: null,
+  },
   ProviderEventAppliedToMethod: {
     ...notificationFacts,
     object_id: 'method-1',

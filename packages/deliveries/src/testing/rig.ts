@@ -45,7 +45,11 @@ export async function createWorkerHarness(
   kind: QueueKind,
   env: Readonly<Record<string, string>>,
   redis = redisTestUrl,
-  { now = () => new Date(), random = Math.random, log = createLog({ app: 'test', level: 'silent' }) }: WorkerHarnessOptions = {},
+  {
+    now = () => new Date(),
+    random = Math.random,
+    log = createLog({ app: 'test', level: 'silent' }),
+  }: WorkerHarnessOptions = {},
 ) {
   const { endpoints, problems } = decodeEndpoints(env)
   if (problems.length > 0) throw new Error(problems.join())

@@ -115,7 +115,13 @@ t.test('a change records what differs and nothing else', async (t) => {
     addressFold.evolve(addressFold.initialState, added),
   )
   t.same(event?.data, { ...facts, changes: { alias: 'Home', postal_code: null } })
-  t.match(existingAddress(state), { alias: 'Home', postal_code: null, city: 'Berlin', created_at: at(0), updated_at: at(1) })
+  t.match(existingAddress(state), {
+    alias: 'Home',
+    postal_code: null,
+    city: 'Berlin',
+    created_at: at(0),
+    updated_at: at(1),
+  })
 })
 
 t.test('a change of nothing records nothing', async (t) => {
@@ -208,7 +214,8 @@ t.test('a choice from the list of another type is refused: the type was changed 
 })
 
 t.test('a later choice of the same list clears it, an earlier one and the other list do not', async (t) => {
-  const overtaken = (overtaken_by: AddressChoice) => clearDefaultAddress.bind(null, { occurred_at: at(1), overtaken_by })
+  const overtaken = (overtaken_by: AddressChoice) =>
+    clearDefaultAddress.bind(null, { occurred_at: at(1), overtaken_by })
   given(t, addedAsDefault)
     .when(overtaken(billing(4)))
     .then([cleared])

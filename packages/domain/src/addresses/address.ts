@@ -2,7 +2,13 @@
 import { isNewChoice } from '../defaults/events.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../messages.ts'
-import { type AddressAdded, type AddressContent, type AddressEvent, type AddressType, addressContentOf } from './events.ts'
+import {
+  type AddressAdded,
+  type AddressContent,
+  type AddressEvent,
+  type AddressType,
+  addressContentOf,
+} from './events.ts'
 
 export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'default_choice'> & {
   readonly status: 'kept' | 'removed'
@@ -33,7 +39,11 @@ function evolved(address: Address, event: Exclude<AddressEvent, AddressAdded>): 
   switch (event.type) {
     case 'AddressChanged': {
       const { changes } = event.data
-      return { ...(changes.address_type === undefined ? address : withoutDefaultChoice(address)), ...changes, updated_at }
+      return {
+        ...(changes.address_type === undefined ? address : withoutDefaultChoice(address)),
+        ...changes,
+        updated_at,
+      }
     }
     case 'AddressMadeDefault':
       return { ...address, updated_at, is_default: true, default_choice: event.data.default_choice }

@@ -17,7 +17,7 @@ t.test('each of them has a name of its own in the tables of the runtime', async 
   t.notOk(named.includes(undefined))
 })
 
-t.test('a code counts in any case, and nothing else does', async (t) => {
+t.test('a code counts in any case, and nothing else does [2.7-country]', async (t) => {
   for (const [text, code] of [
     ['DE', 'DE'],
     ['de', 'DE'],

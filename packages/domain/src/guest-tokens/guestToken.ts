@@ -10,7 +10,10 @@ const clockSkewMs = 60_000
  * The token was valid just now.
  * @param seen whose it was and when
  */
-export function recordGuestTokenUse(known: SeenGuestToken | null, seen: GuestTokenEvent['data']): readonly GuestTokenEvent[] {
+export function recordGuestTokenUse(
+  known: SeenGuestToken | null,
+  seen: GuestTokenEvent['data'],
+): readonly GuestTokenEvent[] {
   const isNew =
     known === null ||
     // A clock that was wrong may have left a time far ahead, so the distance counts in both directions.

@@ -40,7 +40,11 @@ t.test('a second one is in flight as long as the first may be at it, and begins 
   const again = given(t, methodRequestFold, [begun()])
     .when((state) => beginMethodRequest(command(methodRequestInFlightMs), state))
     .then([{ type: 'PaymentMethodRequested' }])
-  t.throws(() => recordedResponse(command(methodRequestInFlightMs + 1), again), { code: 'idempotency_key_in_flight' }, 'one at a time')
+  t.throws(
+    () => recordedResponse(command(methodRequestInFlightMs + 1), again),
+    { code: 'idempotency_key_in_flight' },
+    'one at a time',
+  )
 })
 
 t.test('one that failed may begin anew at once', async (t) => {

@@ -4,7 +4,18 @@ import t from 'tap'
 import type { RecordEvidence } from './evidence.ts'
 import { existingPayment, paymentFold } from './payment.ts'
 import type { PaymentStatus } from './status.ts'
-import { eventsAfter, at, declined, fold, initiated, rejectedBy, notifies, snapshots, applyTo, unavailable } from './testing/testStory.ts'
+import {
+  eventsAfter,
+  at,
+  declined,
+  fold,
+  initiated,
+  rejectedBy,
+  notifies,
+  snapshots,
+  applyTo,
+  unavailable,
+} from './testing/testStory.ts'
 
 type Source = NonNullable<RecordEvidence['source']>
 type Age = 'older' | 'same' | 'newer'
@@ -64,7 +75,7 @@ const table: Readonly<Record<Source, Readonly<Record<Age, Readonly<Record<Paymen
 const seconds: Readonly<Record<Age, number>> = { older: 9, same: 10, newer: 11 }
 
 for (const source of ['notification', 'askable_notification', 'snapshot'] as const)
-  t.test(`the status machine: every status against every ${source}`, async (t) => {
+  t.test(`the status machine: every status against every ${source} [3-transitions]`, async (t) => {
     for (const age of ['older', 'same', 'newer'] as const)
       for (const from of statuses) {
         const before = existingPayment(fold(eventsAfter(from)))
@@ -108,7 +119,10 @@ t.test('a time in whole seconds says nothing about the order within its second',
   matchList(t, failed(900), [{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
   matchList(t, failed(1_000), [{ type: 'PaymentAttemptFailed' }])
   matchList(t, failed(-1), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
-  const precise = fold([...eventsAfter(), ...notifies('processing', 10, { provider_time: fine(500) })(fold(eventsAfter()))])
+  const precise = fold([
+    ...eventsAfter(),
+    ...notifies('processing', 10, { provider_time: fine(500) })(fold(eventsAfter())),
+  ])
   const told = (ms: number) => notifies('failed', 10, { ...asked, provider_time: fine(ms) })(precise)
   matchList(t, told(400), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])
   matchList(t, told(600), [{ type: 'PaymentAttemptFailed' }])
@@ -123,7 +137,7 @@ t.test('a regression makes older statements stale, and a tie does not', async (t
   matchList(t, notifies('failed', 11, askable)(tied), [{ type: 'PaymentAttemptFailed' }])
 })
 
-t.test('a success over another amount or currency is not a success', async (t) => {
+t.test('a success over another amount or currency is not a success [3-amount-mismatch]', async (t) => {
   for (const history of [eventsAfter(), eventsAfter('processing'), eventsAfter('failed')]) {
     const before = existingPayment(fold(history))
     matchList(t, notifies('succeeded', 99, { amount_cents: 2598 })(before), [
@@ -135,7 +149,11 @@ t.test('a success over another amount or currency is not a success', async (t) =
     matchList(t, notifies('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
     matchList(t, snapshots('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
     const { status, evidence_time } = before
-    t.match(applyTo(before, notifies('succeeded', 99, { currency: 'usd' })), { status, evidence_time, completed_at: null })
+    t.match(applyTo(before, notifies('succeeded', 99, { currency: 'usd' })), {
+      status,
+      evidence_time,
+      completed_at: null,
+    })
   }
 })
 
@@ -167,7 +185,13 @@ t.test('a statement without an amount is taken by its status; what is not said i
 t.test('a statement about another intent changes nothing', async (t) => {
   const foreign = { provider_intent_id: 'pi_other' }
   const isIgnored = [{ type: 'ProviderEventIgnored' as const, data: { reason: 'foreign_intent' as const } }]
-  for (const history of [eventsAfter(), eventsAfter('failed'), eventsAfter('succeeded'), rejectedBy(declined), rejectedBy(unavailable)])
+  for (const history of [
+    eventsAfter(),
+    eventsAfter('failed'),
+    eventsAfter('succeeded'),
+    rejectedBy(declined),
+    rejectedBy(unavailable),
+  ])
     for (const status of statuses)
       given(t, paymentFold, history)
         .when(notifies(status, 90, foreign))
@@ -241,11 +265,14 @@ t.test('the same provider event counts once, whatever it led to', async (t) => {
         }
 })
 
-t.test('completed_at is set once, on entering a final status', async (t) => {
+t.test('completed_at is set once, on entering a final status [2.1-completed-at]', async (t) => {
   const done = existingPayment(fold(eventsAfter('processing', 'succeeded')))
   t.equal(done.completed_at, at(21))
   t.match(applyTo(done, notifies('canceled', 500)), { status: 'succeeded', completed_at: at(21), updated_at: at(21) })
-  t.match(applyTo(existingPayment(fold(eventsAfter('canceled'))), notifies('succeeded', 500)), { status: 'canceled', completed_at: at(11) })
+  t.match(applyTo(existingPayment(fold(eventsAfter('canceled'))), notifies('succeeded', 500)), {
+    status: 'canceled',
+    completed_at: at(11),
+  })
   for (const status of ['pending', 'processing', 'failed'] as const)
     t.equal(existingPayment(fold(eventsAfter(status))).completed_at, null)
 })

@@ -51,7 +51,8 @@ export function recordEvidence(command: RecordEvidence, state: PaymentState): Pa
 
 function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   const reported_status = command.status
-  const ignoredBecause = (reason: IgnoredReport['data']['reason']) => ignoredReport(command, payment, { reported_status, reason })
+  const ignoredBecause = (reason: IgnoredReport['data']['reason']) =>
+    ignoredReport(command, payment, { reported_status, reason })
   if (isForeignIntent(command, payment)) return ignoredBecause('foreign_intent')
   if (isConflict(command, payment))
     return { type: 'PaymentConflictDetected', data: { ...reportFacts(command, payment), reported_status } }

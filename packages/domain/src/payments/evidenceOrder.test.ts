@@ -85,7 +85,7 @@ t.test('what was said before a snapshot and comes after it changes nothing', asy
   t.pass('no status changed')
 })
 
-t.test('of success and cancellation the first to come stays, and the other one is on record', async (t) => {
+t.test('of success and cancellation the first to come stays, and the other one is on record [3-final]', async (t) => {
   const statuses = [...open, 'succeeded', 'canceled'] as const
   for (const order of orders(statuses)) {
     const first = order.find(isAbsorbing) ?? 'pending'

@@ -18,33 +18,36 @@ const recorded = (events: readonly PaymentEvent[]): RecordedPaymentEvent[] =>
 const moved = (event: PaymentEvent, occurred_at: string) =>
   ({ ...event, data: { ...event.data, occurred_at } }) as PaymentEvent
 
-t.test('an entry tells where, what, when, who, why, and what the payment was after it, in this order', async (t) => {
-  const events = recorded(eventsAfter('processing', 'succeeded'))
-  const history = paymentHistory(events)
-  t.same(
-    history.map(({ type, revision, status_after }) => [type, revision, status_after]),
-    [
-      ['PaymentInitiated', 0, 'pending'],
-      ['ProviderIntentCreated', 1, 'pending'],
-      ['PaymentProcessingStarted', 2, 'processing'],
-      ['PaymentSucceeded', 3, 'succeeded'],
-    ],
-  )
-  t.equal(
-    JSON.stringify(history[2]),
-    JSON.stringify({
-      position: '9007199254741007',
-      revision: 2,
-      type: 'PaymentProcessingStarted',
-      occurred_at: at(11),
-      actor: 'actor-2',
-      correlation_id: 'c-2',
-      causation_id: 'k-2',
-      status_after: 'processing',
-      data: events[2]?.data,
-    }),
-  )
-})
+t.test(
+  'an entry tells where, what, when, who, why, and what the payment was after it, in this order [10.2-history-entries]',
+  async (t) => {
+    const events = recorded(eventsAfter('processing', 'succeeded'))
+    const history = paymentHistory(events)
+    t.same(
+      history.map(({ type, revision, status_after }) => [type, revision, status_after]),
+      [
+        ['PaymentInitiated', 0, 'pending'],
+        ['ProviderIntentCreated', 1, 'pending'],
+        ['PaymentProcessingStarted', 2, 'processing'],
+        ['PaymentSucceeded', 3, 'succeeded'],
+      ],
+    )
+    t.equal(
+      JSON.stringify(history[2]),
+      JSON.stringify({
+        position: '9007199254741007',
+        revision: 2,
+        type: 'PaymentProcessingStarted',
+        occurred_at: at(11),
+        actor: 'actor-2',
+        correlation_id: 'c-2',
+        causation_id: 'k-2',
+        status_after: 'processing',
+        data: events[2]?.data,
+      }),
+    )
+  },
+)
 
 t.test('a payment has a beginning', async (t) => {
   t.same(paymentHistory([]), [])
@@ -90,7 +93,8 @@ t.test('at every time of every random story, the past is a prefix that is as lon
       const history = paymentHistory(recorded(events))
       if (!history.every((entry) => isEntry.Check(entry))) throw new Error('an entry does not fit its schema')
       for (const [index, entry] of history.entries()) {
-        if (entry.status_after !== existingPayment(fold(events.slice(0, index + 1))).status) throw new Error('another status')
+        if (entry.status_after !== existingPayment(fold(events.slice(0, index + 1))).status)
+          throw new Error('another status')
       }
     }),
     { numRuns: 2_000 },

@@ -32,14 +32,17 @@ const create = (state: PaymentState) =>
   recordIntentCreated({ occurred_at: at(8), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state)
 const afterUnknown = [...initiated, ...unknown()(fold(initiated))]
 
-t.test('a payment starts pending with its parts completed and its currency in upper case', async (t) => {
-  const state = given(t, paymentFold, [])
-    .when((state) => initiatePayment(paymentFixture, state))
-    .then([
-      { type: 'PaymentInitiated', data: { subtotal_cents: 2599, tax_cents: 0, discount_cents: 0, currency: 'EUR' } },
-    ])
-  t.match(state, { status: 'pending', completed_at: null, created_at: at(0) })
-})
+t.test(
+  'a payment starts pending with its parts completed and its currency in upper case [2.1-currency 3-initial]',
+  async (t) => {
+    const state = given(t, paymentFold, [])
+      .when((state) => initiatePayment(paymentFixture, state))
+      .then([
+        { type: 'PaymentInitiated', data: { subtotal_cents: 2599, tax_cents: 0, discount_cents: 0, currency: 'EUR' } },
+      ])
+    t.match(state, { status: 'pending', completed_at: null, created_at: at(0) })
+  },
+)
 
 t.test('the same payment is not opened twice', async (t) => {
   given(t, paymentFold, initiated)
@@ -94,7 +97,7 @@ t.test('the answer to the create call is recorded once', async (t) => {
     .then([])
 })
 
-t.test('an unknown outcome leaves the payment pending', async (t) => {
+t.test('an unknown outcome leaves the payment pending [3-create-unknown]', async (t) => {
   const state = given(t, paymentFold, initiated)
     .when((state) => recordOutcomeUnknown({ occurred_at: at(2), attempt: 1, reason: 'timeout' }, state))
     .then([{ type: 'ProviderOutcomeUnknown' }])
@@ -116,7 +119,7 @@ t.test('a throttled create call leaves the payment pending, and says nothing of 
     given(t, paymentFold, history).when(throttle).then([])
 })
 
-t.test('a refused create call fails the payment', async (t) => {
+t.test('a refused create call fails the payment [3-create-rejected]', async (t) => {
   const state = given(t, paymentFold, initiated)
     .when((state) => recordIntentRejected({ occurred_at: at(2), attempt: 1, ...declined }, state))
     .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
@@ -189,7 +192,10 @@ t.test('an unknown outcome opens a payment that failed because another call was 
 })
 
 t.test('what the provider said of the payer is not undone by the end of a call', async (t) => {
-  const early = [...rejectedBy(unavailable), ...notifies('failed', 10, { vouched: true })(fold(rejectedBy(unavailable)))]
+  const early = [
+    ...rejectedBy(unavailable),
+    ...notifies('failed', 10, { vouched: true })(fold(rejectedBy(unavailable))),
+  ]
   t.match(
     given(t, paymentFold, early)
       .when(create)

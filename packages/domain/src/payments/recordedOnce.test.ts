@@ -60,7 +60,12 @@ t.test('another amount is recorded once for each charge and amount, whoever tell
   t.same(notifies('succeeded', 20, wrong)(mismatched), [])
   for (const more of [{ amount_cents: 2 }, { currency: 'usd' }, ch_2])
     matchList(t, snapshots('succeeded', 20, { ...wrong, ...more })(mismatched), [{ type: 'PaymentAmountMismatch' }])
-  matchList(t, notifies('succeeded', 20, ch_1)(mismatched), [{ type: 'PaymentSucceeded' }], 'and the right amount is paid')
+  matchList(
+    t,
+    notifies('succeeded', 20, ch_1)(mismatched),
+    [{ type: 'PaymentSucceeded' }],
+    'and the right amount is paid',
+  )
 })
 
 t.test('a second successful charge is a conflict, recorded once for each charge', async (t) => {
@@ -126,7 +131,12 @@ t.test('two failed attempts are two failures', async (t) => {
     matchList(t, notifies('failed', seconds, { ...askableSource, ...ch_2 })(failed), [{ type: 'PaymentAttemptFailed' }])
   matchList(t, snapshots('failed', 15, ch_2)(failed), [{ type: 'PaymentAttemptFailed' }], 'the notification was lost')
   t.same(failuresOf(applyTo(failed, snapshots('failed', 15, ch_2))), [2, ['ch_1', 'ch_2']])
-  matchList(t, notifies('failed', 5, { ...askableSource, ...ch_2 })(failed), [{ type: 'ProviderEventIgnored' }], 'stale')
+  matchList(
+    t,
+    notifies('failed', 5, { ...askableSource, ...ch_2 })(failed),
+    [{ type: 'ProviderEventIgnored' }],
+    'stale',
+  )
 })
 
 t.test('failures without a charge are told apart by their time', async (t) => {
@@ -141,11 +151,16 @@ t.test('an approval is counted once, whether it counts or comes too late, and a 
   const approved = applyTo(applyTo(created(), first), first)
   t.equal(approved.approvals_told, 1)
   const failed = applyTo(approved, notifies('failed', 20, askableSource))
-  for (const seconds of [15, 20, 25]) t.equal(applyTo(failed, notifies('processing', seconds, askableSource)).approvals_told, 2)
+  for (const seconds of [15, 20, 25])
+    t.equal(applyTo(failed, notifies('processing', seconds, askableSource)).approvals_told, 2)
   const others = [
     { ...askableSource, ...ch_1 },
     { ...askableSource, provider_intent_id: 'pi_other' },
   ]
   for (const other of others) t.equal(applyTo(failed, notifies('processing', 20, other)).approvals_told, 1)
-  t.equal(applyTo(failed, snapshots('processing', 25)).approvals_told, 1, 'nor is what is there when the provider is asked')
+  t.equal(
+    applyTo(failed, snapshots('processing', 25)).approvals_told,
+    1,
+    'nor is what is there when the provider is asked',
+  )
 })

@@ -3,7 +3,17 @@ import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from './payment.ts'
 import { type RecordDispute, type RecordRefund, recordDispute, recordRefund } from './refundsAndDisputes.ts'
-import { eventsAfter, at, created, declined, fold, initiated, rejectedBy, notifies, snapshots } from './testing/testStory.ts'
+import {
+  eventsAfter,
+  at,
+  created,
+  declined,
+  fold,
+  initiated,
+  rejectedBy,
+  notifies,
+  snapshots,
+} from './testing/testStory.ts'
 
 const source = {
   occurred_at: at(91),
@@ -28,8 +38,12 @@ const disputes = (more: Partial<RecordDispute> = {}) => {
 /** What a fact beside the status adds to a payment; nothing else may change. */
 const besides = ({ seen_provider_events: _seen, noticed: _noticed, ...rest }: Payment) => rest
 
-t.test('refunds and disputes are recorded in every status and change none of it', async (t) => {
-  for (const history of [initiated, eventsAfter(), ...(['failed', 'succeeded', 'canceled'] as const).map((at) => eventsAfter(at))])
+t.test('refunds and disputes are recorded in every status and change none of it [3-refunds]', async (t) => {
+  for (const history of [
+    initiated,
+    eventsAfter(),
+    ...(['failed', 'succeeded', 'canceled'] as const).map((at) => eventsAfter(at)),
+  ])
     for (const [decide, event] of [
       [
         refunds(),

@@ -63,7 +63,10 @@ const storedEvents: readonly PaymentEvent[] = [
   },
   { type: 'PaymentActionRequired', data: report('05', 'evt_5') },
   { type: 'PaymentProcessingStarted', data: report('06', 'evt_6') },
-  { type: 'ProviderEventIgnored', data: { ...report('07', 'evt_7'), reported_status: 'pending', reason: 'regression' } },
+  {
+    type: 'ProviderEventIgnored',
+    data: { ...report('07', 'evt_7'), reported_status: 'pending', reason: 'regression' },
+  },
   { type: 'ProviderEventIgnored', data: { ...report('06', 'evt_8'), reported_status: 'failed', reason: 'stale' } },
   {
     type: 'PaymentAttemptFailed',
@@ -71,7 +74,12 @@ const storedEvents: readonly PaymentEvent[] = [
   },
   {
     type: 'PaymentAttemptFailed',
-    data: { ...report('10', 'evt_10', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
+    data: {
+      ...report('10', 'evt_10', 'ch_1'),
+      failure_code: 'expired_card',
+      failure_message: 'Expired',
+      refusal: null,
+    },
   },
   {
     type: 'ProviderEventIgnored',

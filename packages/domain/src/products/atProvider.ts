@@ -122,7 +122,11 @@ function succeeded(at: ProviderSyncState, data: ProductSynced['data']): Provider
   }
 }
 
-function priceAfter({ price }: ProviderSyncState, mine: OpenSync, { provider_price_id }: ProductSynced['data']): SyncedPart {
+function priceAfter(
+  { price }: ProviderSyncState,
+  mine: OpenSync,
+  { provider_price_id }: ProductSynced['data'],
+): SyncedPart {
   if (mine.price === 'put') return mine.contested.price ? unsettled(price) : settled(mine.price_hash)
   // Where the merchant has deleted the product, its price is gone as well.
   const isGone = provider_price_id === null && typeof price.hash === 'string'
@@ -148,7 +152,8 @@ function failed(at: ProviderSyncState, data: Failed): ProviderSyncState {
 const settled = (hash: string | null): SyncedPart => ({ hash, is_unsettled: false })
 const unsettled = ({ hash }: SyncedPart): SyncedPart => ({ hash, is_unsettled: true })
 
-const openSync = ({ open }: ProviderSyncState, { sync }: { readonly sync: number }) => open.find((one) => one.sync === sync)
+const openSync = ({ open }: ProviderSyncState, { sync }: { readonly sync: number }) =>
+  open.find((one) => one.sync === sync)
 const without = ({ open }: ProviderSyncState, mine: OpenSync | undefined) => open.filter((one) => one !== mine)
 
 function stillOpen({ open }: ProviderSyncState, now: string): readonly OpenSync[] {

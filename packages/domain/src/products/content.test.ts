@@ -159,7 +159,7 @@ t.test('parts that do not add up are refused, after what is wrong with the rest'
   isInvalid(t, () => changedContent(taxed, { total_cents: 99, trial_days: 1 }), { trial_days: recurringOnly })
 })
 
-t.test('a product may cost nothing', async (t) => {
+t.test('a product may cost nothing [10.3-product-free]', async (t) => {
   t.same(amountsOf(newContent({ ...mug, total_cents: 0 })), [0, 0, 0, 0])
   t.same(ofTaxed({ discount_cents: 1190 }), [1000, 190, 1190, 0])
 })

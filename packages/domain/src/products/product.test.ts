@@ -114,7 +114,11 @@ t.test('a product is as the last change left it, and was updated then', async (t
 
 t.test('each kind of change by itself is an update, and a sync is none', async (t) => {
   for (const event of [changed({ name: 'Other' }), deactivated, reactivated])
-    t.equal(existingProduct([added, event].reduce(productFold.evolve, productFold.initialState)).updated_at, at(1), event.type)
+    t.equal(
+      existingProduct([added, event].reduce(productFold.evolve, productFold.initialState)).updated_at,
+      at(1),
+      event.type,
+    )
   const state = [added, deactivated, syncFailed].reduce(productFold.evolve, productFold.initialState)
   t.match(existingProduct(state), { updated_at: at(1), is_active: false, at_providers: { stripe: Object } })
 })

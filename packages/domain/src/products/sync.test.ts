@@ -64,18 +64,30 @@ const settled = [begun(1, put('a')), done(1, hashes('a'))]
 
 t.test('what was never there is created with its price', async (t) => {
   t.same(planSync(undefined, options(hashes('a'))), { status: 'created', goal: put('a'), price_differs: false })
-  t.match(planSync(after(begun(1, put('a'))), options(hashes('a'))), { status: 'created' }, 'also when somebody has begun')
+  t.match(
+    planSync(after(begun(1, put('a'))), options(hashes('a'))),
+    { status: 'created' },
+    'also when somebody has begun',
+  )
   t.match(planSync(after(begun(1, put('a')), failed(1)), options(hashes('b'))), { status: 'created', goal: put('b') })
 })
 
 t.test('what has not changed is skipped, unless it is forced', async (t) => {
   const state = after(...settled)
   t.match(planSync(state, options(hashes('a'))), { status: 'skipped', price_differs: false })
-  t.same(planSync(state, options(hashes('a'), { force: true })), { status: 'updated', goal: put('a'), price_differs: false })
+  t.same(planSync(state, options(hashes('a'), { force: true })), {
+    status: 'updated',
+    goal: put('a'),
+    price_differs: false,
+  })
 })
 
 t.test('another content is put, and the price is left alone', async (t) => {
-  t.same(planSync(after(...settled), options(hashes('b'))), { status: 'updated', goal: keep('b'), price_differs: false })
+  t.same(planSync(after(...settled), options(hashes('b'))), {
+    status: 'updated',
+    goal: keep('b'),
+    price_differs: false,
+  })
 })
 
 t.test('another price is put only when that is asked for', async (t) => {
@@ -107,8 +119,16 @@ t.test('a price that came to be, or to be gone, is another price', async (t) => 
 t.test('after a sync that did not succeed nothing is skipped', async (t) => {
   for (const end of [[], [failed(2)], [failed(2, 'provider_outcome_unknown')]]) {
     const state = after(...settled, begun(2, put('b', 'q')), ...end)
-    t.match(planSync(state, options(hashes('a'))), { status: 'updated', goal: put('a') }, 'the recorded price is put again')
-    t.match(planSync(state, options(hashes('b', 'r'))), { status: 'updated', goal: keep('b', 'p'), price_differs: true })
+    t.match(
+      planSync(state, options(hashes('a'))),
+      { status: 'updated', goal: put('a') },
+      'the recorded price is put again',
+    )
+    t.match(planSync(state, options(hashes('b', 'r'))), {
+      status: 'updated',
+      goal: keep('b', 'p'),
+      price_differs: true,
+    })
   }
 })
 
@@ -126,7 +146,11 @@ t.test('a price that was asked for and may be there is put again unasked, unless
   const keeping = after(...asked, failed(2, 'provider_outcome_unknown'), begun(3, keep('c')), failed(3))
   t.match(planSync(keeping, options(hashes('b', 'q'))), { goal: put('b', 'q') }, 'what was refused has put no price')
   const other = after(...settled, begun(2, put('a', 'q')), done(2, hashes('a', 'q')))
-  t.match(planSync(other, options(hashes('a', 'p'))), { status: 'skipped', price_differs: true }, 'but not a former one')
+  t.match(
+    planSync(other, options(hashes('a', 'p'))),
+    { status: 'skipped', price_differs: true },
+    'but not a former one',
+  )
 })
 
 t.test('a sync that kept the price settles nothing about it', async (t) => {
@@ -195,7 +219,8 @@ t.test('syncs of the same content at the same time do not disturb each other', a
 
 t.test('of several that put different contents the last one to end goes on', async (t) => {
   const crossed = [begun(1, put('a')), begun(2, put('b'))]
-  const goesOn = (...events: readonly SyncEvent[]) => needsAnotherSync(after(...events), { ...options(hashes('b')), now: at(1) })
+  const goesOn = (...events: readonly SyncEvent[]) =>
+    needsAnotherSync(after(...events), { ...options(hashes('b')), now: at(1) })
   const isSkipped = (...events: readonly SyncEvent[]) =>
     planSync(after(...events), options(hashes('b'))).status === 'skipped'
   const ends = [done(1, hashes('a')), done(2, hashes('b'))]
@@ -224,7 +249,10 @@ t.test('two different prices at the same time are no price that is known, and a 
     done(2, hashes('a', 'q')),
     done(3, hashes('a', 'r')),
   )
-  t.match(planSync(prices, options(hashes('a', 'r'), { updatePrices: true })), { status: 'updated', goal: put('a', 'r') })
+  t.match(planSync(prices, options(hashes('a', 'r'), { updatePrices: true })), {
+    status: 'updated',
+    goal: put('a', 'r'),
+  })
   t.match(planSync(prices, options(hashes('a', 'p'))), { status: 'updated', goal: put('a', 'p') })
   t.ok(needsAnotherSync(prices, { ...options(hashes('a', 'r'), { updatePrices: true }), now: at(1) }))
   t.ok(needsAnotherSync(prices, { ...options(hashes('a', 'r')), now: at(1) }), 'it was asked for last')
@@ -246,7 +274,10 @@ t.test('a call that was given up may still come, for a while', async (t) => {
   const given_up = [begun(1, put('a')), failed(1, 'provider_outcome_unknown')]
   const soon = after(...given_up, begun(2, put('b'), lateCallMs - 1), done(2, hashes('b')))
   t.match(planSync(soon, options(hashes('b'))), { status: 'updated' })
-  t.notOk(needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs - 1) }), 'going on at once would be no wiser')
+  t.notOk(
+    needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs - 1) }),
+    'going on at once would be no wiser',
+  )
   t.ok(needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs) }))
   const later = after(...given_up, begun(2, put('b'), lateCallMs), done(2, hashes('b')))
   t.match(planSync(later, options(hashes('b'))), { status: 'skipped' })

@@ -75,7 +75,10 @@ export function mapLocally(facts: SyncFacts, wanted: Hashes, at: ProviderSyncSta
  * Whether a sync that has just succeeded is to be followed by another one: several have put different things, nobody knows
  * whose call came last, and no other of them is left to see to it.
  */
-export function needsAnotherSync(at: ProviderSyncState, options: Omit<SyncOptions, 'force'> & { readonly now: string }): boolean {
+export function needsAnotherSync(
+  at: ProviderSyncState,
+  options: Omit<SyncOptions, 'force'> & { readonly now: string },
+): boolean {
   const { status, goal } = planSync(at, { ...options, force: false })
   const isUnsettled = at.content.is_unsettled || (at.price.is_unsettled && goal.price === 'put')
   return status !== 'skipped' && isUnsettled && !isContested(at, goal, options.now)

@@ -60,7 +60,11 @@ export function createStoredShapes({ current, former }: EventTables): StoredShap
 }
 
 /** Newest first. */
-function shapesOf(name: string, schema: TSchema, former: Upcaster<unknown> | undefined): [StoredShape, ...StoredShape[]] {
+function shapesOf(
+  name: string,
+  schema: TSchema,
+  former: Upcaster<unknown> | undefined,
+): [StoredShape, ...StoredShape[]] {
   const version = countOf(former) + 1
   const shapes: [StoredShape, ...StoredShape[]] = [storedShape(name, version, schema)]
   let shape = shapes[0]

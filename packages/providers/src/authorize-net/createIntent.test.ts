@@ -7,34 +7,37 @@ import { connect, open, sampleIntent, sampleInvoice, startGateway } from './test
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }
 
-t.test('asks for a token over the exact amount, under an invoice number of 20 digits', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const intent = await provider.createIntent(sampleIntent)
-  t.equal(intent.provider_intent_id, sampleInvoice)
-  t.ok(intent.client_secret)
-  t.same(fake.calls, [
-    {
-      method: 'getHostedPaymentPage',
-      request: {
-        merchantAuthentication: { name: 'fake-login', transactionKey: 'fake-key' },
-        refId: sampleInvoice,
-        transactionRequest: {
-          transactionType: 'authCaptureTransaction',
-          amount: '25.99',
-          currencyCode: 'USD',
-          order: { invoiceNumber: sampleInvoice, description: 'Two tickets' },
-          transactionSettings: { setting: [{ settingName: 'duplicateWindow', settingValue: '28800' }] },
-        },
-        hostedPaymentSettings: {
-          setting: [
-            { settingName: 'hostedPaymentButtonOptions', settingValue: '{"text":"Pay"}' },
-            { settingName: 'hostedPaymentOrderOptions', settingValue: '{"show":false}' },
-          ],
+t.test(
+  'asks for a token over the exact amount, under an invoice number of 20 digits [10.2-invoice-number]',
+  async (t) => {
+    const { fake, provider } = await startGateway(t)
+    const intent = await provider.createIntent(sampleIntent)
+    t.equal(intent.provider_intent_id, sampleInvoice)
+    t.ok(intent.client_secret)
+    t.same(fake.calls, [
+      {
+        method: 'getHostedPaymentPage',
+        request: {
+          merchantAuthentication: { name: 'fake-login', transactionKey: 'fake-key' },
+          refId: sampleInvoice,
+          transactionRequest: {
+            transactionType: 'authCaptureTransaction',
+            amount: '25.99',
+            currencyCode: 'USD',
+            order: { invoiceNumber: sampleInvoice, description: 'Two tickets' },
+            transactionSettings: { setting: [{ settingName: 'duplicateWindow', settingValue: '28800' }] },
+          },
+          hostedPaymentSettings: {
+            setting: [
+              { settingName: 'hostedPaymentButtonOptions', settingValue: '{"text":"Pay"}' },
+              { settingName: 'hostedPaymentOrderOptions', settingValue: '{"show":false}' },
+            ],
+          },
         },
       },
-    },
-  ])
-})
+    ])
+  },
+)
 
 t.test('the form offers what the customer has saved, and opens without a customer that is lost', async (t) => {
   const { fake, provider } = await startGateway(t)

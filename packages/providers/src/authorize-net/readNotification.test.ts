@@ -147,7 +147,7 @@ t.test('notifications about customers and their methods', async (t) => {
 
 const asBody = (event: object) => Buffer.from(JSON.stringify(event))
 
-t.test('a notification that bears a generic name is what it is called', async (t) => {
+t.test('a notification that bears a generic name is what it is called [6.1-gateway-generic]', async (t) => {
   const named = (eventType: string, payload: unknown) => readNotification(asBody({ ...envelope, eventType, payload }))
   const facts = { current_period_end: null, status_changed: false, is_first_invoice: false }
   const rows = [

@@ -30,7 +30,7 @@ function verify(signatureKeys: readonly string[], header: string | string[] | un
 
 const refused = { name: 'DomainError', code: 'invalid_signature' }
 
-t.test('the published vector is valid, in upper and lower case', async (t) => {
+t.test('the published vector is valid, in upper and lower case [6.1-gateway-signature]', async (t) => {
   await t.resolves(verify([key], `sha512=${digest}`))
   await t.resolves(verify([key], `sha512=${digest.toLowerCase()}`))
   await t.resolves(verify([key], `SHA512=${digest}`))

@@ -41,24 +41,27 @@ async function askAll(provider: Provider, waiting: readonly (IntentRef & { isPai
 }
 
 for (const transactions of [10_000, 25_000])
-  t.test(`a round at ${transactions} transactions a day reads each page once for all that wait`, async (t) => {
-    const { fake } = await startGateway(t)
-    busyDay(fake, transactions)
-    const calls: number[] = []
-    for (const count of [10, 50]) {
-      const provider = connect(t, fake)
-      const before = listCalls(fake).length
-      const waiting = waitingPayments(fake, count)
-      const as_of = new Date().toISOString()
-      t.equal(await askAll(provider, waiting, as_of), count / 10, 'every payment that was paid is found')
-      calls.push(listCalls(fake).length - before)
-      t.equal(await askAll(provider, waiting, as_of), count / 10)
-      t.equal(listCalls(fake).length - before, calls.at(-1), 'the same round costs nothing more')
-    }
-    const pages = transactions / 1_000
-    // The list of batches is read again after each further page of what is not settled, which are half of them.
-    t.ok(Math.max(...calls) <= 1.5 * pages + 5, `${calls} calls for ${pages} pages`)
-  })
+  t.test(
+    `a round at ${transactions} transactions a day reads each page once for all that wait [10.2-lists]`,
+    async (t) => {
+      const { fake } = await startGateway(t)
+      busyDay(fake, transactions)
+      const calls: number[] = []
+      for (const count of [10, 50]) {
+        const provider = connect(t, fake)
+        const before = listCalls(fake).length
+        const waiting = waitingPayments(fake, count)
+        const as_of = new Date().toISOString()
+        t.equal(await askAll(provider, waiting, as_of), count / 10, 'every payment that was paid is found')
+        calls.push(listCalls(fake).length - before)
+        t.equal(await askAll(provider, waiting, as_of), count / 10)
+        t.equal(listCalls(fake).length - before, calls.at(-1), 'the same round costs nothing more')
+      }
+      const pages = transactions / 1_000
+      // The list of batches is read again after each further page of what is not settled, which are half of them.
+      t.ok(Math.max(...calls) <= 1.5 * pages + 5, `${calls} calls for ${pages} pages`)
+    },
+  )
 
 t.test('a payment that was paid after the lists were read is found when they may not be older', async (t) => {
   const { fake, provider } = await startGateway(t)

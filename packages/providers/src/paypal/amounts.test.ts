@@ -22,7 +22,7 @@ t.test('writes minor units as decimals by the currency, and reads them back', (t
   t.end()
 })
 
-t.test('refuses what it cannot express, rather than rounding it', (t) => {
+t.test('refuses what it cannot express, rather than rounding it [10.2-paypal-amounts]', (t) => {
   for (const currency of ['HUF', 'TWD'])
     for (const cents of [1, 10, 99, 150_050]) {
       t.throws(() => checkAmount(cents, currency), { name: 'DomainError', code: 'currency_not_supported' })

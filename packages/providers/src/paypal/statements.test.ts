@@ -171,7 +171,7 @@ t.test('a capture that does not name its order links to it, or names the payment
   t.end()
 })
 
-t.test('by a generic name an event is about the order that its object is, or names', (t) => {
+t.test('by a generic name an event is about the order that its object is, or names [6.1-wallet-generic]', (t) => {
   const amount = { currency_code: 'EUR', value: '19.99' }
   const related = { supplementary_data: { related_ids: { order_id: 'O9' } } }
   const statuses = { requires_action: 'pending', processing: 'processing', succeeded: 'succeeded' }

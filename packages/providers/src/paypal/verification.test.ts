@@ -22,7 +22,7 @@ async function start(t: Parameters<typeof startPaypal>[0], options: Parameters<t
   return { fake, paypal, event, signed: fake.signed(event) }
 }
 
-t.test('takes what PayPal has signed, and hands it the bytes as they came', async (t) => {
+t.test('takes what PayPal has signed, and hands it the bytes as they came [6.1-wallet-signature]', async (t) => {
   const { fake, paypal, signed } = await start(t)
   await verify(paypal, signed)
   const [postback] = postbacks(fake)

@@ -62,7 +62,7 @@ async function attach(user_id: string, token: string) {
 }
 const read = (owner: string, token: string) => methods.readMethod({ token, owner })
 
-t.test('a test card is another method for each owner, and always the same one', async (t) => {
+t.test('a test card is another method for each owner, and always the same one [10.2-sandbox-cards]', async (t) => {
   const visa = { payment_type: 'card', wallet_type: null, card_brand: 'visa', last_four: '4242' }
   const details = { ...visa, expiry_month: '12', expiry_year: '2034' }
   const attached = await attach('u1', 'pm_card_visa')
@@ -170,7 +170,7 @@ t.test('either secret is valid during a rotation', async (t) => {
   await t.rejects(signed(event('customer.created'), 'old-secret'), { code: 'invalid_signature' })
 })
 
-t.test('what is not signed as it came is refused', async (t) => {
+t.test('what is not signed as it came is refused [10.2-sandbox-signature]', async (t) => {
   const body = event('payment_intent.succeeded')
   const header = signSandboxEvent(secret, body, nowSeconds)
   const refused = { code: 'invalid_signature' }

@@ -49,7 +49,7 @@ t.test('attaches a method and tells what it is', async (t) => {
   t.equal(attachedTo(fake, id), 1)
 })
 
-t.test('a method that its setup intent has attached already is attached', async (t) => {
+t.test('a method that its setup intent has attached already is attached [4.4-save]', async (t) => {
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
   const prepared = await stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id })
   const { id } = fake.addMethod()

@@ -4,7 +4,7 @@ import { readNotification } from './notification.ts'
 import { event, intent, occurred_at, read, told } from './testing/notificationUnderTest.ts'
 import { payment_id } from './testing/stripeUnderTest.ts'
 
-t.test('every type has its generic name, or none', async (t) => {
+t.test('every type has its generic name, or none [6.1-card-names]', async (t) => {
   const names: readonly [string, string | null][] = [
     ['payment_intent.created', 'payment_intent.created'],
     ['payment_intent.succeeded', 'payment_intent.succeeded'],

@@ -7,7 +7,7 @@ import { ada, asAda, asGuest, queryApiHarness } from '../testing/testApi.ts'
 const ofAda = ofUser(ada.payer.id)
 const occurred_at = '2026-03-02T10:00:00.000Z'
 
-t.test('an address shows every field, and its revision as ETag', async (t) => {
+t.test('an address shows every field, and its revision as ETag [2.7-address]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const given = {
     ...ofAda,
@@ -52,7 +52,7 @@ t.test('an address shows every field, and its revision as ETag', async (t) => {
   t.same((await get('/addresses')).json().data, [answer.json().data], 'a list shows the same')
 })
 
-t.test('a list takes page, limit, address_type and guest_email', async (t) => {
+t.test('a list takes page, limit, address_type and guest_email [4-list-addresses]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const [billing, shipping, gone] = [
@@ -79,7 +79,7 @@ t.test('a list takes page, limit, address_type and guest_email', async (t) => {
   }
 })
 
-t.test('a user’s address with a guest’s e-mail is not the guest’s', async (t) => {
+t.test('a user’s address with a guest’s e-mail is not the guest’s [5-session-owns]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addAddressTo(log, ofGuest('GUEST@example.com'))
   const users = addAddressTo(log, { ...ofAda, guest_email: 'guest@example.com' })

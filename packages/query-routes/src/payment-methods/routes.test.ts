@@ -6,83 +6,89 @@ import { ada, asAda, asGuest, queryApiHarness } from '../testing/testApi.ts'
 
 const ofAda = ofUser(ada.payer.id)
 
-t.test('a method shows every field, never the provider’s own id of it, and its revision as ETag', async (t) => {
-  const { log, project, get } = await queryApiHarness(t)
-  const address = { line1: 'a', line2: null, city: 'b', state: null, postal_code: 'c', country: 'DE' }
-  const given = {
-    wallet_type: 'apple_pay',
-    card_brand: 'visa',
-    alias: 'Work',
-    type: 'card',
-    organization_id: 'org',
-    billing_address_id: '00000000-0000-4000-8000-00000000000a',
-    billing_details: { name: 'Ada', email: 'ada@example.com', phone: null, address },
-  }
-  const id = addMethodTo(log, {
-    ...ofAda,
-    ...given,
-    provider_customer_id: 'cus_1',
-    provider_method_id: 'pm_secret',
-    default_choice: 0,
-  })
-  await project()
-  const answer = await get(`/payment-methods/${id}`)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.headers.etag, '"0"')
-  t.same(answer.json(), {
-    success: true,
-    data: {
-      id,
-      payment_type: 'card',
-      last_four: '4242',
-      expiry_month: '04',
-      expiry_year: '2031',
+t.test(
+  'a method shows every field, never the provider’s own id of it, and its revision as ETag [2.7-no-token]',
+  async (t) => {
+    const { log, project, get } = await queryApiHarness(t)
+    const address = { line1: 'a', line2: null, city: 'b', state: null, postal_code: 'c', country: 'DE' }
+    const given = {
+      wallet_type: 'apple_pay',
+      card_brand: 'visa',
+      alias: 'Work',
+      type: 'card',
+      organization_id: 'org',
+      billing_address_id: '00000000-0000-4000-8000-00000000000a',
+      billing_details: { name: 'Ada', email: 'ada@example.com', phone: null, address },
+    }
+    const id = addMethodTo(log, {
+      ...ofAda,
       ...given,
-      provider_id: 'sandbox',
-      customer_id: 'cus_1',
-      is_default: true,
-      guest_email: null,
-      created_at: '2026-03-01T10:00:00.000Z',
-      updated_at: '2026-03-01T10:00:00.000Z',
-    },
-  })
-  t.same(Object.keys(answer.json().data).sort(), Object.keys(PaymentMethodResource.properties).sort())
-  const listed = await get('/payment-methods')
-  t.same(listed.json().data, [answer.json().data], 'a list shows the same')
-  t.notMatch(listed.body, /pm_secret|user:/)
-})
+      provider_customer_id: 'cus_1',
+      provider_method_id: 'pm_secret',
+      default_choice: 0,
+    })
+    await project()
+    const answer = await get(`/payment-methods/${id}`)
+    t.equal(answer.statusCode, 200)
+    t.equal(answer.headers.etag, '"0"')
+    t.same(answer.json(), {
+      success: true,
+      data: {
+        id,
+        payment_type: 'card',
+        last_four: '4242',
+        expiry_month: '04',
+        expiry_year: '2031',
+        ...given,
+        provider_id: 'sandbox',
+        customer_id: 'cus_1',
+        is_default: true,
+        guest_email: null,
+        created_at: '2026-03-01T10:00:00.000Z',
+        updated_at: '2026-03-01T10:00:00.000Z',
+      },
+    })
+    t.same(Object.keys(answer.json().data).sort(), Object.keys(PaymentMethodResource.properties).sort())
+    const listed = await get('/payment-methods')
+    t.same(listed.json().data, [answer.json().data], 'a list shows the same')
+    t.notMatch(listed.body, /pm_secret|user:/)
+  },
+)
 
-t.test('a list tells its page and whom it is for, and takes page, limit and guest_email', async (t) => {
-  const { log, project, get } = await queryApiHarness(t)
-  const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
-  const ids = [0, 1, 2].map((hour) =>
-    addMethodTo(log, { ...at(hour), ...(hour === 1 && { guest_email: 'C@example.com' }) }),
-  )
-  const gone = addMethodTo(log, at(3))
-  log.record(paymentMethodFold, gone, (state) =>
-    removePaymentMethod({ occurred_at: at(4).occurred_at, by: 'owner' }, state),
-  )
-  await project()
-  const answer = (await get('/payment-methods')).json()
-  t.same(answer.meta, { page: 1, limit: 20, total: 3, hasMore: false })
-  t.same(answer.user_context, {
-    authenticated: true,
-    user_id: ada.payer.id,
-    user_type: 'user',
-    user_email: 'ada@example.com',
-    search_method: 'user_id',
-  })
-  const idsOf = async (query: string) =>
-    (await get(`/payment-methods?${query}`)).json().data.map(({ id }: { id: string }) => id)
-  t.same(await idsOf(''), ids.toReversed())
-  t.same(await idsOf('limit=2'), ids.slice(1).toReversed())
-  t.same(await idsOf('limit=2&page=2'), ids.slice(0, 1))
-  t.same(await idsOf('guest_email=c%40EXAMPLE.com'), [ids[1]])
-  t.same((await get('/payment-methods?limit=2')).json().meta, { page: 1, limit: 2, total: 3, hasMore: true })
-  t.equal((await get(`/payment-methods/${gone}`)).statusCode, 404, 'what was removed is not there')
-})
+t.test(
+  'a list tells its page and whom it is for, and takes page, limit and guest_email [4-list-methods]',
+  async (t) => {
+    const { log, project, get } = await queryApiHarness(t)
+    const at = (hour: number) => ({ ...ofAda, occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
+    const ids = [0, 1, 2].map((hour) =>
+      addMethodTo(log, { ...at(hour), ...(hour === 1 && { guest_email: 'C@example.com' }) }),
+    )
+    const gone = addMethodTo(log, at(3))
+    log.record(paymentMethodFold, gone, (state) =>
+      removePaymentMethod({ occurred_at: at(4).occurred_at, by: 'owner' }, state),
+    )
+    await project()
+    const answer = (await get('/payment-methods')).json()
+    t.same(answer.meta, { page: 1, limit: 20, total: 3, hasMore: false })
+    t.same(answer.user_context, {
+      authenticated: true,
+      user_id: ada.payer.id,
+      user_type: 'user',
+      user_email: 'ada@example.com',
+      search_method: 'user_id',
+    })
+    const idsOf = async (query: string) =>
+      (await get(`/payment-methods?${query}`)).json().data.map(({ id }: { id: string }) => id)
+    t.same(await idsOf(''), ids.toReversed())
+    t.same(await idsOf('limit=2'), ids.slice(1).toReversed())
+    t.same(await idsOf('limit=2&page=2'), ids.slice(0, 1))
+    t.same(await idsOf('guest_email=c%40EXAMPLE.com'), [ids[1]])
+    t.same((await get('/payment-methods?limit=2')).json().meta, { page: 1, limit: 2, total: 3, hasMore: true })
+    t.equal((await get(`/payment-methods/${gone}`)).statusCode, 404, 'what was removed is not there')
+  },
+)
 
-t.test('guests have methods of their own', async (t) => {
+t.test('guests have methods of their own [2.3-guest]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addMethodTo(log, ofGuest('GUEST@example.com'))
   addMethodTo(log, ofGuest('other@example.com'))

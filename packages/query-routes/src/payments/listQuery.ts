@@ -47,7 +47,11 @@ export function toPaymentsQuery(owner: string, query: Static<typeof ListQuery>):
 }
 
 /** Payments are made on whole milliseconds. A bound between two of them is moved to the one that leaves the answer right. */
-function timeBound(field: string, text: string | undefined, toWhole: (milliseconds: number) => number): Date | undefined {
+function timeBound(
+  field: string,
+  text: string | undefined,
+  toWhole: (milliseconds: number) => number,
+): Date | undefined {
   if (text === undefined) return undefined
   const whole = Date.parse(text)
   // A leap second passes the format and is no time to a computer.

@@ -17,7 +17,7 @@ const succeeded = {
   currency: null,
 }
 
-t.test('a single payment shows every field of the interface, and its revision as ETag', async (t) => {
+t.test('a single payment shows every field of the interface, and its revision as ETag [2.1-fields]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, {
     ...ada,
@@ -69,35 +69,38 @@ t.test('a single payment shows every field of the interface, and its revision as
   t.equal((await get(`/payments/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
 })
 
-t.test('a list shows less of each payment, and tells its page, its order and whom it is for', async (t) => {
-  const { log, project, get } = await queryApiHarness(t)
-  const ids = [addPaymentTo(log, ada), addPaymentTo(log, { ...ada, occurred_at: '2026-03-01T11:00:00.000Z' })]
-  await project()
-  const answer = await get('/payments')
-  t.equal(answer.statusCode, 200)
-  const { success, data, meta, user_context } = answer.json()
-  t.equal(success, true)
-  t.same(meta, { page: 1, limit: 20, total: 2, hasMore: false, orderBy: 'created_at', orderDir: 'desc' })
-  t.same(user_context, {
-    authenticated: true,
-    user_id: ada.payer.id,
-    user_type: 'user',
-    user_email: 'ada@example.com',
-    search_method: 'user_id',
-  })
-  t.same(
-    data.map(({ id }: { id: string }) => id),
-    ids.toReversed(),
-  )
-  const hidden = ['provider_payment_id', 'provider_intent_id', 'client_secret', 'metadata', 'payment_method']
-  const shown = Object.keys(PaymentResource.properties).filter((field) => !hidden.includes(field))
-  t.same(Object.keys(data[0]).sort(), shown.sort())
+t.test(
+  'a list shows less of each payment, and tells its page, its order and whom it is for [2.1-list-fields 4.2-order-default 4.2-response]',
+  async (t) => {
+    const { log, project, get } = await queryApiHarness(t)
+    const ids = [addPaymentTo(log, ada), addPaymentTo(log, { ...ada, occurred_at: '2026-03-01T11:00:00.000Z' })]
+    await project()
+    const answer = await get('/payments')
+    t.equal(answer.statusCode, 200)
+    const { success, data, meta, user_context } = answer.json()
+    t.equal(success, true)
+    t.same(meta, { page: 1, limit: 20, total: 2, hasMore: false, orderBy: 'created_at', orderDir: 'desc' })
+    t.same(user_context, {
+      authenticated: true,
+      user_id: ada.payer.id,
+      user_type: 'user',
+      user_email: 'ada@example.com',
+      search_method: 'user_id',
+    })
+    t.same(
+      data.map(({ id }: { id: string }) => id),
+      ids.toReversed(),
+    )
+    const hidden = ['provider_payment_id', 'provider_intent_id', 'client_secret', 'metadata', 'payment_method']
+    const shown = Object.keys(PaymentResource.properties).filter((field) => !hidden.includes(field))
+    t.same(Object.keys(data[0]).sort(), shown.sort())
 
-  const including = (await get('/payments?include=payment_method')).json()
-  t.equal(including.data[0].payment_method, null)
-})
+    const including = (await get('/payments?include=payment_method')).json()
+    t.equal(including.data[0].payment_method, null)
+  },
+)
 
-t.test('a payment shows the summary of its method, in the list when it is asked for', async (t) => {
+t.test('a payment shows the summary of its method, in the list when it is asked for [2.2-fields]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const payment_method_id = addMethodTo(log, { ...ofUser(ada.payer.id), alias: 'Work', default_choice: 0 })
   const id = addPaymentTo(log, { ...ada, payment_method_id })
@@ -117,7 +120,7 @@ t.test('a payment shows the summary of its method, in the list when it is asked 
   t.notOk('payment_method' in (await get('/payments')).json().data[0])
 })
 
-t.test('a guest’s list is for its e-mail', async (t) => {
+t.test('a guest’s list is for its e-mail [2.1-guest 4.2-guest 4.3-token]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, guest('GUEST@example.com'))
   addPaymentTo(log, guest('other@example.com'))
@@ -167,7 +170,7 @@ t.test('a search finds nothing of somebody else', async (t) => {
   }
 })
 
-t.test('every parameter reaches the query', async (t) => {
+t.test('every parameter reaches the query [4.2-page 4.2-limit 4.2-filters]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const named = new Map<string, string>()
@@ -223,7 +226,7 @@ t.test('every parameter reaches the query', async (t) => {
   t.match((await get('/payments?limit=2&page=9')).json().meta, { total: 3, hasMore: false, page: 9 })
 })
 
-t.test('every bad parameter is 400 and named', async (t) => {
+t.test('every bad parameter is 400 and named [4.2-page 4.2-limit 4.12-list-validation]', async (t) => {
   const { get } = await queryApiHarness(t)
   const bad: Record<string, string[]> = {
     page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],

@@ -16,8 +16,20 @@ async function startCatalog(t: Parameters<typeof queryApiHarness>[0]) {
 function threeProducts(log: LogFixture) {
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const a = addProductTo(log, { ...at(0), name: 'Red chair', category_id: 'c1', subtotal_cents: 30 })
-  const b = addProductTo(log, { ...at(1), name: 'blue table', category_id: 'c2', subtotal_cents: 10, is_recurring: true })
-  const c = addProductTo(log, { ...at(2), name: 'Atlas', description: '50% RED', subtotal_cents: 20, product_type: 'digital' })
+  const b = addProductTo(log, {
+    ...at(1),
+    name: 'blue table',
+    category_id: 'c2',
+    subtotal_cents: 10,
+    is_recurring: true,
+  })
+  const c = addProductTo(log, {
+    ...at(2),
+    name: 'Atlas',
+    description: '50% RED',
+    subtotal_cents: 20,
+    product_type: 'digital',
+  })
   changeProductIn(log, a, { occurred_at: '2026-03-02T10:00:00.000Z', changes: { is_active: false } })
   return new Map([
     [a, 'a'],
@@ -26,7 +38,7 @@ function threeProducts(log: LogFixture) {
   ])
 }
 
-t.test('a product shows every field, and its revision as ETag', async (t) => {
+t.test('a product shows every field, and its revision as ETag [2.4-fields]', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const given = {
     name: 'Sample plan',
@@ -66,24 +78,27 @@ t.test('a product shows every field, and its revision as ETag', async (t) => {
   t.equal((await get(`/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
 })
 
-t.test('only administrators see any of it, and are told apart before anything else is looked at', async (t) => {
-  const { log, project, get } = await startCatalog(t)
-  const id = addProductTo(log, { name: 'CANARY' })
-  await project()
-  for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
-    for (const [headers, status, code] of [
-      [{}, 401, 'unauthenticated'],
-      [{ authorization: 'Bearer nobody' }, 401, 'unauthenticated'],
-      [asAda, 403, 'forbidden'],
-      [asGuest, 403, 'forbidden'],
-    ] as const) {
-      const answer = await get(query, headers)
-      t.equal(answer.statusCode, status, `${query} ${JSON.stringify(headers)}`)
-      t.equal(answer.json().error.code, code)
-      t.notMatch(answer.body, /CANARY/)
-    }
-  t.match((await get()).json().data, [{ name: 'CANARY' }])
-})
+t.test(
+  'only administrators see any of it, and are told apart before anything else is looked at [4.7-administrators]',
+  async (t) => {
+    const { log, project, get } = await startCatalog(t)
+    const id = addProductTo(log, { name: 'CANARY' })
+    await project()
+    for (const query of ['', '?limit=bad', '?search=canary', `/${id}`, '/x'])
+      for (const [headers, status, code] of [
+        [{}, 401, 'unauthenticated'],
+        [{ authorization: 'Bearer nobody' }, 401, 'unauthenticated'],
+        [asAda, 403, 'forbidden'],
+        [asGuest, 403, 'forbidden'],
+      ] as const) {
+        const answer = await get(query, headers)
+        t.equal(answer.statusCode, status, `${query} ${JSON.stringify(headers)}`)
+        t.equal(answer.json().error.code, code)
+        t.notMatch(answer.body, /CANARY/)
+      }
+    t.match((await get()).json().data, [{ name: 'CANARY' }])
+  },
+)
 
 t.test('what is missing and what is no id are not found in the same words', async (t) => {
   const { log, project, get } = await startCatalog(t)
@@ -99,7 +114,7 @@ t.test('what is missing and what is no id are not found in the same words', asyn
   t.equal(bodies.size, 1)
 })
 
-t.test('every parameter reaches the query', async (t) => {
+t.test('every parameter reaches the query [4.7-filters]', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const named = threeProducts(log)
   await project()
@@ -139,7 +154,7 @@ t.test('every parameter reaches the query', async (t) => {
   }
 })
 
-t.test('page goes before offset, and the answer tells where it begins', async (t) => {
+t.test('page goes before offset, and the answer tells where it begins [4.7-paging]', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const named = threeProducts(log)
   await project()
@@ -171,7 +186,7 @@ t.test('page goes before offset, and the answer tells where it begins', async (t
   })
 })
 
-t.test('every bad parameter is 400 and named', async (t) => {
+t.test('every bad parameter is 400 and named [4.7-validation]', async (t) => {
   const { get } = await startCatalog(t)
   const bad: Record<string, string[]> = {
     page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],

@@ -8,7 +8,9 @@ import type { Test } from 'tap'
 import { queryApiHarness } from './testApi.ts'
 
 /** What a test says of an attempt; without an error it succeeded. */
-export type AttemptFixture = Partial<Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>> & {
+export type AttemptFixture = Partial<
+  Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>
+> & {
   /** Leaves the delivery pending until then. */
   readonly next?: Date
 }

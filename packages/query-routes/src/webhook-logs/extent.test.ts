@@ -7,7 +7,7 @@ const kib = 1024
 /** A body of so many bytes. */
 const bodyOf = (bytes: number, letter = 'x') => `{"text":"${letter.repeat((bytes - 11) / Buffer.byteLength(letter))}"}`
 
-t.test('the list cuts short what is long, and the single entry shows all of it', async (t) => {
+t.test('the list cuts short what is long, and the single entry shows all of it [4.11-entry]', async (t) => {
   const { send, get } = await webhookLogHarness(t)
   const long = 'y'.repeat(16 * kib)
   const tried = Array.from({ length: 40 }, (_, n) => ({ ...failed, responseBody: n === 39 ? long : 'z'.repeat(n) }))
@@ -102,7 +102,7 @@ t.test('a payload is shown to the digit, however deeply it is nested', async (t)
 })
 
 t.test(
-  'entries of the same moment have one order, no page has any of them twice, and a page has 100 by default',
+  'entries of the same moment have one order, no page has any of them twice, and a page has 100 by default [4.11-limit]',
   async (t) => {
     const { record, attempt, get } = await webhookLogHarness(t)
     const ids = await record(Array.from({ length: 105 }, () => ({})))

@@ -29,7 +29,10 @@ const all: WebhookLogsQuery = {
   offset: 0,
 }
 
-async function planOf(pool: Parameters<typeof recordingPool>[0], ask: (db: Queryable) => Promise<unknown>): Promise<string> {
+async function planOf(
+  pool: Parameters<typeof recordingPool>[0],
+  ask: (db: Queryable) => Promise<unknown>,
+): Promise<string> {
   const { db, queries } = recordingPool(pool)
   await ask(db)
   const [query] = queries

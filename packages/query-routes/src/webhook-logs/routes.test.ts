@@ -7,90 +7,96 @@ import { failed, webhookLogHarness } from '../testing/testWebhooks.ts'
 
 const idsOf = (entries: readonly { id: string }[]) => entries.map(({ id }) => id)
 
-t.test('an entry shows every field of the interface, the attempts, and where it came from', async (t) => {
-  const { send, get } = await webhookLogHarness(t)
-  const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
-  const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
-  const id = await send(
-    { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'begun', causation_id: 'caused' },
-    [
-      { ...failed, at: new Date('2026-03-01T10:00:00.120Z') },
-      { error: 'timeout', httpStatus: null, responseBody: null, at: new Date('2026-03-01T10:00:05.000Z') },
-      { httpStatus: 200, responseBody: 'thanks', at: new Date('2026-03-01T10:00:15.000Z') },
-    ],
-  )
-  const answer = await get(`/webhooks/logs/${id}`)
-  t.equal(answer.statusCode, 200)
-  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-  t.equal(answer.headers.etag, '"3"')
-  const entry = {
-    id,
-    provider: 'sandbox',
-    event_type: 'payment.succeeded',
-    status: 'success',
-    response: {
-      node: 'legacy-1',
-      test: false,
-      requested_by: null,
-      http_status: 200,
-      error: null,
-      body: 'thanks',
-      attempts: [
-        { at: '2026-03-01T10:00:00.120Z', ms: 12, http_status: 500, error: 'http_status' },
-        { at: '2026-03-01T10:00:05.000Z', ms: 12, http_status: null, error: 'timeout' },
-        { at: '2026-03-01T10:00:15.000Z', ms: 12, http_status: 200, error: null },
+t.test(
+  'an entry shows every field of the interface, the attempts, and where it came from [2.6-fields 4.11-array]',
+  async (t) => {
+    const { send, get } = await webhookLogHarness(t)
+    const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
+    const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
+    const id = await send(
+      { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'begun', causation_id: 'caused' },
+      [
+        { ...failed, at: new Date('2026-03-01T10:00:00.120Z') },
+        { error: 'timeout', httpStatus: null, responseBody: null, at: new Date('2026-03-01T10:00:05.000Z') },
+        { httpStatus: 200, responseBody: 'thanks', at: new Date('2026-03-01T10:00:15.000Z') },
       ],
-      next_attempt_at: null,
-      causation: {
-        stream: 'payment-1',
-        revision: 7,
-        event_id: source.source_event_id,
-        causation_id: 'caused',
-        correlation_id: 'begun',
+    )
+    const answer = await get(`/webhooks/logs/${id}`)
+    t.equal(answer.statusCode, 200)
+    t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+    t.equal(answer.headers.etag, '"3"')
+    const entry = {
+      id,
+      provider: 'sandbox',
+      event_type: 'payment.succeeded',
+      status: 'success',
+      response: {
+        node: 'legacy-1',
+        test: false,
+        requested_by: null,
+        http_status: 200,
+        error: null,
+        body: 'thanks',
+        attempts: [
+          { at: '2026-03-01T10:00:00.120Z', ms: 12, http_status: 500, error: 'http_status' },
+          { at: '2026-03-01T10:00:05.000Z', ms: 12, http_status: null, error: 'timeout' },
+          { at: '2026-03-01T10:00:15.000Z', ms: 12, http_status: 200, error: null },
+        ],
+        next_attempt_at: null,
+        causation: {
+          stream: 'payment-1',
+          revision: 7,
+          event_id: source.source_event_id,
+          causation_id: 'caused',
+          correlation_id: 'begun',
+        },
       },
-    },
-    created_at: '2026-03-01T10:00:00.000Z',
-    payload: JSON.parse(body),
-  }
-  t.same(answer.json(), { success: true, data: entry })
-  t.same(Compile(WebhookLogEntry).Errors(answer.json().data), [])
-  t.same(Object.keys(answer.json().data).sort(), Object.keys(WebhookLogEntry.properties).sort())
-  t.same((await get('/webhooks/logs')).json(), [entry], 'the list is an array of the same')
-  t.equal((await get(`/webhooks/logs/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
-})
+      created_at: '2026-03-01T10:00:00.000Z',
+      payload: JSON.parse(body),
+    }
+    t.same(answer.json(), { success: true, data: entry })
+    t.same(Compile(WebhookLogEntry).Errors(answer.json().data), [])
+    t.same(Object.keys(answer.json().data).sort(), Object.keys(WebhookLogEntry.properties).sort())
+    t.same((await get('/webhooks/logs')).json(), [entry], 'the list is an array of the same')
+    t.equal((await get(`/webhooks/logs/${id.toUpperCase()}`)).statusCode, 200, 'an id has no case')
+  },
+)
 
-t.test('an entry is there once it was attempted, and its status is that of the last attempt', async (t) => {
-  const { record, attempt, redeliver, get, pool } = await webhookLogHarness(t)
-  const [id = ''] = await record([{ user_id: ada.payer.id }])
-  const shown = async () => {
-    const single = await get(`/webhooks/logs/${id}`)
-    const list: object[] = (await get('/webhooks/logs')).json()
-    t.same(list, single.statusCode === 404 ? [] : [single.json().data], 'the list and the entry agree')
-    const { status, response } = single.json().data ?? {}
-    return [single.statusCode, status, response?.error, response?.attempts.length, response?.next_attempt_at]
-  }
-  t.same((await shown())[0], 404, 'not before')
-  const next = new Date('2026-03-01T10:00:05.000Z')
-  await attempt(id, [{ ...failed, next }])
-  t.same(await shown(), [200, 'failed', 'http_status', 1, next.toISOString()], 'it is tried again')
-  await attempt(id, [{ error: 'gone', httpStatus: 410, disablesNode: true }], 1)
-  t.same(await shown(), [200, 'failed', 'gone', 2, null], 'it is held')
-  await pool.query('update webhooks.deliveries set next_attempt_at = $1', [next])
-  t.same((await shown())[4], null, 'what is held has no next attempt, whatever was planned before')
-  await pool.query(`update webhooks.nodes set disabled_at = null`)
-  t.same((await shown())[4], next.toISOString(), 'and it has one when its node is enabled')
-  await pool.query(`update webhooks.nodes set is_configured = false`)
-  t.same((await shown())[4], null, 'nor has what belongs to a node that is gone from the configuration')
-  await pool.query(`update webhooks.nodes set is_configured = true`)
-  await attempt(id, [{}], 2)
-  t.same(await shown(), [200, 'success', null, 3, null], 'it has arrived')
-  await redeliver(id)
-  t.same(await shown(), [200, 'success', null, 3, '2026-03-01T10:01:00.000Z'], 'it is to be sent again')
-  await attempt(id, [failed, failed], 3)
-  t.same(await shown(), [200, 'failed', 'http_status', 5, null], 'which did not succeed')
-})
+t.test(
+  'an entry is there once it was attempted, and its status is that of the last attempt [3-log-status]',
+  async (t) => {
+    const { record, attempt, redeliver, get, pool } = await webhookLogHarness(t)
+    const [id = ''] = await record([{ user_id: ada.payer.id }])
+    const shown = async () => {
+      const single = await get(`/webhooks/logs/${id}`)
+      const list: object[] = (await get('/webhooks/logs')).json()
+      t.same(list, single.statusCode === 404 ? [] : [single.json().data], 'the list and the entry agree')
+      const { status, response } = single.json().data ?? {}
+      return [single.statusCode, status, response?.error, response?.attempts.length, response?.next_attempt_at]
+    }
+    t.same((await shown())[0], 404, 'not before')
+    const next = new Date('2026-03-01T10:00:05.000Z')
+    await attempt(id, [{ ...failed, next }])
+    t.same(await shown(), [200, 'failed', 'http_status', 1, next.toISOString()], 'it is tried again')
+    await attempt(id, [{ error: 'gone', httpStatus: 410, disablesNode: true }], 1)
+    t.same(await shown(), [200, 'failed', 'gone', 2, null], 'it is held')
+    await pool.query('update webhooks.deliveries set next_attempt_at = $1', [next])
+    t.same((await shown())[4], null, 'what is held has no next attempt, whatever was planned before')
+    await pool.query(`update webhooks.nodes set disabled_at = null`)
+    t.same((await shown())[4], next.toISOString(), 'and it has one when its node is enabled')
+    await pool.query(`update webhooks.nodes set is_configured = false`)
+    t.same((await shown())[4], null, 'nor has what belongs to a node that is gone from the configuration')
+    await pool.query(`update webhooks.nodes set is_configured = true`)
+    await attempt(id, [{}], 2)
+    t.same(await shown(), [200, 'success', null, 3, null], 'it has arrived')
+    await redeliver(id)
+    t.same(await shown(), [200, 'success', null, 3, '2026-03-01T10:01:00.000Z'], 'it is to be sent again')
+    await attempt(id, [failed, failed], 3)
+    t.same(await shown(), [200, 'failed', 'http_status', 5, null], 'which did not succeed')
+  },
+)
 
-t.test('a user sees the own entries, an administrator all, and nobody else any', async (t) => {
+t.test('a user sees the own entries, an administrator all, and nobody else any [4.11-own]', async (t) => {
   const { send, get } = await webhookLogHarness(t)
   const ofAda = await send({ user_id: ada.payer.id, body: '{"mine":"CANARY-ada"}' })
   const ofGrace = await send({ user_id: grace.payer.id, body: '{"mine":"CANARY-grace"}' }, [
@@ -148,7 +154,7 @@ t.test('an entry of a test says so, and whose session asked for it', async (t) =
   }
 })
 
-t.test('every parameter reaches the query, and the newest come first', async (t) => {
+t.test('every parameter reaches the query, and the newest come first [4.11-filters]', async (t) => {
   const { send, record, attempt, get } = await webhookLogHarness(t)
   const named = new Map<string, string>()
   named.set(await send({ provider: 'stripe', event: 'stripe:charge.succeeded' }), 'a')
@@ -198,7 +204,7 @@ t.test('every parameter reaches the query, and the newest come first', async (t)
   }
 })
 
-t.test('every bad parameter is 400 and named', async (t) => {
+t.test('every bad parameter is 400 and named [4.11-validation]', async (t) => {
   const { get } = await webhookLogHarness(t)
   const bad: Record<string, string[]> = {
     limit: ['0', '1001', '-1', '1.5', 'x', '', '1e3', 'Infinity', '99999999999999999999', '1&limit=2'],

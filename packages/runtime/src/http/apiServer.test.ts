@@ -56,7 +56,7 @@ t.test('who does not send a request in time is told so', { timeout: 40_000 }, as
   )
 })
 
-t.test('by default an API listens here only, lets no browser in, and has limits', async (t) => {
+t.test('by default an API listens here only, lets no browser in, and has limits [8-rate-defaults]', async (t) => {
   const { CORS_ORIGINS, ...config } = loadConfig(Type.Object(apiVariables), {})
   t.same(CORS_ORIGINS, [])
   t.match(config, {

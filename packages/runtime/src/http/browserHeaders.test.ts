@@ -61,7 +61,7 @@ t.test('every answer tells browsers to do nothing with it, refusals before and a
   }
 })
 
-t.test('a browser may call from an origin that is listed, and read what our clients read', async (t) => {
+t.test('a browser may call from an origin that is listed, and read what our clients read [10.1-cors]', async (t) => {
   const url = await api(t, { CORS_ORIGINS: `${shop}/, https://admin.example.com:8443, HTTP://LOCALHOST:3000` })
   for (const origin of [shop, 'https://admin.example.com:8443', 'http://localhost:3000']) {
     const asked = 'authorization,content-type,idempotency-key,if-match,x-guest-token,x-read-after,x-session-id'
@@ -103,7 +103,7 @@ t.test('no other origin is allowed, however much it looks like one that is', asy
   }
 })
 
-t.test('by default no origin is allowed', async (t) => {
+t.test('by default no origin is allowed [10.1-cors-none]', async (t) => {
   const url = await api(t)
   const headers = { origin: shop, 'access-control-request-method': 'PUT' }
   const preflight = await fetch(`${url}/things`, { method: 'OPTIONS', headers })

@@ -71,7 +71,7 @@ const json = (payload: string | Buffer): InjectOptions => ({
   payload,
 })
 
-t.test('answers every kind of failure in the envelope, with its request id', async (t) => {
+t.test('answers every kind of failure in the envelope, with its request id [4-json 7-envelope]', async (t) => {
   const { http } = testServer(t)
   const cases: [InjectOptions, number, string][] = [
     [{ url: '/nowhere' }, 404, 'not_found'],
@@ -118,15 +118,20 @@ t.test('never takes a request id from the client', async (t) => {
   t.notMatch(response.payload, 'mine')
 })
 
-t.test('does not coerce a body, and drops unknown fields at every level but those of a record', async (t) => {
-  const { http } = testServer(t)
-  for (const total of ['"1"', 'true', '1.5', '0', 'null', '[1]']) {
-    t.match(await refusal(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
-  }
-  const kept = { total_cents: 1, concept: null, guest: { email: 'e' }, metadata: { any: { deep: 1 } } }
-  const response = await http.inject(json(JSON.stringify({ ...kept, admin: true, guest: { email: 'e', admin: true } })))
-  t.strictSame(response.json(), kept)
-})
+t.test(
+  'does not coerce a body, and drops unknown fields at every level but those of a record [10.1-no-coercion]',
+  async (t) => {
+    const { http } = testServer(t)
+    for (const total of ['"1"', 'true', '1.5', '0', 'null', '[1]']) {
+      t.match(await refusal(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
+    }
+    const kept = { total_cents: 1, concept: null, guest: { email: 'e' }, metadata: { any: { deep: 1 } } }
+    const response = await http.inject(
+      json(JSON.stringify({ ...kept, admin: true, guest: { email: 'e', admin: true } })),
+    )
+    t.strictSame(response.json(), kept)
+  },
+)
 
 t.test('says which fields are wrong and why, without repeating their values', async (t) => {
   const { http } = testServer(t)
@@ -216,7 +221,7 @@ async function sendRaw(port: number, bytes: string): Promise<string> {
   return received
 }
 
-t.test('answers bytes that are no request in the envelope too, and closes', async (t) => {
+t.test('answers bytes that are no request in the envelope too, and closes [7-not-http]', async (t) => {
   const { http } = testServer(t)
   const port = await listen(http)
   const cases = {
@@ -235,7 +240,7 @@ t.test('answers bytes that are no request in the envelope too, and closes', asyn
   }
 })
 
-t.test('the headers of a request may have 16 KiB together', async (t) => {
+t.test('the headers of a request may have 16 KiB together [8-headers]', async (t) => {
   const port = await listen(testServer(t).http)
   const statusWith = async (length: number) => {
     const head = `GET /view HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'a'.repeat(length)}\r\n\r\n`

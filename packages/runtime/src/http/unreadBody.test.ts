@@ -52,7 +52,7 @@ const large = Buffer.alloc(20_000_000, 'x')
 
 for (const headers of [['Connection: close'], []]) {
   t.test(
-    `a body that is too large is refused, not cut off: ${headers.join() || 'a connection kept open'}`,
+    `a body that is too large is refused, not cut off: ${headers.join() || 'a connection kept open'} [8-body-unread]`,
     async (t) => {
       const port = await startServer(t)
       for (let time = 0; time < 10; time++)

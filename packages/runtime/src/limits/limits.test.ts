@@ -61,7 +61,7 @@ async function limitedApi(
 
 const session = (id: string) => ({ 'x-session-id': id })
 
-t.test('a credential has so many requests a minute, and is told how many are left', async (t) => {
+t.test('a credential has so many requests a minute, and is told how many are left [8-rate]', async (t) => {
   const { send, seen } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '3' })
   for (const left of ['2', '1', '0']) {
     const { status, limit } = await send('/things', session('ada'))
@@ -100,7 +100,7 @@ t.test('requests at once do not get past a limit', async (t) => {
   }
 })
 
-t.test('payments begun without a credential count by address; nothing else does', async (t) => {
+t.test('payments begun without a credential count by address; nothing else does [8-rate-anonymous]', async (t) => {
   const { send, url } = await limitedApi(t, { RATE_LIMIT_ANONYMOUS_PER_MINUTE: '2' })
   for (const status of [200, 200, 429, 429]) t.equal((await send('/payments', {}, 'POST')).status, status)
   t.equal((await send('/payments', session('ada'), 'POST')).status, 200, 'with a credential')
@@ -117,22 +117,25 @@ t.test('payments begun without a credential count by address; nothing else does'
   }
 })
 
-t.test('tests of webhooks have a limit of their own for each session, 10 a minute over all their routes', async (t) => {
-  const { send, seen } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '100' })
-  for (let left = 9; left >= 0; left--) {
-    const { status, limit } = await send(left % 2 ? '/test' : '/simulate', session('ada'), 'POST')
-    t.same([status, ...limit.slice(0, 2)], [200, '10', String(left)])
-  }
-  for (const path of ['/test', '/simulate']) {
-    const { status, error, limit, retryAfter } = await send(path, session('ada'), 'POST')
-    t.same([status, error.code, ...limit.slice(0, 2)], [429, 'rate_limited', '10', '0'])
-    t.ok(Number(retryAfter) > 0)
-  }
-  t.equal(seen.handled, 10)
-  t.equal((await send('/test', { ...session('ada'), 'x-guest-token': 'made-up' }, 'POST')).status, 429)
-  t.equal((await send('/test', session('grace'), 'POST')).status, 200, 'another session')
-  t.same((await send('/things', session('ada'))).limit.slice(0, 2), ['100', '86'], 'other routes go on')
-})
+t.test(
+  'tests of webhooks have a limit of their own for each session, 10 a minute over all their routes [8-rate-tests]',
+  async (t) => {
+    const { send, seen } = await limitedApi(t, { RATE_LIMIT_PER_MINUTE: '100' })
+    for (let left = 9; left >= 0; left--) {
+      const { status, limit } = await send(left % 2 ? '/test' : '/simulate', session('ada'), 'POST')
+      t.same([status, ...limit.slice(0, 2)], [200, '10', String(left)])
+    }
+    for (const path of ['/test', '/simulate']) {
+      const { status, error, limit, retryAfter } = await send(path, session('ada'), 'POST')
+      t.same([status, error.code, ...limit.slice(0, 2)], [429, 'rate_limited', '10', '0'])
+      t.ok(Number(retryAfter) > 0)
+    }
+    t.equal(seen.handled, 10)
+    t.equal((await send('/test', { ...session('ada'), 'x-guest-token': 'made-up' }, 'POST')).status, 429)
+    t.equal((await send('/test', session('grace'), 'POST')).status, 200, 'another session')
+    t.same((await send('/things', session('ada'))).limit.slice(0, 2), ['100', '86'], 'other routes go on')
+  },
+)
 
 t.test('0 is no limit of tests of webhooks', async (t) => {
   const { send } = await limitedApi(t, { RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0' })
@@ -248,7 +251,7 @@ t.test('a refusal comes before the body was read', async (t) => {
   post.destroy()
 })
 
-t.test('0 is no limit', async (t) => {
+t.test('0 is no limit [8-rate-zero]', async (t) => {
   const { send } = await limitedApi(t, {})
   for (let n = 0; n < 70; n++) {
     const { status, limit } = await send('/payments', n % 2 === 0 ? {} : session('bad'), 'POST')

@@ -43,7 +43,7 @@ const lines = (service: ChatService, of: ChatNotice) => JSON.stringify(body(serv
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
-t.test('Slack gets blocks of plain text', async (t) => {
+t.test('Slack gets blocks of plain text [6.2-slack]', async (t) => {
   t.same(body('slack', { is_test: true }), {
     text: 'Test: Payment succeeded 22.00 USD',
     mrkdwn: false,
@@ -105,7 +105,7 @@ for (const kind of ['workflows', 'triggers']) {
   })
 }
 
-t.test('Discord gets an embed that mentions nobody', async (t) => {
+t.test('Discord gets an embed that mentions nobody [6.2-discord]', async (t) => {
   t.same(body('discord', { is_test: true, event: 'payment.failed', customer: hostile, status: '1. - + :x:' }), {
     embeds: [
       {
@@ -138,7 +138,7 @@ const run = (name: string, text: string) => ({
   ],
 })
 
-t.test('Teams gets an adaptive card, by workflow and by connector', async (t) => {
+t.test('Teams gets an adaptive card, by workflow and by connector [6.2-teams]', async (t) => {
   const card = {
     type: 'message',
     attachments: [
@@ -176,7 +176,7 @@ t.test('Teams gets an adaptive card, by workflow and by connector', async (t) =>
   t.same(body('teams', { is_test: true, customer: hostile }, 'https://a.webhook.office.com/webhookb2/1'), card)
 })
 
-t.test('Google Chat gets a card whose texts are escaped HTML', async (t) => {
+t.test('Google Chat gets a card whose texts are escaped HTML [6.2-google-chat]', async (t) => {
   const widget = (topLabel: string, text: string) => ({ decoratedText: { topLabel, text, wrapText: true } })
   t.same(body('google-chat', { is_test: true, customer: `<users/all> <a href="x">${"'"}` }), {
     cardsV2: [
@@ -205,7 +205,7 @@ t.test('Google Chat gets a card whose texts are escaped HTML', async (t) => {
   })
 })
 
-t.test('Mattermost gets an attachment without mentions, links and markup', async (t) => {
+t.test('Mattermost gets an attachment without mentions, links and markup [6.2-mattermost]', async (t) => {
   const field = (title: string, value: string) => ({ title, value, short: true })
   t.same(body('mattermost', { is_test: true, customer: hostile, status: 'a@b @all,@x-@y WWW.evil.example' }), {
     text: 'Test: Payment succeeded',
@@ -231,7 +231,7 @@ t.test('Mattermost gets an attachment without mentions, links and markup', async
   t.match(lines('mattermost', { ...chatNotice, status: '\u0345@here' }), '\u0345@\u200bhere')
 })
 
-t.test('Telegram gets HTML, for the chat that the URL names', async (t) => {
+t.test('Telegram gets HTML, for the chat that the URL names [6.2-telegram]', async (t) => {
   t.same(body('telegram', { is_test: true, customer: '</code><b>&amp; @someone /start' }), {
     chat_id: '-1001',
     text: [

@@ -15,7 +15,8 @@ const chatNotice: ChatNotice = {
   is_test: false,
 }
 const messageFor = (wanted: Partial<ChatNotice>) => chatMessage({ ...chatNotice, ...wanted })
-const facts = (wanted: Partial<ChatNotice>) => chatFields(messageFor(wanted)).map(({ name, text }) => `${name}: ${text}`)
+const facts = (wanted: Partial<ChatNotice>) =>
+  chatFields(messageFor(wanted)).map(({ name, text }) => `${name}: ${text}`)
 
 const titles = {
   'payment.succeeded': 'Payment succeeded',

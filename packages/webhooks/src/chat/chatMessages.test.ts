@@ -115,17 +115,20 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
 ]
 
 for (const [story, event, mode, notices] of table)
-  t.test(`a chat is told of ${story} with amount, customer, status, payment and time (${mode})`, async (t) => {
-    const messages = messagesFor(event, mode)
-    t.strictSame(
-      messages.map(({ body }) => body),
-      notices.map((notice) => chatBody('slack', notice, new URL(slack))),
-    )
-    t.strictSame(
-      messages.map(({ event: name }) => name),
-      notices.map(({ event: name }) => name),
-    )
-  })
+  t.test(
+    `a chat is told of ${story} with amount, customer, status, payment and time (${mode}) [6.2-chat-fields]`,
+    async (t) => {
+      const messages = messagesFor(event, mode)
+      t.strictSame(
+        messages.map(({ body }) => body),
+        notices.map((notice) => chatBody('slack', notice, new URL(slack))),
+      )
+      t.strictSame(
+        messages.map(({ event: name }) => name),
+        notices.map(({ event: name }) => name),
+      )
+    },
+  )
 
 t.test('in the log a chat message belongs to whose payment it is about', async (t) => {
   const ownerOf = (event: RecordedDomainEvent, mode: string) =>
@@ -137,7 +140,7 @@ t.test('in the log a chat message belongs to whose payment it is about', async (
   t.strictSame(ownerOf(simulated(), 'raw'), [['u7', null]], 'a test is logged under no payment')
 })
 
-t.test('each service gets a layout of its own, which may depend on the address', async (t) => {
+t.test('each service gets a layout of its own, which may depend on the address [6.2-chat]', async (t) => {
   const formats = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
   const url = (format: string) => `https://example.com/${format}?chat_id=-1`
   const messages = messagesTo(

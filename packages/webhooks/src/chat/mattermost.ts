@@ -15,7 +15,11 @@ export const mattermost: Chat = {
 /** A post has at most 16 383 characters. */
 function attachmentOf(message: ChatMessage): object {
   const { title, tone, amount } = message
-  const fields = chatFields(message).map(({ name, text }) => ({ title: name, value: escapeMattermost(text), short: true }))
+  const fields = chatFields(message).map(({ name, text }) => ({
+    title: name,
+    value: escapeMattermost(text),
+    short: true,
+  }))
   const fallback = amount === undefined ? title : `${title} ${amount}`
   return { text: title, attachments: [{ fallback, color: colors[tone], fields }] }
 }

@@ -2,7 +2,16 @@
 import type { VariableReader } from './variables.ts'
 
 /** The last parts of a node's variables, `WEBHOOK_n_…`. */
-const endpointSuffixes = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'FORMAT', 'SECRET', 'RETRY_SCHEDULE', 'TIMEOUT'] as const
+const endpointSuffixes = [
+  'ENABLED',
+  'URL',
+  'EVENTS',
+  'EVENT_MODE',
+  'FORMAT',
+  'SECRET',
+  'RETRY_SCHEDULE',
+  'TIMEOUT',
+] as const
 export type EndpointSuffix = (typeof endpointSuffixes)[number]
 const suffixes: readonly string[] = endpointSuffixes
 

@@ -4,7 +4,7 @@ import { decodeEndpoints } from './nodes.ts'
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
 const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 
-t.test('a format is what the operator says, else what the host asks for', async (t) => {
+t.test('a format is what the operator says, else what the host asks for [10.4-format]', async (t) => {
   const formatOf = (url: string, format?: string) =>
     decodeEndpoints({ ...indexed, WEBHOOK_1_URL: url, ...(format === undefined ? {} : { WEBHOOK_1_FORMAT: format }) })
       .endpoints[0]?.format

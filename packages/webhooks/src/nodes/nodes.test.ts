@@ -5,7 +5,7 @@ const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const namesOf = (env: Parameters<typeof decodeEndpoints>[0]) => decodeEndpoints(env).endpoints.map(({ name }) => name)
 const enabled = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/hook' }
 
-t.test('a node that says only where it is gets the defaults of the interface', async (t) => {
+t.test('a node that says only where it is gets the defaults of the interface [6.2-node-defaults]', async (t) => {
   const { endpoints, problems } = decodeEndpoints(enabled)
   t.strictSame(problems, [])
   t.strictSame(endpoints, [
@@ -23,7 +23,7 @@ t.test('a node that says only where it is gets the defaults of the interface', a
   t.ok(Object.isFrozen(endpoints) && Object.isFrozen(endpoints[0]))
 })
 
-t.test('a node can say everything for itself', async (t) => {
+t.test('a node can say everything for itself [1-dispatch]', async (t) => {
   const { endpoints, problems } = decodeEndpoints({
     WEBHOOK_SCAN_MAX: '3',
     WEBHOOK_3_ENABLED: 'true',
@@ -49,7 +49,7 @@ t.test('a node can say everything for itself', async (t) => {
   ])
 })
 
-t.test('the general retry variables hold for nodes that set none', async (t) => {
+t.test('the general retry variables hold for nodes that set none [6.2-backoff]', async (t) => {
   const { endpoints } = decodeEndpoints({
     ...enabled,
     EXTERNAL_WEBHOOK_MAX_RETRIES: '2',
@@ -63,7 +63,7 @@ t.test('the general retry variables hold for nodes that set none', async (t) => 
   t.strictSame(decodeEndpoints({ ...enabled, EXTERNAL_WEBHOOK_MAX_RETRIES: '0' }).endpoints[0]?.retryScheduleMs, [])
 })
 
-t.test('only enabled nodes within the scan are used, and one switch turns all off', async (t) => {
+t.test('only enabled nodes within the scan are used, and one switch turns all off [6.2-scan]', async (t) => {
   const far = { WEBHOOK_11_ENABLED: 'true', WEBHOOK_11_URL: 'https://example.com' }
   t.strictSame(decodeEndpoints(far).endpoints, [])
   t.strictSame(namesOf({ ...far, WEBHOOK_SCAN_MAX: '11' }), ['11'])
@@ -119,7 +119,7 @@ t.test('only an http or https URL without user name and password is an endpoint'
     )
 })
 
-t.test('every bad variable is named, and no value is shown', async (t) => {
+t.test('every bad variable is named, and no value is shown [10.4-bad-variables]', async (t) => {
   const { problems } = decodeEndpoints({
     EXTERNAL_WEBHOOKS_ENABLED: 'constructor',
     EXTERNAL_WEBHOOK_MAX_RETRIES: '21',

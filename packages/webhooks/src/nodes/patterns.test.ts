@@ -5,7 +5,7 @@ const canonical = { plain: 'payment.succeeded', prefixed: null }
 const native = { plain: 'subscription.updated', prefixed: 'stripe:customer.subscription.updated' }
 const nameless = { plain: 'CHECKOUT.ORDER.COMPLETED', prefixed: 'paypal:CHECKOUT.ORDER.COMPLETED' }
 
-t.test('a pattern covers what the details say, and nothing else', async (t) => {
+t.test('a pattern covers what the details say, and nothing else [6.2-patterns]', async (t) => {
   const table = [
     ['all', canonical, true],
     ['all', native, true],

@@ -1,7 +1,15 @@
 import { ProviderError } from '@paylog/providers/provider'
 import t, { type Test } from 'tap'
 import { applyStoredNotification } from '../notifications/settleNotification.ts'
-import { guest, inboxOf, methodNotificationHarness, methodNotification, type SentNotification, user, visa } from '../testing/methodsUnderTest.ts'
+import {
+  guest,
+  inboxOf,
+  methodNotificationHarness,
+  methodNotification,
+  type SentNotification,
+  user,
+  visa,
+} from '../testing/methodsUnderTest.ts'
 import { crashAfter } from '../testing/workflowUnderTest.ts'
 
 const { asking, provider, silent, workflow, store, typesOf, ...methods } = await methodNotificationHarness(t)

@@ -16,11 +16,7 @@ import { loadMethod } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 
 const detached = 'payment_method.detached'
-const methodTypes: ReadonlySet<string | null> = new Set([
-  'payment_method.attached',
-  'payment_method.updated',
-  detached,
-])
+const methodTypes: ReadonlySet<string | null> = new Set(['payment_method.attached', 'payment_method.updated', detached])
 
 /** How often the provider is asked again because the method has changed while it was asked. */
 const maxAttempts = 5

@@ -1,5 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type AddressState, addressFold, changeAddress, clearDefaultAddress, existingAddress } from '@paylog/domain/addresses/address'
+import {
+  type AddressState,
+  addressFold,
+  changeAddress,
+  clearDefaultAddress,
+  existingAddress,
+} from '@paylog/domain/addresses/address'
 import { type AddressEvent, emptyAddressContent } from '@paylog/domain/addresses/events'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
@@ -34,7 +40,14 @@ async function ownerOf(count: number) {
       decide(address_id, () => [
         {
           type: 'AddressAdded',
-          data: { address_id, occurred_at, ...unowned, ...emptyAddressContent, address_type: 'billing', is_partial: true },
+          data: {
+            address_id,
+            occurred_at,
+            ...unowned,
+            ...emptyAddressContent,
+            address_type: 'billing',
+            is_partial: true,
+          },
         },
       ]),
     ),

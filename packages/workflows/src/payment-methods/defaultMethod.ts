@@ -1,7 +1,11 @@
 // Which saved method is its owner's default.
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
-import { clearDefaultMethod, type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
+import {
+  clearDefaultMethod,
+  type PaymentMethodState,
+  paymentMethodFold,
+} from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { type DefaultChoiceRequest, chooseDefaultItem, clearPreviousDefaults } from './defaultChoice.ts'
@@ -52,6 +56,10 @@ export async function clearSupersededDefaults(
   if (owner !== null) await clearPreviousDefaultMethods(workflow, { owner, payment_method_id, metadata })
 }
 
-function toDefaultChoiceRequest({ owner, payment_method_id: item_id, metadata }: MethodChoiceRequest): DefaultChoiceRequest {
+function toDefaultChoiceRequest({
+  owner,
+  payment_method_id: item_id,
+  metadata,
+}: MethodChoiceRequest): DefaultChoiceRequest {
   return { list: 'payment_methods', owner, item_id, metadata }
 }

@@ -4,7 +4,13 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import { ownerOf } from '@paylog/domain/owner'
 import { type AttachedMethod, customerMissing, ProviderError, type ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { type Customer, type CustomerContext, createNextCustomer, findOrCreateCustomer, linkCustomer } from './providerCustomer.ts'
+import {
+  type Customer,
+  type CustomerContext,
+  createNextCustomer,
+  findOrCreateCustomer,
+  linkCustomer,
+} from './providerCustomer.ts'
 import type { SavingProvider } from './savingProvider.ts'
 
 export type AttachMethodRequest = {

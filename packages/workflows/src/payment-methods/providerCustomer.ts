@@ -45,7 +45,11 @@ export async function findOrCreateCustomer(workflow: Workflow, of: CustomerConte
  * @param previous the one that the provider does not know any more, or none
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
-export async function createNextCustomer(workflow: Workflow, of: CustomerContext, previous: Customer): Promise<Customer> {
+export async function createNextCustomer(
+  workflow: Workflow,
+  of: CustomerContext,
+  previous: Customer,
+): Promise<Customer> {
   const { provider, user } = of
   const generation = previous.generation + 1
   let provider_customer_id: string | null

@@ -64,7 +64,10 @@ export async function recordMethod(
     decide(state) {
       if (isSavedByOwner(state, owner)) return []
       const occurred_at = workflow.now().toISOString()
-      return addPaymentMethod({ payment_method_id, occurred_at, default_choice, ...methodContent(request, method) }, state)
+      return addPaymentMethod(
+        { payment_method_id, occurred_at, default_choice, ...methodContent(request, method) },
+        state,
+      )
     },
     metadata,
     known,

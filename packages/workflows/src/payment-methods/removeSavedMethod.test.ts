@@ -6,8 +6,7 @@ import { visa } from '../testing/methodsUnderTest.ts'
 import { newGuest, newUser, interleaved, savedMethodHarness } from '../testing/savedMethods.ts'
 import { crashAfter, metadata } from '../testing/workflowUnderTest.ts'
 
-const { workflow, store, vault, idOf, newToken, typesOf, save, change, remove, stateOf } =
-  await savedMethodHarness(t)
+const { workflow, store, vault, idOf, newToken, typesOf, save, change, remove, stateOf } = await savedMethodHarness(t)
 
 t.beforeEach(() => {
   vault.scenery.meanwhile = async () => undefined

@@ -15,7 +15,13 @@ import { methodRequests } from './methodRequests.ts'
 import { loadMethod, methodAt } from './ownedMethod.ts'
 import { paymentMethodId } from './paymentMethodId.ts'
 import { linkCustomer } from './providerCustomer.ts'
-import { isSavedByOwner, type MethodOptions, type RecordedMethod, recordMethod, updateSavedMethod } from './recordMethod.ts'
+import {
+  isSavedByOwner,
+  type MethodOptions,
+  type RecordedMethod,
+  recordMethod,
+  updateSavedMethod,
+} from './recordMethod.ts'
 import { type SavingProvider, savingProvider } from './savingProvider.ts'
 
 export type SavePaymentMethod = RepeatableRequest & {
@@ -71,7 +77,11 @@ async function saveNew(workflow: Workflow, request: SavePaymentMethod, provider:
   return outcome
 }
 
-async function recordSaved(workflow: Workflow, request: SavePaymentMethod, saved: RecordedMethod): Promise<SaveOutcome> {
+async function recordSaved(
+  workflow: Workflow,
+  request: SavePaymentMethod,
+  saved: RecordedMethod,
+): Promise<SaveOutcome> {
   const { method, created, revision } = saved
   const { payment_method_id } = method
   await methodRequests.end(workflow, request, { kind: 'saved', payment_method_id, revision: Number(revision), created })
@@ -92,7 +102,11 @@ async function recordFailure(workflow: Workflow, request: SavePaymentMethod, err
 }
 
 /** The answer that an earlier request got, with the method as it was then. */
-async function replayedOutcome(workflow: Workflow, request: SavePaymentMethod, answer: RecordedResponse): Promise<SaveOutcome> {
+async function replayedOutcome(
+  workflow: Workflow,
+  request: SavePaymentMethod,
+  answer: RecordedResponse,
+): Promise<SaveOutcome> {
   if (answer.kind === 'declined')
     return { kind: 'declined', refusal: new DomainError(providerErrorCodes.declined, answer.message), replayed: true }
   const { payment_method_id, revision, created } = answer

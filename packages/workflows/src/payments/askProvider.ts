@@ -11,7 +11,11 @@ import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { recordIntentOwner } from './providerCall.ts'
 
-export type ProviderContext = { readonly workflow: Workflow; readonly provider: Provider; readonly metadata: EventMetadata }
+export type ProviderContext = {
+  readonly workflow: Workflow
+  readonly provider: Provider
+  readonly metadata: EventMetadata
+}
 
 export type SnapshotResult = {
   readonly loaded: Loaded<PaymentState>

@@ -69,7 +69,9 @@ async function replayPayment(
     case 'unknown':
       return toOpenedPayment(found, { replayed: true })
     case 'created':
-      return toOpenedPayment(payment.was_unknown ? found : await firstResponseState(workflow, payment), { replayed: true })
+      return toOpenedPayment(payment.was_unknown ? found : await firstResponseState(workflow, payment), {
+        replayed: true,
+      })
     case 'refused': {
       if (outcome.refusal === 'provider_unavailable') requireProvider(workflow, payment)
       const started = await beginAttempt(workflow, found, metadata)

@@ -1,5 +1,9 @@
 // A request to bring products to a provider, which is carried out once for each Idempotency-Key.
-import { type RecordedReport, type ProductSyncRequestEvent, syncRequestRules } from '@paylog/domain/products/syncRequest'
+import {
+  type RecordedReport,
+  type ProductSyncRequestEvent,
+  syncRequestRules,
+} from '@paylog/domain/products/syncRequest'
 import { productSyncRequestStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { idempotentRequests, type RecordedAnswer, type RepeatableRequest } from '../idempotentRequests.ts'

@@ -23,7 +23,8 @@ export function createSyncLimits(now: () => Date): SyncLimits {
   let failures = 0
   return {
     reason() {
-      if (failures >= maxConsecutiveFailures) return 'The provider did not answer for other products; this one was not attempted'
+      if (failures >= maxConsecutiveFailures)
+        return 'The provider did not answer for other products; this one was not attempted'
       if (now().getTime() >= endsAt) return 'The other products took too long; this one was not attempted'
       return undefined
     },

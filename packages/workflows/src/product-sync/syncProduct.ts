@@ -15,7 +15,11 @@ const maxRounds = 5
  * @returns how it went, failures included
  * @throws DomainError `event_store_unavailable`
  */
-export async function syncProduct(workflow: Workflow, context: SyncContext, product_id: string): Promise<ProductResult> {
+export async function syncProduct(
+  workflow: Workflow,
+  context: SyncContext,
+  product_id: string,
+): Promise<ProductResult> {
   try {
     return await syncUntilSettled(workflow, context, product_id)
   } catch (error) {

@@ -6,7 +6,7 @@ import { syncHarness } from '../testing/syncUnderTest.ts'
 const harness = await syncHarness(t)
 const { stage, add, change, sync, syncOne, historyOf } = harness
 
-t.test('a product is created with its price, and its ids are recorded', async (t) => {
+t.test('a product is created with its price, and its ids are recorded [4.8-create]', async (t) => {
   const id = await add()
   const { report, position } = await sync([id])
   const [price] = stage.activeOf(id)
@@ -78,7 +78,7 @@ t.test('what the provider does not get is no change', async (t) => {
   t.match(await syncOne(id), { status: 'skipped', price_differs: undefined })
 })
 
-t.test('another price is told of, and replaces the former one only with updatePrices', async (t) => {
+t.test('another price is told of, and replaces the former one only with updatePrices [10.3-sync-price]', async (t) => {
   const changes = [
     { total_cents: 1500 },
     { currency: 'USD' },
@@ -179,7 +179,7 @@ t.test('a dry run tells what would happen, and does nothing', async (t) => {
   t.match(dry.report.results[0], { provider_product_id: null, provider_price_id: null })
 })
 
-t.test('unknown ids, malformed ones and resting products fail by themselves', async (t) => {
+t.test('unknown ids, malformed ones and resting products fail by themselves [10.3-sync-unknown]', async (t) => {
   const [good, inactive] = [await add(), await add({ is_active: false })]
   const unknown = '018f0000-0000-7000-8000-00000000beef'
   const { report } = await sync([unknown, 'no-id', '../product', inactive, good])
@@ -203,7 +203,7 @@ t.test('a product that is taken out of sale is not synchronised any more, and ke
   t.match(stage.products.get(id), { name: 'A mug' })
 })
 
-t.test('what is named more than once counts once, as it was written first', async (t) => {
+t.test('what is named more than once counts once, as it was written first [10.3-sync-duplicates]', async (t) => {
   const [a, b] = [await add(), await add()]
   const { report } = await sync([a.toUpperCase(), b, a, 'Nothing', 'nothing', 'Nothing', b.toUpperCase()])
   t.same(

@@ -87,7 +87,8 @@ async function call(
     workflow,
     context,
     product_id,
-    (state, occurred_at) => endSync(facts(occurred_at), started, reported, providerSyncState(existingProduct(state), provider)),
+    (state, occurred_at) =>
+      endSync(facts(occurred_at), started, reported, providerSyncState(existingProduct(state), provider)),
     begun,
   )
   const product = existingProduct(state)

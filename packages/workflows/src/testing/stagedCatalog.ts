@@ -80,11 +80,7 @@ async function putProduct(fake: FakeCatalog, request: PutProduct): Promise<Provi
   return { ...result, provider_price_id: fake.activeOf(product_id)[0]?.id ?? null }
 }
 
-async function putPrice(
-  fake: FakeCatalog,
-  key: string,
-  { product_id, price }: CatalogProduct,
-): Promise<FakePrice> {
+async function putPrice(fake: FakeCatalog, key: string, { product_id, price }: CatalogProduct): Promise<FakePrice> {
   const worth = `${price.amount_cents} ${price.currency} ${price.recurring?.interval ?? 'once'}`
   const known = fake.prices.find((each) => each.product_id === product_id && each.worth === worth)
   const mine =

@@ -68,7 +68,11 @@ async function open(
   return payment
 }
 
-function notify(store: EventStore, intent: FakeIntent, report: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>) {
+function notify(
+  store: EventStore,
+  intent: FakeIntent,
+  report: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>,
+) {
   const at = new Date().toISOString()
   const command = {
     occurred_at: at,

@@ -85,7 +85,9 @@ export async function startAccessHarness(t: Test, env: Readonly<Record<string, s
     store,
     endpoints,
     written: () =>
-      new Map(apps.map((app) => [app, started.flatMap((one) => (one.app === app ? one.process.output() : [])).join('')])),
+      new Map(
+        apps.map((app) => [app, started.flatMap((one) => (one.app === app ? one.process.output() : [])).join('')]),
+      ),
     async kill(app) {
       await started.findLast((one) => one.app === app)?.process.kill('SIGKILL')
     },

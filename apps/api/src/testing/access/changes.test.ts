@@ -49,17 +49,20 @@ t.test('who may change what', async (t) => {
   const { ask } = client
   const world = await createAccessFixture(system, client)
 
-  t.test("everybody has the use of the own things, and of nobody else's", async (t) => {
+  t.test("everybody has the use of the own things, and of nobody else's [4-own-changes]", async (t) => {
     for (const caller of [ada, grace, admin, g1, g1Second, g1Upper, g2])
       for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, caller)
   })
 
-  t.test('a guest whose token has expired goes on changing and removing, and nothing else', async (t) => {
-    for (const caller of [remembered, rememberedPast])
-      for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, g1, caller)
-  })
+  t.test(
+    'a guest whose token has expired goes on changing and removing, and nothing else [5-history-service]',
+    async (t) => {
+      for (const caller of [remembered, rememberedPast])
+        for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, g1, caller)
+    },
+  )
 
-  t.test('who may open a payment, and prepare to save a method', async (t) => {
+  t.test('who may open a payment, and prepare to save a method [4-intent-callers]', async (t) => {
     const isPaidBy = (answer: ApiResponse, guestEmail: string | undefined) => {
       const { standing, owner } = answer.caller
       const isGuest = standing !== 'session'
@@ -103,7 +106,7 @@ t.test('who may change what', async (t) => {
     }
   })
 
-  t.test('guest_data without a credential opens a payment, and is good for nothing else', async (t) => {
+  t.test('guest_data without a credential opens a payment, and is good for nothing else [5-guest-data]', async (t) => {
     const guest_data = { email: emailOf.g1, name: canary('anonymous', 'name') }
     const own = (kind: 'method' | 'address') => `/${world.things[kind].find(({ owner }) => owner === 'g1')?.id}`
     for (const [method, path, body] of [
@@ -154,32 +157,35 @@ t.test('who may change what', async (t) => {
     world.payers.set(String(dataOf(own).id), emailOf.g1)
   })
 
-  t.test('every way to present a credential does for every method', async (t) => {
+  t.test('every way to present a credential does for every method [5-methods]', async (t) => {
     for (const { name, who, at } of ways)
       for (const kind of ['method', 'address'] as const)
         await checkLifecycle(client, t, kind, presenting(name, who, at(valid[who])))
   })
 
-  t.test('of several credentials the first valid one counts, in the order of the interface', async (t) => {
-    const listedFor = async (caller: Caller) => {
-      const { status, json } = await ask(caller, 'GET', '/addresses')
-      return status === 200 ? (json.user_context as { user_type: string }).user_type : status
-    }
-    const kindOf = { ada: 'user', g1: 'guest' }
-    for (const [index, first] of ways.entries())
-      for (const second of ways.slice(index + 1)) {
-        if (first.name === 'Bearer' && second.name === 'Token') continue
-        const names = `${first.name}, ${second.name}`
-        const both = presenting(names, first.who, first.at(valid[first.who]), second.at(valid[second.who]))
-        t.equal(await listedFor(both), kindOf[first.who], `${names}: both valid`)
-        const later = presenting(names, second.who, first.at('cred.no'), second.at(valid[second.who]))
-        t.equal(await listedFor(later), kindOf[second.who], `${names}: the second valid`)
-        const former = presenting(names, first.who, first.at(valid[first.who]), second.at('cred.no'))
-        t.equal(await listedFor(former), kindOf[first.who], `${names}: the first valid`)
-        const neither = presenting(names, null, first.at('cred.no'), second.at('cred.no'))
-        t.equal(await listedFor(neither), 401, `${names}: neither valid`)
+  t.test(
+    'of several credentials the first valid one counts, in the order of the interface [5-first-valid]',
+    async (t) => {
+      const listedFor = async (caller: Caller) => {
+        const { status, json } = await ask(caller, 'GET', '/addresses')
+        return status === 200 ? (json.user_context as { user_type: string }).user_type : status
       }
-  })
+      const kindOf = { ada: 'user', g1: 'guest' }
+      for (const [index, first] of ways.entries())
+        for (const second of ways.slice(index + 1)) {
+          if (first.name === 'Bearer' && second.name === 'Token') continue
+          const names = `${first.name}, ${second.name}`
+          const both = presenting(names, first.who, first.at(valid[first.who]), second.at(valid[second.who]))
+          t.equal(await listedFor(both), kindOf[first.who], `${names}: both valid`)
+          const later = presenting(names, second.who, first.at('cred.no'), second.at(valid[second.who]))
+          t.equal(await listedFor(later), kindOf[second.who], `${names}: the second valid`)
+          const former = presenting(names, first.who, first.at(valid[first.who]), second.at('cred.no'))
+          t.equal(await listedFor(former), kindOf[first.who], `${names}: the first valid`)
+          const neither = presenting(names, null, first.at('cred.no'), second.at('cred.no'))
+          t.equal(await listedFor(neither), 401, `${names}: neither valid`)
+        }
+    },
+  )
 
   t.test('a remembered token speaks only when no other credential does', async (t) => {
     const { id: own = '' } = world.things.address.find(({ owner }) => owner === 'g1') ?? {}

@@ -114,7 +114,7 @@ t.test('who may touch what', async (t) => {
     t.same(routes.sort(), Object.keys(rows).sort())
   })
 
-  t.test('reads, and everything that is refused', async (t) => {
+  t.test('reads, and everything that is refused [4-access]', async (t) => {
     await recordsNothing(t, system, async () => {
       const cases = [...readsAndErrors(client, world)]
       const wrong: string[] = []
@@ -127,7 +127,7 @@ t.test('who may touch what', async (t) => {
     })
   })
 
-  t.test('a list has what is the own, and nothing else, whatever is asked for', async (t) => {
+  t.test('a list has what is the own, and nothing else, whatever is asked for [4-own-lists]', async (t) => {
     const others = ['user_id=00000000-0000-4000-8000-000000000001', 'limit=50&page=1', 'email=a']
     const more = {
       payment: ['include=payment_method', 'search=CANARY.'],
@@ -167,7 +167,7 @@ t.test('who may touch what', async (t) => {
         }
   })
 
-  t.test('the catalogue is listed to administrators alone', async (t) => {
+  t.test('the catalogue is listed to administrators alone [1-products]', async (t) => {
     for (const caller of callers) {
       const answer = await ask(caller, 'GET', '/admin/products')
       const door = authErrorStatus({ access: 'administrator' }, caller)
@@ -180,7 +180,7 @@ t.test('who may touch what', async (t) => {
     }
   })
 
-  t.test("what is another's, what was removed and what never was are told in the same words", async (t) => {
+  t.test("what is another's, what was removed and what never was are told in the same words [5-foreign]", async (t) => {
     const words = new Map<string, Set<string>>()
     for (const { asked, status, json, headers } of client.answers.filter(({ status }) => status === 404)) {
       const { error } = json as { error?: { request_id: string } }
@@ -209,7 +209,7 @@ t.test('who may touch what', async (t) => {
     for (const { status, response } of entries) t.equal(status, response.node === '4' ? 'failed' : 'success')
   })
 
-  t.test('a list has the own entries and nothing else, whatever is asked for', async (t) => {
+  t.test('a list has the own entries and nothing else, whatever is asked for [10.4-log-own]', async (t) => {
     for (const caller of callers) {
       const door = authErrorStatus(row, caller)
       const own = log.filter((entry) => has(row, caller, entry)).map(({ id }) => id)

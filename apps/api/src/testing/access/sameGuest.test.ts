@@ -83,7 +83,7 @@ t.test('the same guest', async (t) => {
   const { ask } = client
   const world = await createAccessFixture(system, client)
 
-  t.test('two tokens of one e-mail, in whatever case, see and have the same', async (t) => {
+  t.test('two tokens of one e-mail, in whatever case, see and have the same [5-same-guest]', async (t) => {
     for (const path of Object.values(pathOf)) {
       const seen = await Promise.all([g1, g1Second, g1Upper].map((caller) => ask(caller, 'GET', path)))
       const [first, ...others] = seen.map((answer) => listOf(answer))
@@ -105,7 +105,7 @@ t.test('the same guest', async (t) => {
     t.equal((await ask(grace, 'GET', one, seen)).status, 404, 'a user with the same e-mail is somebody else')
   })
 
-  t.test('an e-mail that only Unicode takes for the same is another guest', async (t) => {
+  t.test('an e-mail that only Unicode takes for the same is another guest [5-email-case]', async (t) => {
     system.identity.issue('cred.token.plain', plain)
     system.identity.issue('cred.token.lookalike', lookalike)
     const [guest, other] = ['plain', 'lookalike'].map(

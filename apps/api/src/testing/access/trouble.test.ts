@@ -90,7 +90,7 @@ t.test('while much happens at once, and while something fails', async (t) => {
   }
   const cards = ['pm_card_visa', 'pm_card_mastercard', 'pm_card_amex']
 
-  await t.test('of the methods of a user', async (t) => {
+  await t.test('of the methods of a user [10.3-one-default]', async (t) => {
     const ids = await add(
       ada,
       '/payment-methods',

@@ -15,7 +15,11 @@ type Delivery = { readonly id: string; readonly node: string; readonly stream: s
  * A payment of each owner is paid, everybody who may tries the endpoints out, and all of it is delivered or given up.
  * @returns every entry that the log must have, with whose it is
  */
-export async function createWebhookFixture(system: AccessHarness, client: Client, world: AccessFixture): Promise<readonly Thing[]> {
+export async function createWebhookFixture(
+  system: AccessHarness,
+  client: Client,
+  world: AccessFixture,
+): Promise<readonly Thing[]> {
   const owners = new Map<string, OwnerName>()
   for (const { id, owner } of world.things.payment) if (owner !== null) owners.set(`payment-${id}`, owner)
   for (const owner of ['ada', 'grace', 'admin', 'g1', 'g2', 'anonymous'] as const) {
@@ -73,7 +77,10 @@ function requestedId(answer: ApiResponse): string {
 }
 
 /** Waits until all endpoints were told of all that concerns them, or do not get it any more. */
-async function settled({ endpoints, databaseUrl }: AccessHarness, { payers }: AccessFixture): Promise<readonly Delivery[]> {
+async function settled(
+  { endpoints, databaseUrl }: AccessHarness,
+  { payers }: AccessFixture,
+): Promise<readonly Delivery[]> {
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'settled', max: 1, log })
   const everybody = [...payers.keys()]

@@ -7,7 +7,7 @@ import { commandVariables } from '../../config.ts'
 import { callersHarness } from '../callersUnderTest.ts'
 import { commandApiHarness } from '../commandApiUnderTest.ts'
 
-t.test('administrators are the user types that the operator names, to the letter', async (t) => {
+t.test('administrators are the user types that the operator names, to the letter [5-administrators]', async (t) => {
   const userTypes = [
     'admin',
     'Admin',

@@ -168,7 +168,7 @@ for (const [name, answer] of Object.entries(connections))
   )
 
 for (const [name, answer] of Object.entries(silences))
-  t.test(`when ${name}, the wait is 2 s`, async (t) => {
+  t.test(`when ${name}, the wait is 2 s [5-backend-timeout]`, async (t) => {
     const took = await closesTheDoor(t, await speaking(t, answer))
     t.ok(took > 1_900, `waited ${took} ms`)
   })

@@ -125,19 +125,19 @@ async function differences(all: readonly (readonly Presented[])[]): Promise<read
   return wrong
 }
 
-t.test('each way by itself, in every state', async (t) => {
+t.test('each way by itself, in every state [5-states]', async (t) => {
   const all = combinations(1, states)
   t.equal(all.length, 6 * states.length)
   t.same(await differences(all), [])
 })
 
-t.test('two ways at once: the first valid one counts, whatever the other is', async (t) => {
+t.test('two ways at once: the first valid one counts, whatever the other is [5-first-valid]', async (t) => {
   const all = combinations(2, states)
   t.equal(all.length, (2 * 4 + 6) * states.length ** 2)
   t.same(await differences(all), [])
 })
 
-t.test('three ways at once, and all five', async (t) => {
+t.test('three ways at once, and all five [5-first-valid]', async (t) => {
   const some: readonly State[] = ['valid', 'invalid', 'repeated']
   const three = combinations(3, some)
   t.equal(three.length, (2 * 6 + 4) * some.length ** 3)
@@ -147,7 +147,7 @@ t.test('three ways at once, and all five', async (t) => {
   t.same(await differences(all), [])
 })
 
-t.test('every way works with every verb, and is refused with every verb', async (t) => {
+t.test('every way works with every verb, and is refused with every verb [5-methods]', async (t) => {
   for (const method of verbs)
     for (const way of ways)
       for (const path of ['/known', '/remembered', '/anyone']) {
@@ -165,7 +165,7 @@ t.test('nobody is asked about a caller without a credential', async (t) => {
   }
 })
 
-t.test('an Authorization header of another kind is a credential that is not valid', async (t) => {
+t.test('an Authorization header of another kind is a credential that is not valid [5-empty]', async (t) => {
   for (const value of [
     '',
     'Basic dTpw',
@@ -183,18 +183,21 @@ t.test('an Authorization header of another kind is a credential that is not vali
   t.match(await told({ ...behind, headers: ['Authorization', 'Basic dTpw'] }), { status: 200, who: emailOf('token') })
 })
 
-t.test('nothing is remembered of an answer: what is revoked is refused at once, and let in again', async (t) => {
-  for (const way of ['X-Session-ID', 'X-Guest-Token'] as const) {
-    const record = [...sessions, ...guestTokens].find((each) =>
-      'session_id' in each
-        ? each.session_id === `valid-${way}` && kindOf(way) === 'session'
-        : each.token === `valid-${way}`,
-    )
-    if (record === undefined) throw new Error('The backend does not know it')
-    const request = requestWith([{ way, state: 'valid' }], '/known')
-    for (const expires_at of [null, past, null, past, null]) {
-      record.expires_at = expires_at
-      t.match(await told(request), { status: expires_at === null ? 200 : 401, asked: [kindOf(way)] })
+t.test(
+  'nothing is remembered of an answer: what is revoked is refused at once, and let in again [1-no-accounts]',
+  async (t) => {
+    for (const way of ['X-Session-ID', 'X-Guest-Token'] as const) {
+      const record = [...sessions, ...guestTokens].find((each) =>
+        'session_id' in each
+          ? each.session_id === `valid-${way}` && kindOf(way) === 'session'
+          : each.token === `valid-${way}`,
+      )
+      if (record === undefined) throw new Error('The backend does not know it')
+      const request = requestWith([{ way, state: 'valid' }], '/known')
+      for (const expires_at of [null, past, null, past, null]) {
+        record.expires_at = expires_at
+        t.match(await told(request), { status: expires_at === null ? 200 : 401, asked: [kindOf(way)] })
+      }
     }
-  }
-})
+  },
+)

@@ -89,7 +89,8 @@ const renewal = (payNum: number): Row => ({
   told: (payment_id) => {
     const said = { payment_id, ...money, status: 'capturedpendingsettlement' }
     return {
-      canonical: payNum === 1 ? [] : [foreignMessage('membership.extended', bo, { ...said, subscription_id: '4415473' })],
+      canonical:
+        payNum === 1 ? [] : [foreignMessage('membership.extended', bo, { ...said, subscription_id: '4415473' })],
       legacy: [foreignLegacyMessage('invoice.payment_succeeded', bo, said)],
     }
   },
@@ -113,7 +114,9 @@ const subscribed = (kind: string, [generic, status]: readonly [string, string], 
   notified(`customer.subscription.${kind}`, bodies.subscription(status), {
     canonical: names
       .split(' ')
-      .map((name) => foreignMessage(name, customer, { ...price, status, subscription_id: '4415473', customer_id: '394' })),
+      .map((name) =>
+        foreignMessage(name, customer, { ...price, status, subscription_id: '4415473', customer_id: '394' }),
+      ),
     legacy: [foreignLegacyMessage(generic, customer, { ...price, status })],
   })
 const nobody = { id: null, email: null }

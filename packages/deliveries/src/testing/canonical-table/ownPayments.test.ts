@@ -10,7 +10,14 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
 import * as generic from './genericBodies.ts'
-import { createCanonicalTableHarness, now, ownMessage, ownLegacyMessage, type Signed, foreignLegacyMessage } from './tableRig.ts'
+import {
+  createCanonicalTableHarness,
+  now,
+  ownMessage,
+  ownLegacyMessage,
+  type Signed,
+  foreignLegacyMessage,
+} from './tableRig.ts'
 
 const harness = await createCanonicalTableHarness(t)
 const timeoutMs = 15_000
@@ -43,25 +50,29 @@ async function check(t: Test, provider: Provider, payment: Payment, told: Notifi
     occurred_at,
     canonicalTime: now.toISOString(),
     canonical: canonical === undefined ? [] : [ownMessage(payment, ...canonical)],
-    legacy: list === undefined ? [] : [ownLegacyMessage(payment, `payment_intent.${list[0]}`, { status: list[1], ...said })],
+    legacy:
+      list === undefined ? [] : [ownLegacyMessage(payment, `payment_intent.${list[0]}`, { status: list[1], ...said })],
   }
   await harness.check(t, provider, signed, expected, 2)
 }
 
 for (const provider of [stripe, paypal, gateway, sandbox])
-  t.test(`${provider.id}: a payment that is opened here is told as created, once, by the API alone`, async (t) => {
-    let opened: Payment | undefined
-    const messages = await harness.toldWhile(async () => {
-      opened = await harness.open(provider)
-    })
-    if (opened === undefined) throw new Error('It was not opened')
-    const [event, data] = ownMessage(opened, 'payment.created', 'pending')
-    const body = JSON.stringify({ event, provider: provider.id, timestamp: now.toISOString(), data })
-    t.strictSame(
-      messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
-      ['1', '3'].map((node) => [node, 'u1', opened?.payment_id, body]),
-    )
-  })
+  t.test(
+    `${provider.id}: a payment that is opened here is told as created, once, by the API alone [6.2-created-once]`,
+    async (t) => {
+      let opened: Payment | undefined
+      const messages = await harness.toldWhile(async () => {
+        opened = await harness.open(provider)
+      })
+      if (opened === undefined) throw new Error('It was not opened')
+      const [event, data] = ownMessage(opened, 'payment.created', 'pending')
+      const body = JSON.stringify({ event, provider: provider.id, timestamp: now.toISOString(), data })
+      t.strictSame(
+        messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
+        ['1', '3'].map((node) => [node, 'u1', opened?.payment_id, body]),
+      )
+    },
+  )
 
 t.test('stripe', async (t) => {
   const second = '2026-01-02T03:04:05.000Z'

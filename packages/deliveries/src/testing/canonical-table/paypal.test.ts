@@ -39,14 +39,18 @@ const payments: readonly Row[] = [
   {
     type: 'CHECKOUT.ORDER.CREATED',
     resource: bodies.order('CREATED'),
-    canonical: [foreignMessage('payment.created', bo, { payment_id: order, ...five, status: 'pending', customer_id: bo.id })],
+    canonical: [
+      foreignMessage('payment.created', bo, { payment_id: order, ...five, status: 'pending', customer_id: bo.id }),
+    ],
     legacy: [foreignLegacyMessage('payment_intent.created', bo, { payment_id: order, ...five, status: 'pending' })],
   },
   {
     type: 'CHECKOUT.ORDER.APPROVED',
     resource: bodies.order('APPROVED'),
     canonical: [],
-    legacy: [foreignLegacyMessage('payment_intent.processing', bo, { payment_id: order, ...five, status: 'processing' })],
+    legacy: [
+      foreignLegacyMessage('payment_intent.processing', bo, { payment_id: order, ...five, status: 'processing' }),
+    ],
   },
   { type: 'CHECKOUT.ORDER.COMPLETED', resource: bodies.order('COMPLETED'), canonical: [], legacy: [] },
   paid(
@@ -74,7 +78,9 @@ const payments: readonly Row[] = [
     type: 'CHECKOUT.PAYMENT-APPROVAL.REVERSED',
     resource: bodies.reversedApproval(),
     canonical: [],
-    legacy: [foreignLegacyMessage('payment_intent.canceled', nobody, { payment_id: order, ...noMoney, status: 'canceled' })],
+    legacy: [
+      foreignLegacyMessage('payment_intent.canceled', nobody, { payment_id: order, ...noMoney, status: 'canceled' }),
+    ],
   },
 ]
 
@@ -133,7 +139,9 @@ const renewals: readonly Row[] = [
 ]
 
 const rawOnly = (type: string, resource: Row['resource']): Row => ({ type, resource, canonical: [], legacy: [] })
-const methodOnList = (kind: string) => [foreignLegacyMessage(`payment_method.${kind}`, nobody, { ...noMoney, status: null })]
+const methodOnList = (kind: string) => [
+  foreignLegacyMessage(`payment_method.${kind}`, nobody, { ...noMoney, status: null }),
+]
 const others: readonly Row[] = [
   { ...rawOnly('VAULT.PAYMENT-TOKEN.CREATED', bodies.vaultToken('CREATED')), legacy: methodOnList('attached') },
   { ...rawOnly('VAULT.PAYMENT-TOKEN.DELETED', bodies.vaultToken('DELETED')), legacy: methodOnList('detached') },

@@ -3,7 +3,14 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import * as bodies from './stripeBodies.ts'
 import { created, current_period_end, occurred_at } from './stripeBodies.ts'
-import { createCanonicalTableHarness, type Message, noMoney, now, foreignMessage, foreignLegacyMessage } from './tableRig.ts'
+import {
+  createCanonicalTableHarness,
+  type Message,
+  noMoney,
+  now,
+  foreignMessage,
+  foreignLegacyMessage,
+} from './tableRig.ts'
 
 const harness = await createCanonicalTableHarness(t)
 const fake = await startFakeStripe(t, { now: () => now })
@@ -109,7 +116,9 @@ const subscribed = (
     object: bodies.subscription(status, shape),
     ...(more.previous === undefined ? {} : { previous: more.previous }),
     canonical: names.split(' ').map((name) => foreignMessage(name, stranger, { ...about, status })),
-    legacy: [foreignLegacyMessage(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status })],
+    legacy: [
+      foreignLegacyMessage(`subscription.${more.generic ?? kind}`, stranger, { amount: null, currency: 'USD', status }),
+    ],
   }))
 
 const changed = (status: string) => ({ previous: { status } })
@@ -209,8 +218,13 @@ t.test('a notification that comes three times is told once', async (t) => {
   const expected = {
     provider_type: 'customer.subscription.deleted',
     occurred_at,
-    canonical: [foreignMessage('subscription.cancelled', stranger, gone), foreignMessage('membership.cancelled', stranger, gone)],
-    legacy: [foreignLegacyMessage('subscription.deleted', stranger, { amount: null, currency: 'USD', status: 'canceled' })],
+    canonical: [
+      foreignMessage('subscription.cancelled', stranger, gone),
+      foreignMessage('membership.cancelled', stranger, gone),
+    ],
+    legacy: [
+      foreignLegacyMessage('subscription.deleted', stranger, { amount: null, currency: 'USD', status: 'canceled' }),
+    ],
   }
   await harness.check(t, stripe, fake.signed(event), expected, 3)
 })

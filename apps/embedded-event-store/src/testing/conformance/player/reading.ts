@@ -28,7 +28,12 @@ export type Past = {
   readonly beginning: bigint | undefined
 }
 
-export async function playRead(client: StreamsClient, symbols: Symbols, step: ReadStep, past: Past): Promise<RecordedResponse> {
+export async function playRead(
+  client: StreamsClient,
+  symbols: Symbols,
+  step: ReadStep,
+  past: Past,
+): Promise<RecordedResponse> {
   const { messages, failed } = await readMessages(client, requestOf(step, symbols, past, step.count ?? 1_000))
   const got = messageResponses(messages, symbols, { checkpoints: false })
   if (failed === undefined) return { got }

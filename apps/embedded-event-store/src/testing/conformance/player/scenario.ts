@@ -64,7 +64,11 @@ export type Step = AppendStep | MetaStep | RemoveStep | ReadStep | SubscribeStep
 export type Json = null | string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
 export type RecordedResponse = { readonly [key: string]: Json }
 
-export type Scenario = { readonly name: string; readonly steps: readonly Step[]; readonly answers: readonly RecordedResponse[] }
+export type Scenario = {
+  readonly name: string
+  readonly steps: readonly Step[]
+  readonly answers: readonly RecordedResponse[]
+}
 
 /** The scenarios of a recording in this project, `named` or `random`. */
 export function scenariosOf(recording: 'named' | 'random'): Scenario[] {

@@ -33,7 +33,12 @@ function readResponse(answer: ReadResponse, stream: string): RecordedResponse {
 }
 
 /** (`Enumerator.ReadStreamForwards.cs`) Newer clients ask to be told where a stream begins and ends. */
-function responseWithBounds(store: Store, stream: string, from: 'start' | 'end' | number, answer: ReadResponse): RecordedResponse {
+function responseWithBounds(
+  store: Store,
+  stream: string,
+  from: 'start' | 'end' | number,
+  answer: ReadResponse,
+): RecordedResponse {
   if (!('found' in answer)) return readResponse(answer, stream)
   const next = lastRevision(store, stream) + 1n
   const first = answer.found.length === 0 && from !== Number(next) ? [{ first: String(next) }] : []
@@ -68,7 +73,11 @@ export function subscriptionRequest(step: SubscribeStep, positions: Positions): 
   }
 }
 
-export function subscriptionResponse(step: SubscribeStep, subscription: Subscription, during: readonly RecordedResponse[]): RecordedResponse {
+export function subscriptionResponse(
+  step: SubscribeStep,
+  subscription: Subscription,
+  during: readonly RecordedResponse[],
+): RecordedResponse {
   const keepCheckpoints = step.checkpoints === true
   const got = subscription.received.flatMap((message) => messageResponse(message, keepCheckpoints))
   const end: RecordedResponse = subscription.ended ? { end: streamDeleted(step.stream ?? '') } : {}
