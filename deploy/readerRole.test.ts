@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -26,7 +26,7 @@ async function connected(t: Test, connectionString: string): Promise<pg.Client> 
 t.test('every question of the query API is answered with a login that may only look at views', async (t) => {
   const roles = await createRoles(t)
   await migrate(roles, roles.reader)
-  const { authUrl } = await startIdentity(t)
+  const { authUrl } = await startFakeIdentity(t)
   const env = { PORT: '0', DATABASE_URL: roles.loginUrl, AUTH_URL: authUrl, LOG_LEVEL: 'warn' }
   const api = await startProcess(t, { script: new URL('../apps/query-api/src/main.ts', import.meta.url), env })
   const admin = { 'x-session-id': 'demo-admin-session' }

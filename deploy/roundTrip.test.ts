@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -61,7 +61,7 @@ async function leaveUnsettled({ url }: Deployment): Promise<string> {
 }
 
 async function deploy(t: Test) {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const file = `${t.testdir({})}/webhooks.env`
   await writeFile(file, `WEBHOOK_1_ENABLED=true\nWEBHOOK_1_URL=${endpoint.url}\nWEBHOOK_1_SECRET=${signingSecret}\n`)
   const variables = { WEBHOOKS_ENV_FILE: file, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8', LOG_LEVEL: 'warn' }

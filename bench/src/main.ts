@@ -76,7 +76,7 @@ async function run(benchmarkName: string, measure: Benchmark): Promise<Benchmark
   const leave = () => void stack.disposeAsync().finally(() => process.exit(1))
   interrupted.signal.addEventListener('abort', leave)
   try {
-    const findings = await measure({ args, isQuick: options.includes('--quick'), env: process.env, say, stack })
+    const findings = await measure({ args, isQuick: options.includes('--quick'), env: process.env, print: say, stack })
     return { name: benchmarkName, loadBefore, ...findings }
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)

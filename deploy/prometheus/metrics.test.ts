@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { listen } from '@paylog/testing/httpServer'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -11,8 +11,8 @@ import { readExpression, readMetrics, type Sample, select } from '../testing/pro
 
 /** The services as they run in production, each a process of its own, and the pages of their figures. */
 async function startServices(t: Test) {
-  const [log, identity] = await Promise.all([startEventStore(t), startIdentity(t)])
-  const endpoint = await createEndpoint(t, (response, _, { url }) => {
+  const [log, identity] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
+  const endpoint = await startFakeEndpoint(t, (response, _, { url }) => {
     response.statusCode = Number(url?.slice(-3))
     response.end()
   })

@@ -1,5 +1,5 @@
 // fold(log) = read model, for all projections together, whatever happened and however it came.
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import t from 'tap'
@@ -15,7 +15,7 @@ import type { LogFixture } from './testing/testEvents.ts'
 import { histories } from './testing/testHistories.ts'
 import { differenceOf, foldedRows, tableRows } from './testing/testRows.ts'
 
-const numRuns = cyclesAsked(25)
+const numRuns = testCycles(25)
 
 /** How a log comes: in batches of these sizes, some of which repeat a little, with a runner that dies now and then. */
 const delivery = fc.record({

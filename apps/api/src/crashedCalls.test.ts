@@ -2,8 +2,8 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import type { Fault } from '@paylog/testing/fakeProvider'
-import { type ProviderFake, startFakeProviders } from '@paylog/testing/fakeProviders'
-import { startIdentity } from '@paylog/testing/identity'
+import { type FakeProvider, startFakeProviders } from '@paylog/testing/fakeProviders'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startTcpProxy, type TcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -18,7 +18,7 @@ type Step = {
   readonly reach: (about: Reaching) => Promise<void>
 }
 type Reaching = {
-  readonly fakes: readonly ProviderFake[]
+  readonly fakes: readonly FakeProvider[]
   readonly proxy: TcpProxy
   readonly pointers: () => Promise<number>
 }
@@ -67,7 +67,7 @@ const steps: readonly Step[] = [
 ]
 
 t.test('whenever the API is killed in the middle of a call, the sweep finishes the payment', async (t) => {
-  const [log, identity, fakes] = await Promise.all([startEventStore(t), startIdentity(t), startFakeProviders(t)])
+  const [log, identity, fakes] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeProviders(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const logged = async (prefix: string) => {
@@ -86,7 +86,7 @@ t.test('whenever the API is killed in the middle of a call, the sweep finishes t
   const direct = { ...env, EVENTSTORE_URL: log.connectionString }
 
   /** Opens a payment at each provider, and kills the API at a step of all of them. @returns the payments' ids */
-  async function crash(t: Test, step: Step): Promise<ReadonlyMap<ProviderFake, string>> {
+  async function crash(t: Test, step: Step): Promise<ReadonlyMap<FakeProvider, string>> {
     const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
     const EVENTSTORE_URL = `esdb://127.0.0.1:${proxy.port}?tls=false`
     const api = await startProcess(t, {
@@ -114,7 +114,7 @@ t.test('whenever the API is killed in the middle of a call, the sweep finishes t
     )
   }
 
-  const left: { readonly fake: ProviderFake; readonly id: string; readonly name: string }[] = []
+  const left: { readonly fake: FakeProvider; readonly id: string; readonly name: string }[] = []
   for (const step of steps)
     await t.test(`killed ${step.name}`, async (t) => {
       for (const [fake, id] of await crash(t, step)) {

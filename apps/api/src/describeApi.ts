@@ -17,7 +17,7 @@ const nowhere = { databaseUrl: 'postgres://127.0.0.1:1/none', connectionString: 
 export async function describeApi(log: Logger): Promise<object> {
   const http = createHttp({ log })
   const store = createEventStore(nowhere)
-  const db = createPool({ ...nowhere, applicationName: 'docs', max: 1, answerTimeoutMs: 1, log })
+  const db = createPool({ ...nowhere, applicationName: 'docs', max: 1, queryTimeoutMs: 1, log })
   const actorOf = async () => ({ kind: 'anonymous' as const })
   try {
     await collectRoutes(http)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { startSystem } from '@paylog/testing/system'
@@ -26,7 +26,7 @@ const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
   startFakeStripe(t),
   startFakePaypal(t),
   startFakeAuthorizeNet(t),
-  createEndpoint(t),
+  startFakeEndpoint(t),
 ])
 const anonymousLimit = 30
 const system = await startSystem(t, {

@@ -1,8 +1,8 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
-import { type CatalogFake, startPaypalCatalog, startStripeCatalog } from '@paylog/testing/catalogFakes'
+import { type FakeCatalogProvider, startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/catalogFakes'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -20,9 +20,9 @@ const count = 6
 
 const [log, identity, stripe, paypal, port] = await Promise.all([
   startEventStore(t),
-  startIdentity(t),
-  startStripeCatalog(t),
-  startPaypalCatalog(t),
+  startFakeIdentity(t),
+  startFakeStripeCatalog(t),
+  startFakePaypalCatalog(t),
   freePort(),
 ])
 const store = createEventStore({ connectionString: log.connectionString })
@@ -51,7 +51,7 @@ async function post(path: string, body: object): Promise<unknown> {
 const start = () => startProcess(t, { script, env })
 /** The one that was started after the last kill. */
 let running = await start()
-const sync = async (fake: CatalogFake, product_ids: readonly string[]) =>
+const sync = async (fake: FakeCatalogProvider, product_ids: readonly string[]) =>
   (await post('/sync/products', { product_ids, provider_id: fake.id })) as Report
 
 /** The process is killed when so many calls have come, of which those under way meet this. */

@@ -1,6 +1,6 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -10,7 +10,7 @@ const shop = 'https://shop.example.com'
 
 /** The write side twice, alone and in the api, with one Redis; the limits are of both together. */
 async function startBoth(t: Test, limits: Readonly<Record<string, string>>) {
-  const [log, identity, redis] = await Promise.all([startEventStore(t), startIdentity(t), startRedisServer(t)])
+  const [log, identity, redis] = await Promise.all([startEventStore(t), startFakeIdentity(t), startRedisServer(t)])
   const env = {
     PORT: '0',
     DATABASE_URL: log.databaseUrl,

@@ -1,6 +1,6 @@
 // What the document says about each code of an error, with an example of what a client then gets.
 import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
-import { ErrorAnswer } from '@paylog/runtime/http/openApiParts'
+import { ErrorResponse } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 
 type ErrorExplanation = { readonly why: string; readonly message: string; readonly details?: object }
@@ -122,7 +122,7 @@ export const explanationOf = (code: ErrorCode): string => errorExplanations[code
 
 /** The schema of an error answer with one of these codes. */
 export function errorSchema(codes: readonly ErrorCode[]) {
-  const { success, error } = ErrorAnswer.properties
+  const { success, error } = ErrorResponse.properties
   const code = Type.Enum([...codes], { type: 'string', description: 'Stable; made for programs' })
   return Type.Object({ success, error: Type.Object({ ...error.properties, code }) })
 }

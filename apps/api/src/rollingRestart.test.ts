@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { cyclesAsked } from '@paylog/testing/cycles'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { testCycles } from '@paylog/testing/cycles'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -14,7 +14,7 @@ import {
   startReplicaBackends,
 } from './testing/replicas.ts'
 
-const rounds = cyclesAsked(1)
+const rounds = testCycles(1)
 const addresses = ['127.0.0.1', '127.0.0.2'] as const
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
 /** Of two replicas that close, each of four clients may meet one. */
@@ -89,7 +89,7 @@ t.test(
   'each app is restarted under load: nothing is refused, and nothing is made without an answer',
   { skip },
   async (t) => {
-    const endpoint = await createEndpoint(t)
+    const endpoint = await startFakeEndpoint(t)
     const around = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
     around.stripe.faults.always({ kind: 'slow', ms: 50 })
     const { apps, edge } = await startAll(t, around)

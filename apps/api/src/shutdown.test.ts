@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { warningsIn, paymentsOnLog, startReplica, startReplicaBackends } from './testing/replicas.ts'
@@ -15,7 +15,7 @@ type Told = {
   readonly err?: { message: string }
 }
 
-const endpoint = await createEndpoint(t, (response) => {
+const endpoint = await startFakeEndpoint(t, (response) => {
   if (isEndpointStuck) return
   response.end('ok')
 })

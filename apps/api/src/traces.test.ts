@@ -1,8 +1,8 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startSystem } from '@paylog/testing/system'
-import { type CollectedSpan, startTraceCollector, type TraceCollector } from '@paylog/testing/traceCollector'
+import { type CollectedSpan, startFakeTraceCollector, type FakeTraceCollector } from '@paylog/testing/traceCollector'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { client } from './testing/roundTrip.ts'
@@ -13,9 +13,9 @@ const clientsTrace = '0af7651916cd43dd8448eb211c80319c'
 
 /** Answers 500 to the first attempt. */
 const failingOnce = (t: Test) =>
-  createEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end('ok'))
+  startFakeEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end('ok'))
 
-const tracing = ({ endpoint }: TraceCollector) => ({
+const tracing = ({ endpoint }: FakeTraceCollector) => ({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   OTEL_EXPORTER_OTLP_HEADERS: `x-key=${secret}`,
   OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -39,7 +39,7 @@ function paths(spans: readonly CollectedSpan[]): string[] {
 }
 
 t.test('a payment is one trace, from the request to the webhook that arrived at the second attempt', async (t) => {
-  const [collector, endpoint] = await Promise.all([startTraceCollector(t), failingOnce(t)])
+  const [collector, endpoint] = await Promise.all([startFakeTraceCollector(t), failingOnce(t)])
   const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url) })
   const response = await fetch(`${system.baseUrl}/payments/intents?session_id=${secret}`, {
     method: 'POST',
@@ -128,7 +128,7 @@ t.test('a payment is one trace, from the request to the webhook that arrived at 
 })
 
 t.test('switched off, nothing is sent, and no event tells of a trace', async (t) => {
-  const [collector, endpoint] = await Promise.all([startTraceCollector(t), createEndpoint(t)])
+  const [collector, endpoint] = await Promise.all([startFakeTraceCollector(t), startFakeEndpoint(t)])
   const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
   const { id, provider_intent_id } = await client(system).open()
   await waitFor(() => endpoint.received.length === 1, { what: 'the webhook' })

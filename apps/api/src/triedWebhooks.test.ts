@@ -1,5 +1,5 @@
 // Tests and simulations through every process of ours, to real endpoints of every mode.
-import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint, type FakeEndpoint } from '@paylog/testing/endpoint'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
@@ -21,12 +21,12 @@ const session = { 'x-session-id': 'demo-session' }
 const ada = { id: '00000000-0000-4000-8000-000000000001', type: 'user', email: 'ada@example.com' }
 
 const endpoints = {
-  raw: await createEndpoint(t),
-  canonical: await createEndpoint(t),
-  both: await createEndpoint(t),
-  chat: await createEndpoint(t),
-  legacy: await createEndpoint(t),
-  failing: await createEndpoint(t, (response, index) => {
+  raw: await startFakeEndpoint(t),
+  canonical: await startFakeEndpoint(t),
+  both: await startFakeEndpoint(t),
+  chat: await startFakeEndpoint(t),
+  legacy: await startFakeEndpoint(t),
+  failing: await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index === 0 ? 503 : 200
     response.end()
   }),
@@ -73,8 +73,8 @@ async function logged(headers = session): Promise<readonly Entry[]> {
 }
 
 /** What came at an endpoint since it was last looked at. */
-const seen = new Map<Endpoint, number>()
-async function next(endpoint: Endpoint, count: number) {
+const seen = new Map<FakeEndpoint, number>()
+async function next(endpoint: FakeEndpoint, count: number) {
   const from = seen.get(endpoint) ?? 0
   await waitFor(() => endpoint.received.length >= from + count, { what: `${count} webhooks`, timeoutMs: 20_000 })
   seen.set(endpoint, endpoint.received.length)

@@ -1,7 +1,7 @@
 // The process: supervised, with its environment only, or run by hand with flags.
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { variableOfFile } from '@paylog/config/environment'
-import { isDatabaseAway } from '@paylog/runtime/postgres/databaseFailure'
+import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseFailure'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'
 import { startEmbeddedEventStore } from './node.ts'
@@ -53,7 +53,7 @@ function run(given: Readonly<Record<string, string>>): void {
 }
 
 function explain(error: unknown): never {
-  if (!isDatabaseAway(error)) throw error
+  if (!isDatabaseUnavailable(error)) throw error
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   const detail = reason instanceof Error ? reason.message : String(reason)
   throw new Error(`Postgres cannot be reached: ${detail}`, { cause: error })

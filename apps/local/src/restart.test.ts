@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from '@paylog/testing/compileCache'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
 import { waitForPayments, idOf, pay, keepPaying } from './testing/payments.ts'
@@ -43,7 +43,7 @@ t.test('a system that was killed', async (t) => {
   let { system, tookMs: ordinaryMs } = await startAndPay()
 
   await t.test('under load takes writes as soon as after a stop, when it is started at once', async (t) => {
-    for (let kill = 1; kill <= cyclesAsked(1); kill += 1) {
+    for (let kill = 1; kill <= testCycles(1); kill += 1) {
       const load = keepPaying(baseUrl, 16)
       await pause(1_000 + Math.random() * 1_000)
       await system.kill('SIGKILL')
@@ -58,7 +58,7 @@ t.test('a system that was killed', async (t) => {
   await t.test('at any moments of its start takes writes as soon as after a stop', async (t) => {
     await system.kill('SIGKILL')
     const killedAfter: number[] = []
-    for (let kill = 1; kill <= cyclesAsked(2); kill += 1) {
+    for (let kill = 1; kill <= testCycles(2); kill += 1) {
       const afterMs = Math.round(Math.random() * ordinaryMs)
       killedAfter.push(afterMs)
       const child = spawn(process.execPath, [fileURLToPath(main)], {

@@ -4,7 +4,7 @@ import { text, url } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/migrate'
 import { migrate } from '@paylog/runtime/postgres/postgres'
-import { grantReading, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
+import { grantReadAccess, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments } from './command.ts'
 import { opsPool } from './opsPool.ts'
@@ -32,7 +32,7 @@ export const migrateTables: CliCommand = {
       if (role !== undefined) await requireRole(pool, role)
       const read_models = await migrate(pool, readModelMigrations)
       const webhooks = await migrateWebhooks(pool)
-      const readable = role === undefined ? [] : await grantReading(pool, { role, schemas })
+      const readable = role === undefined ? [] : await grantReadAccess(pool, { role, schemas })
       if (values.json) await print(JSON.stringify({ read_models, webhooks, readable }))
       else await print([applied([...read_models, ...webhooks]), ...granted(role, readable)].join('\n'))
     } catch (error) {

@@ -45,7 +45,7 @@ export async function startHealthPage(options: {
     })
   }
   metrics.gauges({
-    look,
+    readRows: look,
     labelName: 'projection',
     labelOf: ({ projection }) => projection,
     figures: projectionMetrics,

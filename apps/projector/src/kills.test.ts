@@ -6,11 +6,11 @@ import { createSeededRandom } from '@paylog/projections/testing/chance'
 import { projectorHarness } from '@paylog/projections/testing/house'
 import { startTraffic } from '@paylog/projections/testing/traffic'
 import { verifyAll } from '@paylog/projections/testing/verifying'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import type { TestProcess } from '@paylog/testing/processes'
 import t from 'tap'
 
-const kills = cyclesAsked(2)
+const kills = testCycles(2)
 
 t.test('projectors that are killed under load, beside one that stands by, leave the read models right', async (t) => {
   const house = await projectorHarness(t)

@@ -41,7 +41,7 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
     for (const { projection, awaited } of runners)
       if (projection.name === name) awaited.dispatchEvent(new Event('awaited'))
   }
-  const listening = listen({ databaseUrl, channel: waitingReadsChannel, heard, signal, log })
+  const listening = listen({ databaseUrl, channel: waitingReadsChannel, onNotification: heard, signal, log })
   const watching = watchLags({ runners, pool, store, now: () => new Date(), signal, log })
   // A poison event stops its projection alone. When it was the last one there is nothing left to do here.
   const ended = Promise.allSettled(running)

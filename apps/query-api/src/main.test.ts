@@ -1,12 +1,12 @@
 import { readModelDatabase } from '@paylog/projections/testing/testDatabase'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
 
 const script = new URL('./main.ts', import.meta.url)
 
 t.test('the reading half runs alone, and stops cleanly', async (t) => {
-  const { authUrl } = await startIdentity(t)
+  const { authUrl } = await startFakeIdentity(t)
   const { databaseUrl } = await readModelDatabase(t)
   const env = {
     PORT: '0',

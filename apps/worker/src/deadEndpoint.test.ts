@@ -1,7 +1,7 @@
 import { maxWaiting } from '@paylog/deliveries/queue/queues'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { batchOf, createWorkerHarness, onQueue, notificationReceived } from '@paylog/deliveries/testing/rig'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startRedisServer } from '@paylog/testing/redisServer'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -17,7 +17,7 @@ const mebibyte = 1024 * 1024
 /** Many deliveries for an endpoint that is of no use, in a worker that has another one, too. */
 async function withBacklog(t: Test, deadUrl: string, backlog: number) {
   const redis = await startRedisServer(t)
-  const lively = await createEndpoint(t)
+  const lively = await startFakeEndpoint(t)
   const nodes = {
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: deadUrl,
@@ -70,7 +70,7 @@ t.test(
   onQueue('redis'),
   async (t) => {
     const backlog = 4_000
-    const hanging = await createEndpoint(t, () => undefined)
+    const hanging = await startFakeEndpoint(t, () => undefined)
     const { lively, keys, memory, deliver } = await withBacklog(t, hanging.url, backlog)
     await waitFor(() => hanging.received.length === concurrencyPerEndpoint, {
       what: 'all places to be taken',

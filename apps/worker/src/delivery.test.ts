@@ -1,6 +1,6 @@
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/rig'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
@@ -42,7 +42,7 @@ async function onlyOnce(t: Test, endpoint: { received: readonly { id: string }[]
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test('a delivery arrives signed, with the stored text', async (t) => {
-      const endpoint = await createEndpoint(t)
+      const endpoint = await startFakeEndpoint(t)
       const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))
       await rig.dispatcher.start()
       await rig.work()
@@ -72,7 +72,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('a failing endpoint is tried by the schedule, and then succeeds', async (t) => {
-      const endpoint = await createEndpoint(t, (response, index) => {
+      const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.statusCode = index < 2 ? 500 : 200
         response.end(`answer ${index}`)
       })
@@ -94,7 +94,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('a delivery that never succeeds ends as failed, and is not tried again', async (t) => {
-      const endpoint = await createEndpoint(t, (response) => {
+      const endpoint = await startFakeEndpoint(t, (response) => {
         response.writeHead(302, { location: '/elsewhere' }).end()
       })
       const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
@@ -107,7 +107,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('a batch of many arrives, each once, with two workers on it', async (t) => {
-      const endpoint = await createEndpoint(t)
+      const endpoint = await startFakeEndpoint(t)
       const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await rig.dispatcher.start()
       await rig.work()
@@ -127,8 +127,8 @@ for (const kind of queueKinds) {
     })
 
     t.test('a slow endpoint does not delay another', async (t) => {
-      const slow = await createEndpoint(t, () => undefined)
-      const fast = await createEndpoint(t)
+      const slow = await startFakeEndpoint(t, () => undefined)
+      const fast = await startFakeEndpoint(t)
       const rig = await createWorkerHarness(t, kind, {
         ...endpointVariables(slow.url, { WEBHOOK_1_TIMEOUT: '20s' }),
         WEBHOOK_2_ENABLED: 'true',
@@ -145,7 +145,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('when the queue loses its jobs the sweep brings them back', async (t) => {
-      const endpoint = await createEndpoint(t)
+      const endpoint = await startFakeEndpoint(t)
       const rig = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await rig.dispatcher.start()
       await rig.dispatcher.handle(batchOf(5))
@@ -159,7 +159,7 @@ for (const kind of queueKinds) {
     })
 
     t.test('when a queue is lost between two attempts the next one is still made', async (t) => {
-      const endpoint = await createEndpoint(t, (response, index) => {
+      const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.statusCode = index === 0 ? 503 : 200
         response.end()
       })

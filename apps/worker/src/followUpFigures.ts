@@ -20,7 +20,7 @@ export function measureReconciler(
   { pool, providers, log }: { readonly pool: Pool; readonly providers: readonly string[]; readonly log: Logger },
 ): void {
   metrics.gauges<OpenTasks>({
-    look: async () =>
+    readRows: async () =>
       (await pool.query<OpenTasks>({ name: 'open-follow-ups', text: openSql, values: [providers] })).rows,
     labelName: 'provider',
     labelOf: ({ provider }) => provider,

@@ -5,7 +5,7 @@ import {
   rawEndpointVariables,
 } from '@paylog/deliveries/testing/faultRig'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
@@ -20,7 +20,7 @@ for (const kind of queueKinds) {
       'a worker that froze in the middle of an attempt does not overwrite what another one recorded',
       async (t) => {
         const pending: ServerResponse[] = []
-        const endpoint = await createEndpoint(t, (response, index) => {
+        const endpoint = await startFakeEndpoint(t, (response, index) => {
           if (index === 0) pending.push(response)
           else response.end('ok')
         })

@@ -4,12 +4,12 @@ import {
   assertAllDelivered,
   rawEndpointVariables,
 } from '@paylog/deliveries/testing/faultRig'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
 t.test('what a worker shows of what it does, and of what waits', async (t) => {
-  const [endpoint, held] = [await createEndpoint(t), await createEndpoint(t)]
+  const [endpoint, held] = [await startFakeEndpoint(t), await startFakeEndpoint(t)]
   const rig = await createWorkerProcessHarness(t, {
     ...rawEndpointVariables(1, endpoint.url, { TIMEOUT: '1s' }),
     ...rawEndpointVariables(2, held.url),

@@ -53,7 +53,7 @@ const nameOf = ({ name }: WebhookEndpoint) => name
 
 function addGauges(metrics: Metrics, look: () => Promise<readonly EndpointBacklog[]>, log: Logger): void {
   metrics.gauges<EndpointBacklog>({
-    look,
+    readRows: look,
     labelName: 'node',
     labelOf: ({ node }) => node,
     figures: [

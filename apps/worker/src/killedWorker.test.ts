@@ -2,13 +2,13 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { createWorkerProcessHarness, rawEndpointVariables } from '@paylog/deliveries/testing/faultRig'
 import { onQueue, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import { listen } from '@paylog/testing/httpServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
 /** More than the one that BullMQ forgives a job by itself. */
-const deaths = cyclesAsked(3)
+const deaths = testCycles(3)
 
 t.test(
   'a worker that dies again and again as soon as it is connected for the same job still delivers',

@@ -46,7 +46,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
     databaseUrl,
     applicationName: 'worker',
     max: maxConnections,
-    answerTimeoutMs: responseTimeoutMs,
+    queryTimeoutMs: responseTimeoutMs,
     log,
   })
   lifecycle.add('database', () => pool.end())

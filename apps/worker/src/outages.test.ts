@@ -9,7 +9,7 @@ import {
 } from '@paylog/deliveries/testing/faultRig'
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
@@ -34,7 +34,7 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
   t.teardown(() => postgres.stop())
   const { databaseUrl } = postgres
   const proxy = await startTcpProxy(t, server.port)
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const rig = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { databaseUrl })
   const worker = await rig.start({ DATABASE_URL: through(databaseUrl, proxy) })
 
@@ -64,7 +64,7 @@ t.test('a worker lives through everything that happens to its Postgres', { buffe
 t.test('and everything that happens to the log', { buffered: true }, async (t) => {
   const log = await startEventStore(t)
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const rig = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { log })
   const worker = await rig.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
   await waitForReadiness(worker, 200)

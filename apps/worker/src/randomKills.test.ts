@@ -1,12 +1,12 @@
 import { assertSurvivesKills } from '@paylog/deliveries/testing/killing'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import t from 'tap'
 
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
-const kills = cyclesAsked(2)
+const kills = testCycles(2)
 
 for (const kind of queueKinds)
   t.test(`kill -9 of the worker at random points loses nothing and makes nothing up, on ${kind}`, onQueue(kind), (t) =>

@@ -5,23 +5,23 @@ import {
   assertAllDelivered,
   rawEndpointVariables,
 } from '@paylog/deliveries/testing/faultRig'
-import { cyclesAsked } from '@paylog/testing/cycles'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { testCycles } from '@paylog/testing/cycles'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 
-const rounds = cyclesAsked(2)
+const rounds = testCycles(2)
 /** Notifications between one fault and the next. */
 const enough = 30
 
 t.test('one worker lives through everything that happens to its Redis', withRedis, async (t) => {
   const redis = await startRedisServer(t)
   const proxy = await startTcpProxy(t, redis.port)
-  const steady = await createEndpoint(t)
-  const shaky = await createEndpoint(t, (response, index) => {
+  const steady = await startFakeEndpoint(t)
+  const shaky = await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index % 5 === 0 ? 503 : 200
     response.end()
   })

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { batchOf, createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/rig'
-import { cyclesAsked } from '@paylog/testing/cycles'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { testCycles } from '@paylog/testing/cycles'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { matchList } from '@paylog/testing/matchList'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -23,12 +23,12 @@ async function environment(
   }
 }
 
-const kills = cyclesAsked(2)
+const kills = testCycles(2)
 
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     const pending = Promise.withResolvers<ServerResponse>()
-    const endpoint = await createEndpoint(t, (response, index) => {
+    const endpoint = await startFakeEndpoint(t, (response, index) => {
       if (index === kills) response.end('ok')
       else if (index > kills) pending.resolve(response)
     })
@@ -72,7 +72,7 @@ for (const kind of queueKinds) {
 }
 
 t.test('a worker whose database connections are all cut goes on by itself', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   await rig.work()

@@ -6,22 +6,22 @@ import {
   rawEndpointVariables,
 } from '@paylog/deliveries/testing/faultRig'
 import { onQueue, queueKinds, redisTestUrl } from '@paylog/deliveries/testing/rig'
-import { cyclesAsked } from '@paylog/testing/cycles'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { testCycles } from '@paylog/testing/cycles'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
 const queueOf = (kind: (typeof queueKinds)[number]) =>
   kind === 'redis' && redisTestUrl ? { REDIS_URL: redisTestUrl } : {}
 
-const rounds = cyclesAsked(1)
+const rounds = testCycles(1)
 
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test(
       'workers that are replaced one after the other under load lose nothing and send nothing twice',
       async (t) => {
-        const endpoint = await createEndpoint(t)
+        const endpoint = await startFakeEndpoint(t)
         const rig = await createWorkerProcessHarness(t, { ...rawEndpointVariables(1, endpoint.url), ...queueOf(kind) })
         let running: RunningWorker = await rig.start()
         const appending = keepAppending(t, rig)

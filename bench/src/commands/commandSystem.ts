@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { freePort } from '@paylog/testing/processes'
 import { type PrivateServer, startPrivateServer } from '../event-store/privateNode.ts'
-import { startProgram } from '../harness/program.ts'
+import { startBenchmarkProgram } from '../harness/program.ts'
 
 export type Side = {
   readonly port: number
@@ -18,7 +18,7 @@ export async function startCommandSystem(stack: AsyncDisposableStack): Promise<C
   const node = await startPrivateServer(stack)
   const [apiPort, barePort, identityPort] = [await freePort(), await freePort(), await freePort()]
   const start = (script: string, env: Readonly<Record<string, string>>) =>
-    startProgram(new URL(script, import.meta.url), { env, stack })
+    startBenchmarkProgram(new URL(script, import.meta.url), { env, stack })
   const identity = await start('../../../apps/local/src/identity.ts', { PORT: String(identityPort) })
   const api = await start('../../../apps/command-api/src/main.ts', {
     PORT: String(apiPort),

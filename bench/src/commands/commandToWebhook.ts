@@ -1,8 +1,8 @@
 // From the answer of a command to the operator's endpoint, with the whole system as processes at a fifth of its load.
 
-import { unlimited } from '@paylog/testing/processes'
-import { again } from '../harness/again.ts'
-import { type Asked, number, quantile, type Row } from '../harness/benchmark.ts'
+import { withoutLimits } from '@paylog/testing/processes'
+import { measureRate } from '../harness/again.ts'
+import { type BenchmarkOptions, formatNumber, quantile, type BenchmarkRow } from '../harness/benchmark.ts'
 import { arrivals } from '../harness/load.ts'
 import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { openPayment, postBare } from './payments.ts'
@@ -21,16 +21,16 @@ const quick: typeof full = { warmUp: 1_000, full: 2_000, paced: 3_000, bare: 1_0
  * @param servers for the system: `REDIS_URL`
  */
 export async function measureCommandToWebhook(
-  { isQuick, say }: Asked,
+  { isQuick, print }: BenchmarkOptions,
   servers: Readonly<Record<string, string>>,
-): Promise<Row[]> {
+): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
   const times = isQuick ? quick : full
   const endpoint = await openEndpoint(stack)
-  const settings = { ...unlimited, ...endpoint.settings, ...servers, LOG_LEVEL: 'warn' }
+  const settings = { ...withoutLimits, ...endpoint.settings, ...servers, LOG_LEVEL: 'warn' }
   const { base_url } = await startPrivateSystem(stack, settings)
   const arrived = (count: number) => endpoint.received(count, AbortSignal.timeout(patienceMs))
-  const open = (durationMs: number) => again(() => openPayment(base_url), { inFlight, durationMs })
+  const open = (durationMs: number) => measureRate(() => openPayment(base_url), { inFlight, durationMs })
   const opened = await open(times.warmUp)
   const fully = await open(times.full)
   const before = opened.times.length + fully.times.length
@@ -47,8 +47,8 @@ export async function measureCommandToWebhook(
   })
   const bare: number[] = []
   await asTheyCome(perSecond, times.bare, async () => void bare.push(await postBare(endpoint)))
-  say(`${number(perSecond)} payments a second, ${waits.length} of them`)
-  const row = (name: 'p50' | 'p99', q: number): Row => ({
+  print(`${formatNumber(perSecond)} payments a second, ${waits.length} of them`)
+  const row = (name: 'p50' | 'p99', q: number): BenchmarkRow => ({
     name: `from the answer of a command to its webhook, at a fifth of the load, ${name}`,
     figure: quantile(waits, q),
     unit: 'ms',

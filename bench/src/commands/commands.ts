@@ -1,6 +1,6 @@
 // `npm run bench -- commands`: POST /payments/intents beside a bare route that inserts one row into the same Postgres.
 import { parseArgs } from 'node:util'
-import { type Asked, type Findings, inTurns, number, ofRounds, quantile, type Row } from '../harness/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkResult, alternateRounds, formatNumber, summarizeRounds, quantile, type BenchmarkRow } from '../harness/benchmark.ts'
 import { measureLoad } from '../harness/load.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 import { type CommandSystem, type Side, startCommandSystem } from './commandSystem.ts'
@@ -24,27 +24,27 @@ type Length = { readonly inFlight: number; readonly seconds: number }
  * each. Then every payment that was answered is looked for in the log.
  * @throws Error for options that make no sense, and when a payment is not answered with 201
  */
-export async function commands(asked: Asked): Promise<Findings> {
+export async function commands(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   const { rounds, seconds } = optionsOf(asked)
   const system = await startCommandSystem(asked.stack)
   const { node } = system
   const answered: string[] = []
   const take = (answer: string) => void answered.push(idIn(answer))
-  const rows: Row[] = []
+  const rows: BenchmarkRow[] = []
   for (const inFlight of depths) {
     const length = { inFlight, seconds }
     const ours = () => measureRound(system, system.api, length, take)
     const theirs = () => measureRound(system, system.bare, length, () => undefined)
     // Once for nothing: plans are made, code is compiled.
-    await inTurns(1, ours, theirs)
-    const measured = await inTurns(rounds, ours, theirs)
-    asked.say(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}; ${cpuOf(measured)}`)
+    await alternateRounds(1, ours, theirs)
+    const measured = await alternateRounds(rounds, ours, theirs)
+    asked.print(`${inFlight} in flight, ratios of the rounds: ${ratiosOf(measured)}; ${cpuOf(measured)}`)
     rows.push(...rowsOf(inFlight, measured))
   }
   return { postgres: node.postgres.description, rows: [...rows, ...(await paymentsInLog(node, answered))] }
 }
 
-function optionsOf({ args, isQuick }: Asked): { readonly rounds: number; readonly seconds: number } {
+function optionsOf({ args, isQuick }: BenchmarkOptions): { readonly rounds: number; readonly seconds: number } {
   const options = {
     rounds: { type: 'string', default: isQuick ? '2' : '6' },
     seconds: { type: 'string', default: isQuick ? '1' : '4' },
@@ -82,10 +82,10 @@ async function measureRound(
   }
 }
 
-function rowsOf(inFlight: number, measured: Rounds): Row[] {
+function rowsOf(inFlight: number, measured: Rounds): BenchmarkRow[] {
   const name = `POST /payments/intents, ${inFlight} in flight`
   const compared = (of: (round: Round) => number) =>
-    ofRounds(
+    summarizeRounds(
       measured.map((round) => ({ ours: of(round.ours), bare: of(round.bare) })),
       bare,
     )
@@ -102,11 +102,11 @@ function rowsOf(inFlight: number, measured: Rounds): Row[] {
 }
 
 function ratiosOf(measured: Rounds): string {
-  return measured.map(({ ours, bare }) => number(ours.perSecond / bare.perSecond, 2)).join(' ')
+  return measured.map(({ ours, bare }) => formatNumber(ours.perSecond / bare.perSecond, 2)).join(' ')
 }
 
 /** Of the last round, in which code is compiled. */
 function cpuOf(measured: Rounds): string {
   const last = Object.entries(measured.at(-1)?.ours.cpuMicros ?? {})
-  return `CPU µs of a payment: ${last.map(([name, spent]) => `${name} ${number(spent)}`).join(', ')}`
+  return `CPU µs of a payment: ${last.map(([name, spent]) => `${name} ${formatNumber(spent)}`).join(', ')}`
 }

@@ -1,9 +1,9 @@
 // `npm run bench -- latency`: from the answer of a POST to the list, and to the operator's endpoint, at rest.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { unlimited } from '@paylog/testing/processes'
+import { withoutLimits } from '@paylog/testing/processes'
 import { request } from 'undici'
-import { type Asked, type Findings, quantile, type Row, type Target } from '../harness/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkResult, quantile, type BenchmarkRow, type BenchmarkTarget } from '../harness/benchmark.ts'
 import { describePostgres } from '../harness/privatePostgres.ts'
 import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { authorization, openPayment, postBare } from './payments.ts'
@@ -17,12 +17,12 @@ const targets = { start: 20_000, list: 50, webhook: 100 }
 type Times = Readonly<Record<'answer' | 'list' | 'bareList' | 'webhook' | 'barePost', number[]>>
 
 /** Starts a private system and times payments one at a time. @throws Error for options, for it has none */
-export async function latency({ args, isQuick, say, stack }: Asked): Promise<Findings> {
+export async function latency({ args, isQuick, print, stack }: BenchmarkOptions): Promise<BenchmarkResult> {
   parseArgs({ args: [...args], options: {} })
   const rounds = isQuick ? 20 : 100
   const endpoint = await openEndpoint(stack)
   const begin = performance.now()
-  const { base_url, environment } = await startPrivateSystem(stack, { ...unlimited, ...endpoint.settings })
+  const { base_url, environment } = await startPrivateSystem(stack, { ...withoutLimits, ...endpoint.settings })
   const startMs = performance.now() - begin
   const times: Times = { answer: [], list: [], bareList: [], webhook: [], barePost: [] }
   for (let round = -warmUps; round < rounds; round++) {
@@ -43,8 +43,8 @@ export async function latency({ args, isQuick, say, stack }: Asked): Promise<Fin
     times.bareList.push(bareList)
     times.barePost.push(barePost)
   }
-  say(`${rounds} payments, one at a time: answered in p50 ${quantile(times.answer, 0.5).toFixed(1)} ms`)
-  const start: Target = { of: 'figure', atMost: targets.start }
+  print(`${rounds} payments, one at a time: answered in p50 ${quantile(times.answer, 0.5).toFixed(1)} ms`)
+  const start: BenchmarkTarget = { of: 'figure', atMost: targets.start }
   const { description } = await describePostgres(environment.DATABASE_URL ?? '')
   return {
     postgres: description,
@@ -52,9 +52,9 @@ export async function latency({ args, isQuick, say, stack }: Asked): Promise<Fin
   }
 }
 
-function rowsOf(times: Times): Row[] {
+function rowsOf(times: Times): BenchmarkRow[] {
   const row = (what: 'list' | 'webhook', bare: 'bareList' | 'barePost', boundName: string) =>
-    [50, 99].map((percent): Row => {
+    [50, 99].map((percent): BenchmarkRow => {
       const [figure, bound] = [quantile(times[what], percent / 100), quantile(times[bare], percent / 100)]
       return {
         name: `from the answer of a POST to the ${what}, at rest, p${percent}`,

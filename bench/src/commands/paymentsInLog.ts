@@ -1,12 +1,12 @@
 // Whether every payment that a client was told of is on record, once.
 import { createEventStore } from '@paylog/event-store/eventStore'
-import type { Row } from '../harness/benchmark.ts'
+import type { BenchmarkRow } from '../harness/benchmark.ts'
 
 /** @param answered ids of all payments that were answered with 201 */
 export async function paymentsInLog(
   { connectionString }: { readonly connectionString: string },
   answered: readonly string[],
-): Promise<Row[]> {
+): Promise<BenchmarkRow[]> {
   const store = createEventStore({ connectionString })
   const counts = new Map<string, { begun: number; made: number }>()
   try {

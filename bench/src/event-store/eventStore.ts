@@ -1,8 +1,8 @@
 // `npm run bench -- event-store`: how fast the log takes events and gives them back, client included.
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { again } from '../harness/again.ts'
-import { type Asked, type Findings, inTurns, ofRounds, quantile, type Row } from '../harness/benchmark.ts'
+import { measureRate } from '../harness/again.ts'
+import { type BenchmarkOptions, type BenchmarkResult, alternateRounds, summarizeRounds, quantile, type BenchmarkRow } from '../harness/benchmark.ts'
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { appendOne } from './appends.ts'
 import { createBareTable } from './bareTable.ts'
@@ -21,22 +21,22 @@ const rounds = 4
  * inserts, then a log of `--events` events (a million): memory while it grows, reading it, catching up on it, starting on it.
  * @throws Error for options that make no sense
  */
-export async function eventStore(asked: Asked): Promise<Findings> {
+export async function eventStore(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   const { url, events, seconds } = optionsOf(asked)
-  const { say, stack } = asked
+  const { print, stack } = asked
   const node = url === undefined ? await startPrivateServer(stack) : undefined
   const postgres = node?.postgres ?? (await startPrivatePostgres(stack))
   const bare = await createBareTable(postgres.databaseUrl, stack)
   const client = EventStoreDBClient.connectionString(url ?? node?.connectionString ?? '')
   stack.defer(() => client.dispose())
-  const measured: Measured = { client, node, bare, say }
+  const measured: Measured = { client, node, bare, say: print }
   const startEmptyMs = node && (await startOf(node))
   const rows = [...(await appends(measured, seconds * 1_000)), ...(await wholeLog(measured, events))]
   if (node !== undefined && startEmptyMs !== undefined) rows.push(await startRow(node, events, startEmptyMs))
   return { postgres: postgres.description, rows }
 }
 
-function optionsOf({ args, isQuick }: Asked) {
+function optionsOf({ args, isQuick }: BenchmarkOptions) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -52,15 +52,15 @@ function optionsOf({ args, isQuick }: Asked) {
   return { url: values.url, events, seconds }
 }
 
-async function appends({ client, bare, say }: Measured, durationMs: number): Promise<Row[]> {
-  const rows: Row[] = []
-  await again(() => appendOne(client), { inFlight: 64, durationMs: durationMs / 2 })
+async function appends({ client, bare, say }: Measured, durationMs: number): Promise<BenchmarkRow[]> {
+  const rows: BenchmarkRow[] = []
+  await measureRate(() => appendOne(client), { inFlight: 64, durationMs: durationMs / 2 })
   for (const inFlight of depths) {
     const each = { inFlight, durationMs: durationMs / rounds }
-    const measured = await inTurns(
+    const measured = await alternateRounds(
       rounds,
-      () => again(() => appendOne(client), each),
-      () => again(bare.insertOne, each),
+      () => measureRate(() => appendOne(client), each),
+      () => measureRate(bare.insertOne, each),
     )
     const times = measured.flatMap(({ ours }) => ours.times)
     const [p50, p99] = [quantile(times, 0.5).toFixed(1), quantile(times, 0.99).toFixed(1)]
@@ -70,7 +70,7 @@ async function appends({ client, bare, say }: Measured, durationMs: number): Pro
     rows.push({
       name: `appends, ${inFlight} in flight`,
       unit: '/s',
-      ...ofRounds(rates, 'durable INSERTs of one row'),
+      ...summarizeRounds(rates, 'durable INSERTs of one row'),
       ...(least === undefined ? {} : { target: { of: 'figure', atLeast: least } }),
     })
   }

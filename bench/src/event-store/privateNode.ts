@@ -2,7 +2,7 @@
 
 import { freePort } from '@paylog/testing/processes'
 import { type PrivatePostgres, startPrivatePostgres } from '../harness/privatePostgres.ts'
-import { startProgram } from '../harness/program.ts'
+import { startBenchmarkProgram } from '../harness/program.ts'
 import { peakMiB, residentMiB } from '../harness/usage.ts'
 
 export type PrivateServer = {
@@ -25,7 +25,7 @@ export async function startPrivateServer(stack: AsyncDisposableStack): Promise<P
   const port = await freePort()
   const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
   const start = () =>
-    startProgram(new URL('../../../apps/embedded-event-store/src/main.ts', import.meta.url), { env, stack })
+    startBenchmarkProgram(new URL('../../../apps/embedded-event-store/src/main.ts', import.meta.url), { env, stack })
   let node = await start()
   return {
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,

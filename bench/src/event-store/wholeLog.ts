@@ -1,6 +1,6 @@
 // A long log: what the node needs for it, how fast it is read, how soon the node starts on it.
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { median, number, type Row, type Say } from '../harness/benchmark.ts'
+import { median, formatNumber, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
 import { fillLog } from './appends.ts'
 import type { BareTable } from './bareTable.ts'
 import type { PrivateServer } from './privateNode.ts'
@@ -19,11 +19,11 @@ export type Measured = {
   /** Nothing when it is somebody else's server. */
   readonly node: PrivateServer | undefined
   readonly bare: BareTable
-  readonly say: Say
+  readonly say: Print
 }
 
 /** Adds this many events, then reads them in three ways. */
-export async function wholeLog({ client, node, bare, say }: Measured, events: number): Promise<Row[]> {
+export async function wholeLog({ client, node, bare, say }: Measured, events: number): Promise<BenchmarkRow[]> {
   const memory: number[] = []
   const sample = () => {
     if (node !== undefined) memory.push(Math.round(node.memoryMiB()))
@@ -44,14 +44,14 @@ export async function wholeLog({ client, node, bare, say }: Measured, events: nu
   ]
   const [first, last] = [memory[0], memory.at(-1)]
   if (first === undefined || last === undefined) return rows
-  say(`memory of the node in MiB, every tenth of ${number(events)} events written, then read and caught up:`)
+  say(`memory of the node in MiB, every tenth of ${formatNumber(events)} events written, then read and caught up:`)
   say(`  ${memory.join(' ')}`)
-  const name = `memory of the node after ${number(events)} events more`
+  const name = `memory of the node after ${formatNumber(events)} events more`
   const bound = { name: 'after the first tenth of them', figure: first }
   return [...rows, { name, figure: last, unit: 'MiB', bound, target: { of: 'difference', atMost: mostGrowthMiB } }]
 }
 
-function readRow(name: string, { perSecond }: ReadRate, selected: ReadRate | undefined): Row {
+function readRow(name: string, { perSecond }: ReadRate, selected: ReadRate | undefined): BenchmarkRow {
   const row = { name, figure: perSecond, unit: '/s', target: { of: 'figure', atLeast: leastReads } } as const
   return selected === undefined
     ? row
@@ -66,9 +66,9 @@ export async function startOf(node: PrivateServer): Promise<number> {
 }
 
 /** @param emptyMs how long it took on an empty log */
-export async function startRow(node: PrivateServer, events: number, emptyMs: number): Promise<Row> {
+export async function startRow(node: PrivateServer, events: number, emptyMs: number): Promise<BenchmarkRow> {
   return {
-    name: `start on ${number(events)} events`,
+    name: `start on ${formatNumber(events)} events`,
     figure: await startOf(node),
     unit: 'ms',
     bound: { name: 'on an empty log', figure: emptyMs },

@@ -7,7 +7,7 @@ export type Rate = {
 }
 
 /** Always has `inFlight` of it under way. */
-export async function again(
+export async function measureRate(
   work: () => Promise<unknown>,
   { inFlight, durationMs }: { readonly inFlight: number; readonly durationMs: number },
 ): Promise<Rate> {

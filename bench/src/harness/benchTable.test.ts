@@ -1,12 +1,12 @@
 // The table of the benchmarks: what is compared with what, and when a target is met.
 import { test } from 'tap'
-import type { Row } from './benchmark.ts'
+import type { BenchmarkRow } from './benchmark.ts'
 import { benchTable, isMet } from './benchTable.ts'
 
 const bound = { name: 'COPY', figure: 200 }
 
 test('a target is of the figure, of its ratio, or of the difference', (t) => {
-  const row = (figure: number, target: Row['target']): Row => ({
+  const row = (figure: number, target: BenchmarkRow['target']): BenchmarkRow => ({
     name: 'rows',
     figure,
     unit: '/s',
@@ -26,7 +26,7 @@ test('a target is of the figure, of its ratio, or of the difference', (t) => {
 })
 
 test('says where it was measured, then one line for each figure, and for a benchmark that failed why', (t) => {
-  const rows: Row[] = [
+  const rows: BenchmarkRow[] = [
     { name: 'rows', figure: 1234.5, unit: '/s', bound, target: { of: 'ratio', atLeast: 0.5 } },
     {
       name: 'answers',

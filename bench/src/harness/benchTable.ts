@@ -1,13 +1,13 @@
 // The table of the benchmarks, as Markdown that can be read in a terminal and pasted into docs/performance.md.
 import { cpus, release, totalmem } from 'node:os'
-import { number, type Row, type Target } from './benchmark.ts'
+import { formatNumber, type BenchmarkRow, type BenchmarkTarget } from './benchmark.ts'
 
 /** What one benchmark found, or why it found nothing. */
 export type BenchmarkReport = {
   readonly name: string
   /** Processes that ran or waited to run in the minute before it began, others' included. */
   readonly loadBefore: number
-} & ({ readonly postgres: string; readonly rows: readonly Row[] } | { readonly failure: string })
+} & ({ readonly postgres: string; readonly rows: readonly BenchmarkRow[] } | { readonly failure: string })
 
 const header = ['', 'figure', 'bounded by', 'ratio', 'target', 'met'] as const
 
@@ -27,7 +27,7 @@ export function benchTable(reports: readonly BenchmarkReport[], now: Date): stri
 }
 
 /** @returns nothing for a row without a target */
-export function isMet(row: Row): boolean | undefined {
+export function isMet(row: BenchmarkRow): boolean | undefined {
   if (row.target === undefined) return undefined
   const measured = judgedFigure(row, row.target.of)
   if (measured === undefined) return false
@@ -36,12 +36,12 @@ export function isMet(row: Row): boolean | undefined {
 
 function surroundings(reports: readonly BenchmarkReport[], now: Date): string {
   const postgres = new Set(reports.flatMap((report) => ('postgres' in report ? [report.postgres] : [])))
-  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${number(totalmem() / 2 ** 30)} GiB`
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${formatNumber(totalmem() / 2 ** 30)} GiB`
   const system = `${process.platform} ${release()}`
   return `Measured on ${now.toISOString().slice(0, 10)}: ${[machine, system, `Node ${process.version}`, ...postgres].join(', ')}.`
 }
 
-function cells(row: Row): string[] {
+function cells(row: BenchmarkRow): string[] {
   const { name, figure, unit, bound, target } = row
   const ratio = ratioOf(row)
   const met = isMet(row)
@@ -55,23 +55,23 @@ function cells(row: Row): string[] {
   ]
 }
 
-const ratioOf = ({ figure, bound, ratio }: Row) => ratio ?? (bound && figure / bound.figure)
+const ratioOf = ({ figure, bound, ratio }: BenchmarkRow) => ratio ?? (bound && figure / bound.figure)
 
-function judgedFigure(row: Row, of: Target['of']): number | undefined {
+function judgedFigure(row: BenchmarkRow, of: BenchmarkTarget['of']): number | undefined {
   if (of === 'figure') return row.figure
   return of === 'ratio' ? ratioOf(row) : row.bound && row.figure - row.bound.figure
 }
 
-function wanted(target: Target, unit: Row['unit']): string {
+function wanted(target: BenchmarkTarget, unit: BenchmarkRow['unit']): string {
   const [sign, limit] = 'atLeast' in target ? ['≥', target.atLeast] : ['≤', target.atMost]
   if (target.of === 'ratio') return `ratio ${sign} ${limit}`
   return target.of === 'figure' ? `${sign} ${amount(limit, unit)}` : `${sign} ${amount(limit, unit)} more`
 }
 
 /** With three digits at least: 5,880/s, 12.3 ms. */
-function amount(value: number, unit: Row['unit']): string {
+function amount(value: number, unit: BenchmarkRow['unit']): string {
   const digits = Number.isInteger(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2
-  return `${number(value, digits)}${unit === '/s' ? '' : ' '}${unit}`
+  return `${formatNumber(value, digits)}${unit === '/s' ? '' : ' '}${unit}`
 }
 
 function markdown(titles: readonly string[], rows: readonly (readonly string[])[]): string {

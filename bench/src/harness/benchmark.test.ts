@@ -1,11 +1,11 @@
 // How what was measured in turns is summed up.
 import { test } from 'tap'
-import { inTurns, ofRounds, quantile } from './benchmark.ts'
+import { alternateRounds, summarizeRounds, quantile } from './benchmark.ts'
 
 test('measures in turns, every second round the other way about', async (t) => {
   const order: string[] = []
   const side = (name: string) => async () => order.push(name)
-  const measured = await inTurns(3, side('ours'), side('bare'))
+  const measured = await alternateRounds(3, side('ours'), side('bare'))
   t.same(order, ['ours', 'bare', 'bare', 'ours', 'ours', 'bare'])
   t.same(measured, [
     { ours: 1, bare: 2 },
@@ -20,7 +20,7 @@ test('takes medians, and the median of the ratios, not the ratio of the medians'
     { ours: 40, bare: 80 },
     { ours: 30, bare: 50 },
   ]
-  t.same(ofRounds(rounds, 'COPY'), { figure: 30, bound: { name: 'COPY', figure: 80 }, ratio: 0.5 })
+  t.same(summarizeRounds(rounds, 'COPY'), { figure: 30, bound: { name: 'COPY', figure: 80 }, ratio: 0.5 })
   t.end()
 })
 

@@ -1,48 +1,48 @@
 // What every benchmark is given, and what it gives back: rows as data, which are printed in one place (bench/src/harness/benchTable.ts).
 
-export type Say = (text: string) => void
+export type Print = (text: string) => void
 
-export type Asked = {
+export type BenchmarkOptions = {
   /** Further options, each benchmark's own. */
   readonly args: readonly string[]
   /** Only to try it out: little data, short runs, figures that mean nothing. */
   readonly isQuick: boolean
   readonly env: NodeJS.ProcessEnv
   /** For what is worth knowing beside the rows. */
-  readonly say: Say
+  readonly print: Print
   /** Whatever is started is stopped with it, also when the benchmark is interrupted. */
   readonly stack: AsyncDisposableStack
 }
 
-export type Findings = {
+export type BenchmarkResult = {
   /** Version and settings of the Postgres that it ran on. */
   readonly postgres: string
-  readonly rows: readonly Row[]
+  readonly rows: readonly BenchmarkRow[]
 }
 
-export type Benchmark = (asked: Asked) => Promise<Findings>
+export type Benchmark = (asked: BenchmarkOptions) => Promise<BenchmarkResult>
 
 /** A figure, with what bounds it: something barer that needs the same, measured in the same run. */
-export type Row = {
+export type BenchmarkRow = {
   readonly name: string
   readonly figure: number
   readonly unit: '/s' | 'ms' | 'µs' | 'MiB' | 'payments'
   readonly bound?: { readonly name: string; readonly figure: number }
   /** Where it is not simply the one figure by the other. */
   readonly ratio?: number
-  readonly target?: Target
+  readonly target?: BenchmarkTarget
 }
 
 /** What is demanded: of the figure, of its ratio to the bound, or of the difference between the two. */
-export type Target = { readonly of: 'figure' | 'ratio' | 'difference' } & (
+export type BenchmarkTarget = { readonly of: 'figure' | 'ratio' | 'difference' } & (
   | { readonly atLeast: number }
   | { readonly atMost: number }
 )
 
-export type Pair = { readonly ours: number; readonly bare: number }
+export type RoundPair = { readonly ours: number; readonly bare: number }
 
 /** Of rounds the medians, and the median of the rounds' own ratios, which noise changes least. */
-export function ofRounds(rounds: readonly Pair[], boundName: string): Pick<Row, 'figure' | 'bound' | 'ratio'> {
+export function summarizeRounds(rounds: readonly RoundPair[], boundName: string): Pick<BenchmarkRow, 'figure' | 'bound' | 'ratio'> {
   return {
     figure: median(rounds.map(({ ours }) => ours)),
     bound: { name: boundName, figure: median(rounds.map(({ bare }) => bare)) },
@@ -51,7 +51,7 @@ export function ofRounds(rounds: readonly Pair[], boundName: string): Pick<Row, 
 }
 
 /** Measures both, every second round the other way about (A B, B A, …), so that what else the machine does meets both. */
-export async function inTurns<Ours, Bare>(
+export async function alternateRounds<Ours, Bare>(
   rounds: number,
   ours: () => Promise<Ours>,
   bare: () => Promise<Bare>,
@@ -75,6 +75,6 @@ export function median(values: readonly number[]): number {
 }
 
 /** For texts: with thousands separated. */
-export function number(value: number, digits = 0): string {
+export function formatNumber(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }

@@ -16,7 +16,7 @@ export type Load = {
   readonly rate: number | undefined
   readonly expectedStatus?: number
   /** Told each answer, head and body as they came. */
-  readonly onAnswer?: (answer: string) => void
+  readonly onResponse?: (answer: string) => void
 }
 
 const headEnd = '\r\n\r\n'
@@ -26,25 +26,25 @@ export async function measureLoad(load: Load, next: NextRequest, random: () => n
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)))
   const times: { ms: number; endedAt: number }[] = []
   const until = performance.now() + load.seconds * 1_000
-  const ask = async (socket: Socket, since: number) => {
-    const answer = await exchange(socket, next(), load.expectedStatus ?? 200)
+  const send = async (socket: Socket, since: number) => {
+    const response = await sendAndReceive(socket, next(), load.expectedStatus ?? 200)
     const endedAt = performance.now()
     times.push({ ms: endedAt - since, endedAt })
-    load.onAnswer?.(answer)
+    load.onResponse?.(response)
   }
   try {
-    if (load.rate === undefined) await Promise.all(sockets.map((socket) => oneAfterTheOther(socket, ask, until)))
-    else await asTheyArrive(sockets, ask, arrivals(load.rate, until, random))
+    if (load.rate === undefined) await Promise.all(sockets.map((socket) => sendSequentially(socket, send, until)))
+    else await sendOnSchedule(sockets, send, arrivals(load.rate, until, random))
   } finally {
     for (const socket of sockets) socket.destroy()
   }
   return times
 }
 
-type Ask = (socket: Socket, since: number) => Promise<void>
+type SendRequest = (socket: Socket, since: number) => Promise<void>
 
-async function oneAfterTheOther(socket: Socket, ask: Ask, until: number): Promise<void> {
-  for (let now = performance.now(); now < until; now = performance.now()) await ask(socket, now)
+async function sendSequentially(socket: Socket, send: SendRequest, until: number): Promise<void> {
+  for (let now = performance.now(); now < until; now = performance.now()) await send(socket, now)
 }
 
 /** Moments with gaps as those of many independent clients are, each when it has come. */
@@ -60,17 +60,17 @@ export async function* arrivals(rate: number, until: number, random: () => numbe
 }
 
 /** What arrives while all connections are busy waits for one, and its wait counts. */
-async function asTheyArrive(sockets: readonly Socket[], ask: Ask, moments: AsyncIterable<number>): Promise<void> {
+async function sendOnSchedule(sockets: readonly Socket[], send: SendRequest, startTimes: AsyncIterable<number>): Promise<void> {
   const idle = [...sockets]
   const waiting: number[] = []
   const underWay = new Set<Promise<void>>()
   const serve = async (socket: Socket, since: number) => {
-    await ask(socket, since)
+    await send(socket, since)
     const next = waiting.shift()
     if (next === undefined) idle.push(socket)
     else await serve(socket, next)
   }
-  for await (const since of moments) {
+  for await (const since of startTimes) {
     const socket = idle.pop()
     if (socket === undefined) {
       waiting.push(since)
@@ -89,28 +89,28 @@ async function open(port: number): Promise<Socket> {
 }
 
 /** @returns the answer @throws Error for another status than the expected one, and when the connection ends */
-function exchange(socket: Socket, request: string, status: number): Promise<string> {
+function sendAndReceive(socket: Socket, request: string, status: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    let answer = ''
+    let response = ''
     const settle = (error?: Error) => {
       socket.removeAllListeners('data').removeAllListeners('close')
-      if (error === undefined) resolve(answer)
+      if (error === undefined) resolve(response)
       else reject(error)
     }
-    socket.on('close', () => settle(new Error(`The connection was closed after: ${answer}`)))
+    socket.on('close', () => settle(new Error(`The connection was closed after: ${response}`)))
     socket.on('data', (text: string) => {
-      answer += text
-      if (isComplete(answer))
-        settle(answer.startsWith(`HTTP/1.1 ${status} `) ? undefined : new Error(`Answered: ${answer}`))
+      response += text
+      if (isComplete(response))
+        settle(response.startsWith(`HTTP/1.1 ${status} `) ? undefined : new Error(`Answered: ${response}`))
     })
     socket.write(request)
   })
 }
 
-function isComplete(answer: string): boolean {
-  const bodyAt = answer.indexOf(headEnd) + headEnd.length
+function isComplete(response: string): boolean {
+  const bodyAt = response.indexOf(headEnd) + headEnd.length
   if (bodyAt < headEnd.length) return false
-  const length = /content-length: (\d+)/i.exec(answer)?.[1]
+  const length = /content-length: (\d+)/i.exec(response)?.[1]
   // The identity backend answers in chunks, the last of which is empty.
-  return length === undefined ? answer.endsWith(`0${headEnd}`) : answer.length >= bodyAt + Number(length)
+  return length === undefined ? response.endsWith(`0${headEnd}`) : response.length >= bodyAt + Number(length)
 }

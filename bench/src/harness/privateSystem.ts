@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Runtime, readRuntime } from '@paylog/runtime/process/runtimeFile'
-import { startProgram } from './program.ts'
+import { startBenchmarkProgram } from './program.ts'
 
 const main = new URL('../../../apps/local/src/main.ts', import.meta.url)
 
@@ -19,7 +19,7 @@ export async function startPrivateSystem(
   const directory = join(tmpdir(), `paylog-bench-${randomUUID()}`)
   stack.defer(() => rmSync(directory, { recursive: true, force: true }))
   const { PATH = '', HOME = '' } = process.env
-  const { pid } = await startProgram(main, { env: { PATH, HOME, DATA_DIR: directory, PORT: '0', ...settings }, stack })
+  const { pid } = await startBenchmarkProgram(main, { env: { PATH, HOME, DATA_DIR: directory, PORT: '0', ...settings }, stack })
   // Unlike a single app it does not stop when its channel closes.
   stack.defer(() => void process.kill(pid, 'SIGTERM'))
   const runtime = readRuntime(directory)

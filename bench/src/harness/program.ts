@@ -1,19 +1,19 @@
 // The processes of a benchmark: apps, and programs that are asked one thing at a time over a channel.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { unlimited } from '@paylog/testing/processes'
+import { withoutLimits } from '@paylog/testing/processes'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 
 /** An app stops by itself within 20 s. */
 const stopTimeoutMs = 25_000
 
-export type Program = {
+export type BenchmarkProgram = {
   readonly pid: number
   /** What it said first: of an app that it is ready. */
-  readonly said: unknown
+  readonly readyMessage: unknown
   /** @throws when the process ends instead of answering, or answers something else */
-  ask<Answer extends TSchema>(question: object, answer: Answer): Promise<Static<Answer>>
+  request<Answer extends TSchema>(question: object, answer: Answer): Promise<Static<Answer>>
   /** Lets it end, and waits for that. */
   stop(): Promise<void>
 }
@@ -24,13 +24,13 @@ export type Program = {
  * @param stack with which it is stopped
  * @throws when it ends before it has said something
  */
-export async function startProgram(
+export async function startBenchmarkProgram(
   script: URL | string,
   { env, stack }: { readonly env: Readonly<Record<string, string>>; readonly stack: AsyncDisposableStack },
-): Promise<Program> {
+): Promise<BenchmarkProgram> {
   const path = new URL(script).pathname
   const child = spawn(process.execPath, [...process.execArgv, path], {
-    env: { ...unlimited, ...env },
+    env: { ...withoutLimits, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')
@@ -38,7 +38,7 @@ export async function startProgram(
     throw new Error(`${path} ended (${signal ?? code})`)
   })
   ended.catch(() => undefined)
-  const answered = async (): Promise<unknown> => {
+  const nextMessage = async (): Promise<unknown> => {
     const [message] = await Promise.race([once(child, 'message'), ended])
     return message
   }
@@ -52,9 +52,9 @@ export async function startProgram(
   stack.defer(stop)
   return {
     pid: child.pid ?? 0,
-    said: await answered(),
+    said: await nextMessage(),
     async ask(question, answer) {
-      const next = answered()
+      const next = nextMessage()
       child.send(question)
       return Value.Parse(answer, await next)
     },
@@ -63,7 +63,7 @@ export async function startProgram(
 }
 
 /** In such a process: tells that it is ready, answers what it is asked, and ends when whoever asks is gone. */
-export function answering(answer: (question: unknown) => Promise<object>, end: () => Promise<void>): void {
+export function serveRequests(answer: (question: unknown) => Promise<object>, end: () => Promise<void>): void {
   process.on('message', (question) => {
     answer(question).then(
       (said) => process.send?.(said),

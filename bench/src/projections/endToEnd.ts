@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { PrivateServer } from '../event-store/privateNode.ts'
-import { number, type Row, type Say } from '../harness/benchmark.ts'
+import { formatNumber, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
 import { run, type Task, type TookBeside } from './task.ts'
 
 /** What is there beside the process that is measured. */
@@ -26,9 +26,9 @@ export type EndToEnd = {
 export async function measureEndToEnd(
   { node, pool }: Beside,
   { events, rebuilds }: { readonly events: number; readonly rebuilds: number },
-  say: Say,
+  say: Print,
 ): Promise<EndToEnd> {
-  say(`end to end, ${number(events)} events`)
+  say(`end to end, ${formatNumber(events)} events`)
   const measure = async (task: Task, name: string) => {
     await node.restart()
     await pool.query('checkpoint')
@@ -47,25 +47,25 @@ export async function measureEndToEnd(
 }
 
 /** @param copyMsPerEvent what a COPY of the rows takes that an event becomes on average */
-export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEvent: number): Row[] {
+export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEvent: number): BenchmarkRow[] {
   const least = read.ms + copyMsPerEvent * events
   const bound = { name: 'the client alone, then COPY of the rows', figure: perSecond({ events, ms: least }) }
   const target = { of: 'figure', atLeast: leastPerSecond } as const
   return [
-    { name: `events of a rebuild of ${number(events)}`, figure: perSecond(rebuilt), unit: '/s', bound, target },
-    { name: `events of a projector that catches up on ${number(events)}`, figure: perSecond(live), unit: '/s', bound },
+    { name: `events of a rebuild of ${formatNumber(events)}`, figure: perSecond(rebuilt), unit: '/s', bound, target },
+    { name: `events of a projector that catches up on ${formatNumber(events)}`, figure: perSecond(live), unit: '/s', bound },
   ]
 }
 
 /** How much more is needed for the largest log than for the smallest. */
-export function memoryRows(measured: readonly EndToEnd[]): Row[] {
+export function memoryRows(measured: readonly EndToEnd[]): BenchmarkRow[] {
   const [first, last] = [measured[0], measured.at(-1)]
   if (first === undefined || last === undefined || first === last) return []
-  const row = (whose: string, peakMiB: (of: EndToEnd) => number): Row => ({
-    name: `peak of ${whose} for ${number(last.events)} events`,
+  const row = (whose: string, peakMiB: (of: EndToEnd) => number): BenchmarkRow => ({
+    name: `peak of ${whose} for ${formatNumber(last.events)} events`,
     figure: peakMiB(last),
     unit: 'MiB',
-    bound: { name: `for ${number(first.events)}`, figure: peakMiB(first) },
+    bound: { name: `for ${formatNumber(first.events)}`, figure: peakMiB(first) },
     target: { of: 'difference', atMost: mostGrowthMiB },
   })
   return [row('a rebuild', ({ rebuilt }) => rebuilt.peakMiB), row('its node', ({ rebuilt }) => rebuilt.node.peakMiB)]
@@ -79,9 +79,9 @@ function tookLine(name: string, took: TookBeside): string {
   const micros = [took.cpuMicros, node.cpuMicros, postgres.cpuMicros].map((spent) => (spent / events).toFixed(1))
   const each = Object.entries(phases).map(([phase, ms]) => `${phase} ${(ms / 1_000).toFixed(2)} s`)
   return [
-    `  ${name.padEnd(18)}${number(perSecond(took)).padStart(8)} events/s in ${(took.ms / 1_000).toFixed(1)} s`,
+    `  ${name.padEnd(18)}${formatNumber(perSecond(took)).padStart(8)} events/s in ${(took.ms / 1_000).toFixed(1)} s`,
     `CPU µs/event: itself ${micros[0]}, node ${micros[1]}, Postgres ${micros[2]}`,
-    `peak MiB: itself ${number(took.peakMiB)}, node ${number(node.peakMiB)}`,
+    `peak MiB: itself ${formatNumber(took.peakMiB)}, node ${formatNumber(node.peakMiB)}`,
     ...(each.length > 0 ? [each.join(', ')] : []),
   ].join('; ')
 }

@@ -2,7 +2,7 @@
 import type { Fold } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { createEventStore, type EventStore, type Loaded } from '@paylog/event-store/eventStore'
+import { createEventStore, type EventStore, type LoadedState } from '@paylog/event-store/eventStore'
 import { payments } from '@paylog/projections/payments/projection'
 import type { Appending } from './paymentLog.ts'
 
@@ -39,7 +39,7 @@ export async function fillLog(
 }
 
 async function append(store: EventStore, { stream, after, events }: Appending): Promise<void> {
-  const known: Loaded<null> = { state: null, revision: after, position: undefined }
+  const known: LoadedState<null> = { state: null, revision: after, position: undefined }
   const metadata = { correlationId: stream, causationId: stream, actor: 'provider:sandbox', requestId: stream }
   const { revision } = await store.handle({ stream, fold, decide: () => events, metadata, known })
   const expected = (after === 'no_stream' ? -1n : after) + BigInt(events.length)

@@ -11,12 +11,12 @@ import { windowEvents } from '@paylog/projections/rebuild/following'
 import { dropTable, makeTable, tableName } from '@paylog/projections/tables/tables'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { inTurns, median, number, ofRounds, type Row, type Say } from '../harness/benchmark.ts'
+import { alternateRounds, median, formatNumber, summarizeRounds, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
 
 const leastShare = 0.5
 
 export type ProjectionPart = {
-  readonly row: Row
+  readonly row: BenchmarkRow
   /** What the COPY of the rows took, for each event that they came of. */
   readonly copyMsPerEvent: number
 }
@@ -25,11 +25,11 @@ export type ProjectionPart = {
 export async function measureProjectionPart(
   pool: Pool,
   events: readonly Recorded[],
-  { rounds, say }: { readonly rounds: number; readonly say: Say },
+  { rounds, say }: { readonly rounds: number; readonly say: Print },
 ): Promise<ProjectionPart> {
   const { inserts } = foldBatch(payments, events)
   const text = copyText(payments, inserts)
-  const measured = await inTurns(
+  const measured = await alternateRounds(
     rounds,
     () => projected(pool, events),
     () => copied(pool, text),
@@ -37,8 +37,8 @@ export async function measureProjectionPart(
   const rate = (ms: number) => (inserts.length * 1_000) / ms
   const rates = measured.map(({ ours, bare }) => ({ ours: rate(ours), bare: rate(bare) }))
   say(`ratios of the projection alone: ${rates.map(({ ours, bare }) => (ours / bare).toFixed(2)).join(' ')}`)
-  const name = `rows of the projection alone, of ${number(events.length)} events in memory`
-  const compared = ofRounds(rates, 'COPY of the same rows')
+  const name = `rows of the projection alone, of ${formatNumber(events.length)} events in memory`
+  const compared = summarizeRounds(rates, 'COPY of the same rows')
   const target = { of: 'ratio', atLeast: leastShare } as const
   return {
     row: { name, unit: '/s', ...compared, target },

@@ -4,7 +4,7 @@ import { readModelMigrations } from '@paylog/projections/migrate'
 import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startPrivateServer } from '../event-store/privateNode.ts'
-import { type Asked, type Findings, number, type Row } from '../harness/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkResult, formatNumber, type BenchmarkRow } from '../harness/benchmark.ts'
 import { type Beside, type EndToEnd, measureEndToEnd, memoryRows, speedRows } from './endToEnd.ts'
 import { fillLog, paymentEvents, withStore } from './fillLog.ts'
 import { paymentLog } from './paymentLog.ts'
@@ -19,13 +19,13 @@ const mostInMemory = 100_000
  * the projection alone is measured in `--rounds` (10) beside COPY. `--only projection` leaves out everything else.
  * @throws Error for options that make no sense
  */
-export async function rebuild(asked: Asked): Promise<Findings> {
+export async function rebuild(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   const options = optionsOf(asked)
-  const { say } = asked
+  const { print } = asked
   const beside = await startBeside(asked.stack)
   const { node, pool } = beside
   const made = paymentLog(options)
-  const rows: Row[] = []
+  const rows: BenchmarkRow[] = []
   const measured: EndToEnd[] = []
   let part: ProjectionPart | undefined
   let events = 0
@@ -33,15 +33,15 @@ export async function rebuild(asked: Asked): Promise<Findings> {
     const begin = performance.now()
     const { payments, others } = await withStore(node, (store) => fillLog(store, made, size - events))
     const seconds = (performance.now() - begin) / 1_000
-    say(`${number(payments)} events of payments and ${number(others)} others are written, in ${seconds.toFixed(0)} s`)
+    print(`${formatNumber(payments)} events of payments and ${formatNumber(others)} others are written, in ${seconds.toFixed(0)} s`)
     events += payments
     if (part === undefined) {
       const inMemory = await withStore(node, (store) => paymentEvents(store, mostInMemory))
-      part = await measureProjectionPart(pool, inMemory, { ...options, say })
+      part = await measureProjectionPart(pool, inMemory, { ...options, say: print })
       rows.push(part.row)
     }
     if (options.only === 'projection') continue
-    const took = await measureEndToEnd(beside, { ...options, events }, say)
+    const took = await measureEndToEnd(beside, { ...options, events }, print)
     measured.push(took)
     rows.push(...speedRows(took, part.copyMsPerEvent))
   }
@@ -59,7 +59,7 @@ async function startBeside(stack: AsyncDisposableStack): Promise<Beside> {
   return { node, pool }
 }
 
-function optionsOf({ args, isQuick }: Asked) {
+function optionsOf({ args, isQuick }: BenchmarkOptions) {
   const { values } = parseArgs({
     args: [...args],
     options: {

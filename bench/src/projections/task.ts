@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { PrivateServer } from '../event-store/privateNode.ts'
-import { startProgram } from '../harness/program.ts'
+import { startBenchmarkProgram } from '../harness/program.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 
 export type Task = 'read' | 'live' | 'rebuild'
@@ -30,7 +30,7 @@ export async function run(task: Task, events: number, node: PrivateServer): Prom
   const before = { node: cpuMicros(node.pid()), postgres: cpuMicrosOfAll(postgres.pid) }
   const env = { DATABASE_URL: postgres.databaseUrl, EVENTSTORE_URL: connectionString }
   await using stack = new AsyncDisposableStack()
-  const { said } = await startProgram(import.meta.resolve('./program.ts'), {
+  const { said } = await startBenchmarkProgram(import.meta.resolve('./program.ts'), {
     env: { ...env, TASK: task, EVENTS: String(events) },
     stack,
   })

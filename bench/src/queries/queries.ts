@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import type { Asked, Findings, Row } from '../harness/benchmark.ts'
+import type { BenchmarkOptions, BenchmarkResult, BenchmarkRow } from '../harness/benchmark.ts'
 import { fill } from './fill.ts'
 import { connections, measureQuery, measureStep, withoutSql } from './measure.ts'
 import { rowsPerOwner, type Spread, spread } from './owners.ts'
@@ -24,7 +24,7 @@ const headroom = 1.5
  * alone hardly does it so often.
  * @throws Error for options that make no sense, and when there is no pgbench
  */
-export async function queries({ args, isQuick, env, say, stack }: Asked): Promise<Findings> {
+export async function queries({ args, isQuick, env, print, stack }: BenchmarkOptions): Promise<BenchmarkResult> {
   const options = optionsOf(args, isQuick)
   const asked = benchQueries(options.spread)
     .filter(({ name }) => name.includes(options.only))
@@ -33,16 +33,16 @@ export async function queries({ args, isQuick, env, say, stack }: Asked): Promis
   const { version, pgbench } = await findPgbench(env.PATH)
   const { system, scripts } = await prepare(stack, asked, options.spread)
   const { rows: filled, products } = options.spread
-  say(
+  print(
     `${filled} rows a table, ${products} products, ${connections} connections, ${options.seconds} s a run, in ms, ${version}`,
   )
-  const rows: Row[] = []
+  const rows: BenchmarkRow[] = []
   const sqlPerSecond = new Map<BenchQuery, number>()
   for (const rate of [undefined, options.rate]) {
-    say(heading(rate))
+    print(heading(rate))
     const add = (measured: Measured) => {
       rows.push(...rowsOf(measured, rate))
-      say(line(measured))
+      print(line(measured))
     }
     const run = { ...options, system, pgbench, rate }
     for (const step of withoutSql) add(await measureStep(step, run))

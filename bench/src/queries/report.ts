@@ -1,5 +1,5 @@
 // What was measured, as lines for the terminal and as rows for the table.
-import type { Row } from '../harness/benchmark.ts'
+import type { BenchmarkRow } from '../harness/benchmark.ts'
 import type { Figures } from '../harness/times.ts'
 
 /** What the service needs, and its SQL alone; what asks no SQL has only the first. */
@@ -24,7 +24,7 @@ export function line({ name, service, sql }: Measured): string {
 }
 
 /** Nothing for what asks no SQL, and has nothing to be held against. */
-export function rowsOf({ name, service, sql }: Measured, rate: number | undefined): Row[] {
+export function rowsOf({ name, service, sql }: Measured, rate: number | undefined): BenchmarkRow[] {
   if (sql === undefined) return []
   return [
     {

@@ -4,7 +4,7 @@ import { createPool, migrate } from '@paylog/runtime/postgres/postgres'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { freePort } from '@paylog/testing/processes'
 import { type PrivatePostgres, startPrivatePostgres } from '../harness/privatePostgres.ts'
-import { startProgram } from '../harness/program.ts'
+import { startBenchmarkProgram } from '../harness/program.ts'
 
 export type MeasuredSystem = {
   readonly postgres: PrivatePostgres
@@ -27,7 +27,7 @@ export async function startSystem(
   await options.prepare(databaseUrl)
   const [apiPort, identityPort] = [await freePort(), await freePort()]
   const start = (script: string, env: Readonly<Record<string, string>>) =>
-    startProgram(new URL(script, import.meta.url), { env, stack })
+    startBenchmarkProgram(new URL(script, import.meta.url), { env, stack })
   await start('./identity.ts', { PORT: String(identityPort), OWNERS: String(options.owners) })
   const AUTH_URL = `http://127.0.0.1:${identityPort}`
   await start('../../../apps/query-api/src/main.ts', { PORT: String(apiPort), DATABASE_URL: databaseUrl, AUTH_URL })

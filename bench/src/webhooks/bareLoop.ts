@@ -4,7 +4,7 @@ import { webhookHeaders } from '@paylog/webhooks/signing'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { Agent, request } from 'undici'
-import { answering } from '../harness/program.ts'
+import { serveRequests } from '../harness/program.ts'
 import { bodyOf, machineMicros, settledPayment } from './messages.ts'
 
 const BenchCommand = Type.Object({
@@ -36,4 +36,4 @@ async function reply(given: unknown): Promise<object> {
   return { perSecond: (delivered * 1_000) / (performance.now() - begin) }
 }
 
-answering(reply, () => dispatcher.destroy())
+serveRequests(reply, () => dispatcher.destroy())

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { Type } from 'typebox'
-import { inTurns, median, number, ofRounds, quantile, type Row, type Say } from '../harness/benchmark.ts'
-import { type Program, startProgram } from '../harness/program.ts'
+import { alternateRounds, median, formatNumber, summarizeRounds, quantile, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
+import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
 const leastShare = 0.4
 /** Of the rate at which deliveries go out at most, shared by two endpoints. */
@@ -29,21 +29,21 @@ const Port = Type.Object({ port: Type.Integer() })
 const Arrived = Type.Object({ first: Type.Integer(), second: Type.Integer(), ages: Type.Array(Type.Number()) })
 
 type Parts = {
-  readonly sink: Program
+  readonly sink: BenchmarkProgram
   readonly url: (path: 'first' | 'second') => string
   readonly secret: string
   readonly servers: Readonly<Record<string, string>>
   readonly times: typeof full
-  readonly say: Say
+  readonly say: Print
 }
 
 /** @param servers `DATABASE_URL` and, for queues on Redis, `REDIS_URL` */
 export async function measureDelivering(
   servers: Readonly<Record<string, string>>,
-  { isQuick, say }: { readonly isQuick: boolean; readonly say: Say },
-): Promise<Row[]> {
+  { isQuick, say }: { readonly isQuick: boolean; readonly say: Print },
+): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
-  const sink = await startProgram(import.meta.resolve('./sink.ts'), { env: {}, stack })
+  const sink = await startBenchmarkProgram(import.meta.resolve('./sink.ts'), { env: {}, stack })
   const { port } = await sink.ask({ hang: false }, Port)
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const times = isQuick ? quick : full
@@ -52,15 +52,15 @@ export async function measureDelivering(
   return [rate, ...(await isolation(parts, (rate.figure * load) / 2))]
 }
 
-async function throughput(parts: Parts): Promise<Row> {
+async function throughput(parts: Parts): Promise<BenchmarkRow> {
   await using stack = new AsyncDisposableStack()
   const { times } = parts
-  const bare = await startProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
+  const bare = await startBenchmarkProgram(import.meta.resolve('./bareLoop.ts'), { env: {}, stack })
   const worker = await startPipeline(stack, { ...parts.servers, ...endpointVariables(1, parts, 'first') })
   const loop = { url: parts.url('first'), secret: parts.secret, concurrency: concurrencyPerEndpoint }
   await bare.ask({ ...loop, seconds: times.warmUp }, Rate)
   await worker.ask({ seconds: times.warmUp }, Rate)
-  const measured = await inTurns(
+  const measured = await alternateRounds(
     times.rounds,
     () => worker.ask({ seconds: times.delivering }, Rate),
     () => bare.ask({ ...loop, seconds: times.bare }, Rate),
@@ -70,22 +70,22 @@ async function throughput(parts: Parts): Promise<Row> {
   return {
     name: 'deliveries with durable attempts',
     unit: '/s',
-    ...ofRounds(rates, 'a loop that signs and POSTs'),
+    ...summarizeRounds(rates, 'a loop that signs and POSTs'),
     target: { of: 'ratio', atLeast: leastShare },
   }
 }
 
 /** The second endpoint gets the same messages all the time; in between it hangs. */
-async function isolation(parts: Parts, perSecond: number): Promise<Row[]> {
+async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
   const { sink, times } = parts
   const nodes = { ...endpointVariables(1, parts, 'first'), ...endpointVariables(2, parts, 'second'), WEBHOOK_2_TIMEOUT: '40s' }
   const worker = await startPipeline(stack, { ...parts.servers, ...nodes })
   const agesOf = async (hang: boolean, seconds: number) => {
-    await sink.ask({ hang }, Port)
-    await sink.ask({ take: true }, Arrived)
+    await sink.request({ hang }, Port)
+    await sink.request({ take: true }, Arrived)
     await worker.ask({ seconds, perSecond }, Type.Object({}))
-    const { ages } = await sink.ask({ take: true }, Arrived)
+    const { ages } = await sink.request({ take: true }, Arrived)
     return ages
   }
   await agesOf(false, times.warmUp)
@@ -94,11 +94,11 @@ async function isolation(parts: Parts, perSecond: number): Promise<Row[]> {
   await agesOf(false, times.warmUp)
   const calm = [...before, ...(await agesOf(false, times.calm))]
   parts.say(
-    `${number(perSecond)} a second at each of two endpoints, ${calm.length} calm, ${hanging.length} while one hangs`,
+    `${formatNumber(perSecond)} a second at each of two endpoints, ${calm.length} calm, ${hanging.length} while one hangs`,
   )
   const name = "age of an endpoint's messages on arrival while another one hangs"
   const boundName = 'while none hangs'
-  const row = (q: string, ours: number, bare: number): Row => ({
+  const row = (q: string, ours: number, bare: number): BenchmarkRow => ({
     name: `${name}, ${q}`,
     figure: ours,
     unit: 'ms',
@@ -120,8 +120,8 @@ function usualP99(ages: readonly number[]): number {
   )
 }
 
-function startPipeline(stack: AsyncDisposableStack, env: Readonly<Record<string, string>>): Promise<Program> {
-  return startProgram(import.meta.resolve('./pipeline.ts'), { env, stack })
+function startPipeline(stack: AsyncDisposableStack, env: Readonly<Record<string, string>>): Promise<BenchmarkProgram> {
+  return startBenchmarkProgram(import.meta.resolve('./pipeline.ts'), { env, stack })
 }
 
 function endpointVariables(index: number, { url, secret }: Parts, path: 'first' | 'second'): Record<string, string> {

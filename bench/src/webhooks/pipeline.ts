@@ -15,7 +15,7 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { decodeEndpoints } from '@paylog/webhooks/nodes/nodes'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { answering } from '../harness/program.ts'
+import { serveRequests } from '../harness/program.ts'
 import { machineMicros, settledPayment } from './messages.ts'
 
 /** As many connections and events at a time as the worker has. */
@@ -121,7 +121,7 @@ async function reply(given: unknown): Promise<object> {
   return 'perSecond' in question ? await pace(question.seconds, question.perSecond) : await saturate(question.seconds)
 }
 
-answering(reply, async () => {
+serveRequests(reply, async () => {
   stop.abort()
   await requeueing
   await workers.close()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { answering } from '../harness/program.ts'
+import { serveRequests } from '../harness/program.ts'
 import { machineMicros, momentOf } from './messages.ts'
 
 const hangMs = 30_000
@@ -52,4 +52,4 @@ async function reply(given: unknown): Promise<object> {
   return taken
 }
 
-answering(reply, async () => server.closeAllConnections())
+serveRequests(reply, async () => server.closeAllConnections())

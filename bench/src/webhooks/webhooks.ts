@@ -1,18 +1,18 @@
 // `npm run bench -- webhooks`: how fast webhooks go out, how soon after the command, and what a hanging endpoint changes.
 import { parseArgs } from 'node:util'
 import { measureCommandToWebhook } from '../commands/commandToWebhook.ts'
-import type { Asked, Findings } from '../harness/benchmark.ts'
+import type { BenchmarkOptions, BenchmarkResult } from '../harness/benchmark.ts'
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { measureDelivering } from './delivering.ts'
 import { startPrivateRedis } from './privateRedis.ts'
 
 /** Measures on servers of its own, in less than three minutes. @throws Error for options, for it has none */
-export async function webhooks(asked: Asked): Promise<Findings> {
+export async function webhooks(asked: BenchmarkOptions): Promise<BenchmarkResult> {
   parseArgs({ args: [...asked.args], options: {} })
-  const { stack, say } = asked
+  const { stack, print } = asked
   const postgres = await startPrivatePostgres(stack)
   const redisUrl = await startPrivateRedis(stack, asked.env.PATH)
-  say(redisUrl === undefined ? 'queues on Postgres, for there is no redis-server here' : 'queues on Redis')
+  print(redisUrl === undefined ? 'queues on Postgres, for there is no redis-server here' : 'queues on Redis')
   const redis = redisUrl === undefined ? {} : { REDIS_URL: redisUrl }
   const delivering = await measureDelivering({ DATABASE_URL: postgres.databaseUrl, ...redis }, asked)
   return { postgres: postgres.description, rows: [...delivering, ...(await measureCommandToWebhook(asked, redis))] }

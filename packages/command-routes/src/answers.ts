@@ -3,7 +3,7 @@ import type { Actor } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Revision } from '@paylog/event-store/append/appending'
-import { dataAnswer, etagHeader, type RouteNotes, refusals } from '@paylog/runtime/http/openApiParts'
+import { dataResponse, etagHeader, type RouteNotes, errorResponses } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { etagOf } from './ifMatch.ts'
@@ -40,7 +40,7 @@ export function changedData<Resource extends { readonly id: string }>(actor: Act
 }
 
 export const deletedResponse = (description: string) =>
-  dataAnswer(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
+  dataResponse(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
     description,
     headers: responseHeaders.deleted,
     examples: [{ success: true, data: { id: '018f0000-0000-7000-8000-000000000001', deleted: true } }],
@@ -52,7 +52,7 @@ export const deletedResponse = (description: string) =>
  * @param headers of refusals that are kept and answered again, by status
  */
 export const writeErrors = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes =>
-  refusals([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
+  errorResponses([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
 
 /** How a provider that is asked on the way does not do it. */
 export const providerErrors = [

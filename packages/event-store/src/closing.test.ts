@@ -1,22 +1,22 @@
 // What closing a store does to what is under way, over the wire.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectTo } from './testing/connectTo.ts'
+import { connectEventStore } from './testing/connectTo.ts'
 import { appendFirst } from './testing/guestTokens.ts'
 import { eventMessage, successReply } from './testing/messages.ts'
-import { startMisbehavingServer } from './testing/misbehavingServer.ts'
-import { createSubscriber } from './testing/subscriber.ts'
+import { startFakeEventStore } from './testing/misbehavingServer.ts'
+import { subscriberHarness } from './testing/subscriber.ts'
 
 const stream = 'guestToken-1'
 
 t.test('closing a store fails its appends at once, and nobody else notices', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     append: (call, request, nth) => nth > 1 && call.write(successReply(request, 0)),
   })
-  const closed = connectTo(t, server)
+  const closed = connectEventStore(t, server)
   const failing = t.rejects(appendFirst(closed, 'a'), { code: 'event_store_unavailable' })
   await waitFor(() => server.appends.length === 1, { what: 'the append of the store that is closed' })
-  const appending = appendFirst(connectTo(t, server), 'b')
+  const appending = appendFirst(connectEventStore(t, server), 'b')
   await closed.close()
   await failing
   await appending
@@ -27,8 +27,8 @@ t.test('closing a store fails its appends at once, and nobody else notices', asy
 
 t.test('closing a store does not wait for a server that never said what it can do', async (t) => {
   const asked = Promise.withResolvers<void>()
-  const server = await startMisbehavingServer(t, { supportedMethods: () => asked.resolve() })
-  const store = connectTo(t, server, { appendTimeoutMs: 60_000 })
+  const server = await startFakeEventStore(t, { supportedMethods: () => asked.resolve() })
+  const store = connectEventStore(t, server, { appendTimeoutMs: 60_000 })
   const failing = t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
   await asked.promise
   const begun = performance.now()
@@ -39,8 +39,8 @@ t.test('closing a store does not wait for a server that never said what it can d
 })
 
 t.test('closing a store fails its reads at once and leaves nothing behind', async (t) => {
-  const server = await startMisbehavingServer(t, { read: (call) => call.write(eventMessage({ stream, number: 0 })) })
-  const store = connectTo(t, server, { readTimeoutMs: 60_000 })
+  const server = await startFakeEventStore(t, { read: (call) => call.write(eventMessage({ stream, number: 0 })) })
+  const store = connectEventStore(t, server, { readTimeoutMs: 60_000 })
   const failing = t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
   await waitFor(() => server.openCalls() === 1, { what: 'a read that does not end' })
   await store.close()
@@ -52,9 +52,9 @@ t.test('closing a store fails its reads at once and leaves nothing behind', asyn
 })
 
 t.test('closing the store ends its subscriptions', async (t) => {
-  const server = await startMisbehavingServer(t, { log: [{ stream, number: 1 }] })
-  const store = connectTo(t, server)
-  const sub = createSubscriber(store, 'guestToken-')
+  const server = await startFakeEventStore(t, { log: [{ stream, number: 1 }] })
+  const store = connectEventStore(t, server)
+  const sub = subscriberHarness(store, 'guestToken-')
   const { running } = sub.run()
   await waitFor(() => sub.seen.length === 1, { what: 'all events' })
   await store.close()

@@ -7,7 +7,7 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { v4 as uuid } from 'uuid'
-import { createEventStore, type EventStore, type Loaded, newStream } from './eventStore.ts'
+import { createEventStore, type EventStore, type LoadedState, newStream } from './eventStore.ts'
 import { paymentStream, providerEventStream } from './streamName.ts'
 
 const metadata: EventMetadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
@@ -70,7 +70,7 @@ t.test('the last events of a stream are read without the others, in their order'
 
 t.test('an assumption about a stream is tried first and corrected when it is wrong', async (t) => {
   const stream = freshStream()
-  const assuming = (known: Loaded<number>, decide = (count: number) => [owned(count)]) =>
+  const assuming = (known: LoadedState<number>, decide = (count: number) => [owned(count)]) =>
     store.handle({ stream, fold: countFold, decide, metadata, known })
   const first = await assuming(newStream(countFold))
   t.match(first, { state: 1, revision: 0n })

@@ -6,30 +6,30 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/messages'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { v7 as uuidv7 } from 'uuid'
-import { appendUntilAnswered, type Revision } from './append/appending.ts'
-import { type AppendEnd, inAppendSpan } from './append/appendSpan.ts'
+import { appendWithRetries, type Revision } from './append/appending.ts'
+import { type AppendOutcome, withAppendSpan } from './append/appendSpan.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection/connection.ts'
 import { defaultTiming, type EventStoreTiming } from './connection/timing.ts'
-import { type ReadRange, readBefore, readDue, readHead, readPassed, readStream } from './read/reading.ts'
+import { type ReadRange, readPositionBefore, readNextMatching, readLogHead, readLastSkipped, readStream } from './read/reading.ts'
 import { type BatchRange, type LogRange, readBatches, readLog } from './read/readLog.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
-import type { Batch } from './subscription/batches.ts'
+import type { EventBatch } from './subscription/batches.ts'
 import { type Lag, type LagLimits, measureLag } from './subscription/lag.ts'
 
-export type Loaded<State> = {
+export type LoadedState<State> = {
   readonly state: State
   readonly revision: Revision
   /** Of the stream's last event; absent for a stream that does not exist. */
   readonly position: LogPosition | undefined
 }
 
-export type Handled<State, Event> = Loaded<State> & {
+export type HandledCommand<State, Event> = LoadedState<State> & {
   /** What this call appended; empty when it was already done. */
   readonly events: readonly Event[]
 }
 
-export type Command<State, Event extends DomainEvent> = {
+export type StreamCommand<State, Event extends DomainEvent> = {
   readonly stream: StreamName
   readonly fold: Fold<State, Event>
   /** `revision` is the stream's, which the decision is made on. */
@@ -39,11 +39,11 @@ export type Command<State, Event extends DomainEvent> = {
    * What the caller takes the stream for, to save reading it: what an earlier answer said, or `newStream`. Should it be
    * wrong, the append conflicts, and the decision is made again on what is really there.
    */
-  readonly known?: Loaded<State>
+  readonly known?: LoadedState<State>
 }
 
 /** For a stream that is most likely not there yet. */
-export function newStream<State>({ initialState }: Fold<State, never>): Loaded<State> {
+export function newStream<State>({ initialState }: Fold<State, never>): LoadedState<State> {
   return { state: initialState, revision: 'no_stream', position: undefined }
 }
 
@@ -57,7 +57,7 @@ export type EventStore = {
    * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be given again),
    *   `concurrent_modification`, and whatever `decide` throws
    */
-  handle<State, Event extends RecordedDomainEvent>(command: Command<State, Event>): Promise<Handled<State, Event>>
+  handle<State, Event extends RecordedDomainEvent>(command: StreamCommand<State, Event>): Promise<HandledCommand<State, Event>>
   /**
    * A stream's state.
    * @param until the state as it was right after the first event of this type, instead of the present one
@@ -67,7 +67,7 @@ export type EventStore = {
     stream: StreamName,
     fold: Fold<State, Event>,
     until?: Event['type'],
-  ): Promise<Loaded<State>>
+  ): Promise<LoadedState<State>>
   /** A stream's events in order; none for a stream that does not exist. */
   readStream(stream: StreamName, range?: ReadRange): Promise<Recorded[]>
   /**
@@ -80,7 +80,7 @@ export type EventStore = {
    * and the last batch has the position where the reading ends.
    * @throws UnreadableEventError, DomainError `event_store_unavailable`
    */
-  readBatches(range: BatchRange): AsyncGenerator<Batch, void>
+  readBatches(range: BatchRange): AsyncGenerator<EventBatch, void>
   /**
    * How many events of streams with these prefixes lie after a position, or in the whole log. Events that cannot be read
    * count as well.
@@ -91,7 +91,7 @@ export type EventStore = {
   /** The position of the last event in the log. */
   head(): Promise<LogPosition | undefined>
   /** The position of the last event before this position; `readLog` from there begins with the event at this position. */
-  before(position: LogPosition): Promise<LogPosition | undefined>
+  positionBefore(position: LogPosition): Promise<LogPosition | undefined>
   /** Fails what is still under way (an append may or may not be recorded then) and ends the subscriptions. */
   close(): Promise<void>
 }
@@ -99,9 +99,9 @@ export type EventStore = {
 export type SubscriptionSource = {
   connect(): Connection
   /** Up to where a healthy subscription that waits at `reached` must have come; nothing when it is where it should be. */
-  due(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  nextMatching(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
   /** Up to where a subscription that waits at `reached` may go on, because nothing that far is for it. */
-  passed(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
+  lastSkipped(reached: LogPosition | undefined, prefixes: readonly string[]): Promise<LogPosition | undefined>
   readonly decode: Codec['decode']
   readonly lagCheckMs: number
   /** Aborts when the store is closed. */
@@ -109,7 +109,7 @@ export type SubscriptionSource = {
 }
 
 /** After conflicts for this long in a row, others are writing faster than one can decide. */
-const conflictPatienceMs = 10_000
+const conflictRetryTimeoutMs = 10_000
 /** The pause after a conflict is drawn up to this, so that those who wait for each other fall out of step. */
 const maxConflictPauseMs = 100
 
@@ -122,7 +122,7 @@ export function createEventStore(options: {
   readonly connectionString: string
   readonly timing?: Partial<EventStoreTiming>
   readonly codec?: Codec
-  readonly observe?: (end: AppendEnd) => void
+  readonly observe?: (end: AppendOutcome) => void
 }): EventStore {
   const { connectionString, codec = domainCodec, observe } = options
   const timing = { ...defaultTiming, ...options.timing }
@@ -137,7 +137,7 @@ export function createEventStore(options: {
     stream: StreamName,
     fold: Fold<State, Event>,
     until?: RecordedDomainEvent['type'],
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedState<State>> {
     const whole = await readStream(reads, stream, {})
     const end = whole.findIndex(({ type }) => type === until)
     const events = end < 0 ? whole : whole.slice(0, end + 1)
@@ -153,15 +153,15 @@ export function createEventStore(options: {
     },
     subscriptions: {
       connect: () => connect(connectionString),
-      due: (reached, prefixes) => readDue(reads, reached, prefixes),
-      passed: (reached, prefixes) => readPassed(reads, reached, prefixes),
+      nextMatching: (reached, prefixes) => readNextMatching(reads, reached, prefixes),
+      lastSkipped: (reached, prefixes) => readLastSkipped(reads, reached, prefixes),
       decode: codec.decode,
       lagCheckMs: timing.lagCheckMs,
       closing,
     },
     load,
     async handle({ stream, fold, decide, metadata, known }) {
-      const giveUpAt = Date.now() + conflictPatienceMs
+      const giveUpAt = Date.now() + conflictRetryTimeoutMs
       for (let decision = 1; Date.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
         const loaded = isAssumed ? known : await load(stream, fold)
@@ -169,17 +169,17 @@ export function createEventStore(options: {
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events }
         const appending = { category: categoryOf(stream), events: events.length, metadata, observe }
-        const answer = await inAppendSpan(appending, async (traced) => {
+        const result = await withAppendSpan(appending, async (traced) => {
           const encoded = events.map((event) => codec.encode(event, uuidv7(), traced))
-          return await appendUntilAnswered(appends, { stream, expected: loaded.revision, events: encoded })
+          return await appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded })
         })
-        if (answer === 'conflict') {
+        if (result === 'conflict') {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
           continue
         }
         const state = events.reduce(fold.evolve, loaded.state)
-        const position = answer.position ?? (await load(stream, fold)).position
-        return { state, revision: answer.nextExpectedRevision, position, events }
+        const position = result.position ?? (await load(stream, fold)).position
+        return { state, revision: result.nextExpectedRevision, position, events }
       }
       throw new DomainError('concurrent_modification', 'Too many others are changing this at the same time; try again')
     },
@@ -187,8 +187,8 @@ export function createEventStore(options: {
     readLog: (range) => readLog(source, range),
     readBatches: (range) => readBatches(source, range),
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
-    head: () => readHead(reads),
-    before: (position) => readBefore(reads, position),
+    head: () => readLogHead(reads),
+    positionBefore: (position) => readPositionBefore(reads, position),
     async close() {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])

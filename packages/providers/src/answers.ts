@@ -4,12 +4,12 @@ import type { Validator } from 'typebox/compile'
 import { ProviderError, type RateLimit } from './provider.ts'
 
 /** @throws ProviderError `unknown`: the provider did something, and nobody can tell what */
-export function checked<Schema extends TSchema>(
+export function checkResponse<Schema extends TSchema>(
   validator: Validator<Record<never, never>, Schema>,
-  answer: unknown,
+  response: unknown,
 ): Static<Schema> {
-  if (validator.Check(answer)) return answer
-  throw unreadable('unreadable_answer')
+  if (validator.Check(response)) return response
+  throw unreadableResponse('unreadable_answer')
 }
 
 /** @returns `undefined` for what is no JSON */
@@ -22,12 +22,12 @@ export function parseJson(text: string): unknown {
 }
 
 /** What a provider did not say in a form that we know. */
-export function unreadable(code: string): ProviderError {
+export function unreadableResponse(code: string): ProviderError {
   return new ProviderError('unknown', code, 'The provider answered something that cannot be read')
 }
 
 /** The provider's clock when it answered, ISO 8601; ours when its `date` says nothing. */
-export function answeredAt({ date }: { readonly date?: string | undefined }): string {
+export function respondedAt({ date }: { readonly date?: string | undefined }): string {
   const time = Date.parse(date ?? '')
   return (Number.isNaN(time) ? new Date() : new Date(time)).toISOString()
 }

@@ -40,16 +40,16 @@ t.test('an event about a payment names the intent, and of a success the charge [
   })
   const statuses = { requires_action: 'pending', processing: 'processing', canceled: 'canceled' }
   for (const [name, status] of Object.entries(statuses))
-    t.match(read(`payment_intent.${name}`).statement, {
+    t.match(read(`payment_intent.${name}`).report, {
       status,
       provider_payment_id: null,
       provider_intent_id: 'obj_1',
     })
-  t.match(read('payment_intent.failed').statement, { status: 'failed', provider_payment_id: null, ...failure })
+  t.match(read('payment_intent.failed').report, { status: 'failed', provider_payment_id: null, ...failure })
 })
 
 t.test('that there is an intent says nothing about its payment', async (t) => {
-  t.strictSame(read('payment_intent.created').statement, {
+  t.strictSame(read('payment_intent.created').report, {
     about: 'mention',
     provider_time: '2026-09-01T10:00:00.000Z',
     provider_event_id: 'evt_1',
@@ -68,9 +68,9 @@ t.test('every generic name is one, and no other [6.1-types]', async (t) => {
   }
   for (const [family, names] of Object.entries(families))
     for (const name of names) {
-      const { generic_type, statement } = read(`${family}.${name}`)
+      const { generic_type, report } = read(`${family}.${name}`)
       t.equal(generic_type, `${family}.${name}`)
-      t.equal(statement === null, family !== 'payment_intent', `${family}.${name}`)
+      t.equal(report === null, family !== 'payment_intent', `${family}.${name}`)
     }
   for (const name of ['payment_intent.new', 'something.new', 'constructor', 'payment_intent', 'Customer.created'])
     t.match(read(name), { provider_type: name, generic_type: null, statement: null, subscription: null }, name)

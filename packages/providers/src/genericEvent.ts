@@ -7,7 +7,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, maybe, UnixTime } from './fields.ts'
-import type { ProviderNotification, Statement } from './provider.ts'
+import type { ProviderNotification, ProviderReport } from './provider.ts'
 
 const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
   ['payment_intent.requires_action', 'pending'],
@@ -92,7 +92,7 @@ export function isGenericEvent(json: unknown): boolean {
 }
 
 /** What the shape leaves to each provider. */
-export type GenericDialect = {
+export type GenericEventOptions = {
   /** The charge that an intent has become, where its id follows from the intent's. */
   readonly chargeOf: (intentId: string) => string | null
   readonly failure: Required<Pick<Evidence, 'failure_code' | 'failure_message'>>
@@ -102,7 +102,7 @@ export type GenericDialect = {
  * Reads an event of the generic shape.
  * @throws DomainError `invalid_request` when it is none, or one about a payment without an amount
  */
-export function readGenericEvent(json: unknown, dialect: GenericDialect): ProviderNotification {
+export function readGenericEvent(json: unknown, options: GenericEventOptions): ProviderNotification {
   if (!genericEvent.Check(json)) {
     const [first] = genericEvent.Errors(json)
     throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
@@ -121,17 +121,17 @@ export function readGenericEvent(json: unknown, dialect: GenericDialect): Provid
     status: object.status?.toLowerCase() ?? null,
     customer_id: object.customer ?? null,
     customer_email: object.customer_email ?? null,
-    claimed_payment_id: object.metadata?.payment_id ?? null,
-    statement: statementOf(json, occurred_at, dialect),
+    referenced_payment_id: object.metadata?.payment_id ?? null,
+    report: reportOf(json, occurred_at, options),
     subscription: genericSubscription(type, object.id),
   }
 }
 
-function statementOf(
+function reportOf(
   { id, type, data: { object } }: GenericEvent,
   provider_time: string,
-  { chargeOf, failure }: GenericDialect,
-): Statement | null {
+  { chargeOf, failure }: GenericEventOptions,
+): ProviderReport | null {
   if (!isPaymentType(type)) return null
   // The shape has both; a success over no amount could not be told from one over another amount.
   if (typeof object.amount !== 'number' || typeof object.currency !== 'string')

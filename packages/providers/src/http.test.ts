@@ -7,15 +7,15 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { createHttpClient, type HttpAnswer, readAnswer } from './http.ts'
-import { unpaced } from './testing/unpaced.ts'
+import { createHttpClient, type HttpResponse, readResponse } from './http.ts'
+import { unlimitedPace } from './testing/unpaced.ts'
 
 const post = { method: 'POST', path: '/pay', headers: { 'x-key': 'k1' }, body: '{}', timeoutMs: 5000 } as const
 const notSent = { name: 'ProviderError', kind: 'unavailable' }
 const lost = { name: 'ProviderError', kind: 'unknown' }
 
 function client(t: Test, origin: string, maxBytes?: number) {
-  const created = createHttpClient({ origin, pace: unpaced, ...(maxBytes === undefined ? {} : { maxBytes }) })
+  const created = createHttpClient({ origin, pace: unlimitedPace, ...(maxBytes === undefined ? {} : { maxBytes }) })
   t.teardown(() => created.close())
   return created
 }
@@ -140,9 +140,9 @@ t.test('keeps the connection for the next exchange until it is closed', async (t
 
 t.test('takes an answer only in the shape that is expected', (t) => {
   const shape = Compile(Type.Object({ id: Type.String() }))
-  const answer = (text: string): HttpAnswer => ({ status: 200, headers: {}, text })
-  t.same(readAnswer(shape, answer('{"id":"a","more":1}')), { id: 'a', more: 1 })
+  const answer = (text: string): HttpResponse => ({ status: 200, headers: {}, text })
+  t.same(readResponse(shape, answer('{"id":"a","more":1}')), { id: 'a', more: 1 })
   for (const text of ['{"id":1}', '{"id":', '<html>', ''])
-    t.throws(() => readAnswer(shape, answer(text)), { ...lost, code: 'unreadable_answer' })
+    t.throws(() => readResponse(shape, answer(text)), { ...lost, code: 'unreadable_answer' })
   t.end()
 })

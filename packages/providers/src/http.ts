@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
-import { checked, parseJson } from './answers.ts'
+import { checkResponse, parseJson } from './answers.ts'
 import type { Pace } from './pacing.ts'
 import { ProviderError } from './provider.ts'
 
@@ -17,7 +17,7 @@ export type HttpRequest = {
   readonly timeoutMs: number
 }
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
@@ -30,7 +30,7 @@ export type HttpClient = {
    * Any status is an answer, redirects included, which are never followed.
    * @throws ProviderError `unavailable` when nothing was sent, because it was not its turn for one; `unknown` when the answer did not come, or not as a whole
    */
-  send(request: HttpRequest): Promise<HttpAnswer>
+  send(request: HttpRequest): Promise<HttpResponse>
   /** Drops what is under way. */
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ const keepAliveMs = 30_000
 /** Frees the places of connections that nobody answers, so that later exchanges do not wait behind them. */
 const connectTimeoutMs = 5_000
 /** The answers of all calls that are made have a few KiB. */
-const maxAnswerBytes = 1024 * 1024
+const defaultMaxResponseBytes = 1024 * 1024
 
 /**
  * @param options `origin`: scheme, host and port; `pace`: what all clients of a provider share; `maxBytes` of an answer;
@@ -51,7 +51,7 @@ const maxAnswerBytes = 1024 * 1024
 export function createHttpClient({
   origin,
   pace,
-  maxBytes = maxAnswerBytes,
+  maxBytes = defaultMaxResponseBytes,
   maxConnections = defaultMaxConnections,
 }: {
   readonly origin: string
@@ -78,8 +78,8 @@ export function createHttpClient({
   }
 }
 
-function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpRequest): Promise<HttpAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpRequest): Promise<HttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const chunks: Buffer[] = []
   let sending: Dispatcher.DispatchController | undefined
   let isOver = false
@@ -96,7 +96,7 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
   function fail(cause: Error, code: string) {
     if (isOver) return
     end()
-    reject(sending ? lost(code, cause) : notSent(code, cause))
+    reject(sending ? responseLost(code, cause) : requestNotSent(code, cause))
     sending?.abort(cause)
   }
   agent.dispatch(
@@ -126,18 +126,18 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
  * Reads the JSON of an answer and checks its shape.
  * @throws ProviderError `unknown`: the provider did something, and nobody can tell what
  */
-export function readAnswer<Schema extends TSchema>(
+export function readResponse<Schema extends TSchema>(
   validator: Validator<Record<never, never>, Schema>,
-  { text }: HttpAnswer,
+  { text }: HttpResponse,
 ): Static<Schema> {
-  return checked(validator, parseJson(text))
+  return checkResponse(validator, parseJson(text))
 }
 
-function notSent(code: string, cause: Error): ProviderError {
+function requestNotSent(code: string, cause: Error): ProviderError {
   return new ProviderError('unavailable', code, 'The provider could not be reached', { cause })
 }
 
-function lost(code: string, cause: Error): ProviderError {
+function responseLost(code: string, cause: Error): ProviderError {
   return new ProviderError('unknown', code, 'The provider did not answer', { cause })
 }
 

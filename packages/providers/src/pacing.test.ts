@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createPace, noTurn, type Pace, type Urgency, withUrgency } from './pacing.ts'
+import { createPace, ownRateLimitCode, type Pace, type CallPriority, withPriority } from './pacing.ts'
 
 const aMinute = 60_000
 
@@ -8,11 +8,11 @@ const aMinute = 60_000
 function caller(pace: Pace) {
   const started: { readonly name: string; readonly at: number }[] = []
   const begin = performance.now()
-  const call = async (urgency: Urgency, name: string = urgency, ms = aMinute) => {
-    await withUrgency(urgency, () => pace.turn(ms))
+  const call = async (urgency: CallPriority, name: string = urgency, ms = aMinute) => {
+    await withPriority(urgency, () => pace.acquire(ms))
     started.push({ name, at: performance.now() - begin })
   }
-  const calls = (urgency: Urgency, many: number) => Promise.all(Array.from({ length: many }, () => call(urgency)))
+  const calls = (urgency: CallPriority, many: number) => Promise.all(Array.from({ length: many }, () => call(urgency)))
   return { started, call, calls, names: () => started.map(({ name }) => name) }
 }
 
@@ -72,7 +72,7 @@ t.test('a call without a turn in its time is unavailable, and leaves its place t
   const pace = createPace({ perSecond: 1, patienceMs: 50 })
   const { call, calls, names } = caller(pace)
   await calls('payer', 1)
-  const late = { kind: 'unavailable', code: noTurn, rateLimit: { retryAfterMs: null } }
+  const late = { kind: 'unavailable', code: ownRateLimitCode, rateLimit: { retryAfterMs: null } }
   await t.rejects(call('reconciler', 'late'), late)
   const next = call('payer', 'next')
   const before = performance.now()
@@ -91,7 +91,7 @@ t.test('a throttled call pauses calls of its urgency and those behind it, never 
   ] as const) {
     const pace = createPace({ perSecond: 100 })
     const { started, call } = caller(pace)
-    withUrgency(throttled, () => pace.pause(700))
+    withPriority(throttled, () => pace.pause(700))
     await Promise.all(urgencies.map((urgency) => call(urgency)))
     const early = started.filter(({ at }) => at < 500).map(({ name }) => name)
     t.same(early, resumed, `after ${throttled}`)
@@ -101,15 +101,15 @@ t.test('a throttled call pauses calls of its urgency and those behind it, never 
 
 t.test('calls that nobody waits for have patience, and the others have not', async (t) => {
   const pace = createPace({ perSecond: 0, patienceMs: 123 })
-  const patience = (urgency: Urgency) => withUrgency(urgency, () => pace.patienceMs())
+  const patience = (urgency: CallPriority) => withPriority(urgency, () => pace.patienceMs())
   t.same((['payer', 'notification', 'background', 'reconciler'] as const).map(patience), [0, 0, 123, 123])
   t.equal(pace.patienceMs(), 0, 'a call whose urgency nobody names is a payer’s')
-  t.equal(await withUrgency('background', () => sleep(5).then(() => pace.patienceMs())), 123)
+  t.equal(await withPriority('background', () => sleep(5).then(() => pace.patienceMs())), 123)
 })
 
 t.test('a call has the time that is left after its turn, or all of it when nobody waits', async (t) => {
   const pace = createPace({ perSecond: 1 })
-  const turn = (urgency: Urgency, ms: number) => withUrgency(urgency, () => pace.turn(ms))
+  const turn = (urgency: CallPriority, ms: number) => withPriority(urgency, () => pace.acquire(ms))
   t.ok((await turn('payer', 3_000)) > 2_500)
   const left = await turn('payer', 3_000)
   t.ok(left > 1_400 && left < 2_000, `${left} ms after a second`)

@@ -7,20 +7,20 @@ import { ProviderError } from './provider.ts'
  * one. `background`: the catalogue, and payments in the worker that cannot wait. `reconciler`: questions about payments that
  * nobody paid yet.
  */
-export type Urgency = (typeof urgencies)[number]
+export type CallPriority = (typeof priorities)[number]
 
 /**
  * The most urgent first, each with its share of the turns. Payers' calls may take all turns at once; all others are spread
  * evenly, and always leave some.
  */
-const shares = { payer: 1, notification: 0.9, background: 0.9, reconciler: 0.5 }
-const urgencies = ['payer', 'notification', 'background', 'reconciler'] as const
+const rateShares = { payer: 1, notification: 0.9, background: 0.9, reconciler: 0.5 }
+const priorities = ['payer', 'notification', 'background', 'reconciler'] as const
 
-const current = new AsyncLocalStorage<Urgency>()
-const currentUrgency = () => current.getStore() ?? 'payer'
+const current = new AsyncLocalStorage<CallPriority>()
+const currentPriority = () => current.getStore() ?? 'payer'
 
 /** Runs work whose calls to providers have this urgency. */
-export function withUrgency<Result>(urgency: Urgency, work: () => Result): Result {
+export function withPriority<Result>(urgency: CallPriority, work: () => Result): Result {
   return current.run(urgency, work)
 }
 
@@ -39,7 +39,7 @@ export type Pace = {
    * @returns what is left of it
    * @throws ProviderError `unavailable` with the code `noTurn`
    */
-  turn(ms: number): Promise<number>
+  acquire(ms: number): Promise<number>
   /** The provider throttled a call: calls of its urgency and of those behind it pause. Payers' calls never do. */
   pause(ms: number): void
   /** How long a call waits for its turn, and goes on while it is throttled, in ms: nobody waits for it. 0 for the others. */
@@ -47,7 +47,7 @@ export type Pace = {
 }
 
 /** The code of a ProviderError: the call was not made, to keep below the provider's rate limit. */
-export const noTurn = 'own_rate_limit'
+export const ownRateLimitCode = 'own_rate_limit'
 
 /** A little more than a second, since some calls take longer on their way than others. */
 const windowMs = 1_050
@@ -66,19 +66,19 @@ export function createPace({
   readonly patienceMs?: number
 }): Pace {
   const limit = perSecond === 0 ? Number.POSITIVE_INFINITY : perSecond
-  const lanes = urgencies.map((urgency): Lane => ({ urgency, pausedUntil: 0, waiting: new Set() }))
+  const lanes = priorities.map((urgency): Lane => ({ priority: urgency, pausedUntil: 0, waiting: new Set() }))
   /** When the calls of the last second started. */
   let starts: number[] = []
   let lastOthersStart = 0
   let timer: NodeJS.Timeout | undefined
 
-  const patience = () => (['background', 'reconciler'].includes(currentUrgency()) ? patienceMs : 0)
+  const patience = () => (['background', 'reconciler'].includes(currentPriority()) ? patienceMs : 0)
 
   /** The first time at which a call may start, if no other one starts before. */
-  function earliest({ urgency, pausedUntil }: Lane): number {
+  function earliest({ priority, pausedUntil }: Lane): number {
     const fullUntil = starts.length < limit ? 0 : Number(starts[starts.length - limit]) + windowMs
-    if (urgency === 'payer') return fullUntil
-    return Math.max(fullUntil, pausedUntil, lastOthersStart + windowMs / limit / shares[urgency])
+    if (priority === 'payer') return fullUntil
+    return Math.max(fullUntil, pausedUntil, lastOthersStart + windowMs / limit / rateShares[priority])
   }
 
   function advance(): void {
@@ -98,17 +98,17 @@ export function createPace({
   }
 
   return {
-    async turn(ms) {
-      const { waiting } = laneOf(lanes, currentUrgency())
+    async acquire(ms) {
+      const { waiting } = laneOf(lanes, currentPriority())
       const isPatient = patience() > 0
       const longestMs = isPatient ? patience() : ms / 2
       // A queue that is too long already is not joined: too many requests would only wait to be refused.
-      if ((waiting.size / limit) * windowMs > longestMs) throw withoutTurn()
+      if ((waiting.size / limit) * windowMs > longestMs) throw ownRateLimitError()
       const askedAt = performance.now()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       waiting.add(resolve)
       advance()
-      const giveUp = setTimeout(() => waiting.delete(resolve) && reject(withoutTurn()), longestMs)
+      const giveUp = setTimeout(() => waiting.delete(resolve) && reject(ownRateLimitError()), longestMs)
       await promise.finally(() => clearTimeout(giveUp))
       return isPatient ? ms : ms - (performance.now() - askedAt)
     },
@@ -116,23 +116,23 @@ export function createPace({
       const seen = watched.getStore()
       if (seen) seen.wasThrottled = true
       const until = performance.now() + Math.min(ms, maxPauseMs)
-      const { urgency } = laneOf(lanes, currentUrgency())
-      const behind = lanes.slice(Math.max(1, urgencies.indexOf(urgency)))
+      const { priority } = laneOf(lanes, currentPriority())
+      const behind = lanes.slice(Math.max(1, priorities.indexOf(priority)))
       for (const lane of behind) lane.pausedUntil = Math.max(lane.pausedUntil, until)
     },
     patienceMs: patience,
   }
 }
 
-type Lane = { readonly urgency: Urgency; pausedUntil: number; readonly waiting: Set<() => void> }
+type Lane = { readonly priority: CallPriority; pausedUntil: number; readonly waiting: Set<() => void> }
 
-function laneOf(lanes: readonly Lane[], urgency: Urgency): Lane {
+function laneOf(lanes: readonly Lane[], urgency: CallPriority): Lane {
   const lane = lanes.find((each) => each.urgency === urgency)
   if (!lane) throw new Error(`No lane for ${urgency}`)
   return lane
 }
 
-function withoutTurn(): ProviderError {
+function ownRateLimitError(): ProviderError {
   const message = 'The provider gets too many requests at the moment'
-  return new ProviderError('unavailable', noTurn, message, { rateLimit: { retryAfterMs: null } })
+  return new ProviderError('unavailable', ownRateLimitCode, message, { rateLimit: { retryAfterMs: null } })
 }

@@ -191,22 +191,22 @@ export type ProviderNotification = {
   readonly customer_id: string | null
   readonly customer_email: string | null
   /** The payment that the notification itself names as ours; to be believed only if its intent is the payment's. */
-  readonly claimed_payment_id: string | null
+  readonly referenced_payment_id: string | null
   /** What it says about a payment; `null` when it is about something else. */
-  readonly statement: Statement | null
+  readonly report: ProviderReport | null
   /** Set on notifications about subscriptions and their invoices. */
   readonly subscription: SubscriptionFacts | null
 }
 
 /** Without what only the receiver adds. */
-type Said<Command> = Omit<Command, 'occurred_at' | 'vouched' | 'source'>
+type Reported<Command> = Omit<Command, 'occurred_at' | 'vouched' | 'source'>
 
-export type Statement =
+export type ProviderReport =
   /** It is about this payment and says nothing that is kept; another notification does. */
   | ({ readonly about: 'mention' } & ReportSource)
-  | ({ readonly about: 'status' } & Said<Evidence>)
-  | ({ readonly about: 'refund' } & Said<RecordRefund>)
-  | ({ readonly about: 'dispute' } & Said<RecordDispute>)
+  | ({ readonly about: 'status' } & Reported<Evidence>)
+  | ({ readonly about: 'refund' } & Reported<RecordRefund>)
+  | ({ readonly about: 'dispute' } & Reported<RecordDispute>)
 
 export type ProviderErrorKind =
   /** The provider says no to this payment. */

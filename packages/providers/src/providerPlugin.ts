@@ -1,7 +1,7 @@
 // What there is to know of a provider before it is enabled, so that whoever enables it, documents its receiver or writes
 // down what it could have sent needs no list of providers. It loads nothing that calls the provider.
 import type { StaticDecode, TObject, TSchema } from 'typebox'
-import type { NotificationForm } from './notificationForm.ts'
+import type { NotificationFormat } from './notificationForm.ts'
 import type { Provider } from './provider.ts'
 
 type Variables = Readonly<Record<string, TSchema>>
@@ -20,13 +20,13 @@ export type ProviderPlugin<Schemas extends Variables> = {
    * @param timeoutMs for all tries of one call together
    */
   readonly create: (settings: Settings<Schemas>, timeoutMs: number) => Promise<Provider | undefined>
-  readonly receiver: ReceiverNotes
+  readonly receiver: ReceiverDocs
   /** What it takes to write down its notifications. */
-  readonly form: NotificationForm
+  readonly format: NotificationFormat
 }
 
 /** What the documentation says of the route that takes a provider's notifications. */
-export type ReceiverNotes = {
+export type ReceiverDocs = {
   readonly operationId: string
   /** The provider, in words. */
   readonly provider: string

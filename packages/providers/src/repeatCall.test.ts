@@ -1,7 +1,7 @@
 import t from 'tap'
-import { noTurn } from './pacing.ts'
+import { ownRateLimitCode } from './pacing.ts'
 import { ProviderError, type ProviderErrorKind } from './provider.ts'
-import { repeatCall } from './repeatCall.ts'
+import { withRetries } from './repeatCall.ts'
 
 /** A pace that notes what it is told. */
 function paceOf(patienceMs = 0) {
@@ -10,7 +10,7 @@ function paceOf(patienceMs = 0) {
 }
 
 const repeated = <Answer>(timeoutMs: number, call: (remainingMs: number) => Promise<Answer>) =>
-  repeatCall({ timeoutMs, pace: paceOf() }, call)
+  withRetries({ timeoutMs, pace: paceOf() }, call)
 
 const throttled = (retryAfterMs: number | null = null, code = 'rate_limited') =>
   new ProviderError('unavailable', code, 'words', { rateLimit: { retryAfterMs } })
@@ -89,7 +89,7 @@ t.test('there is no further call without time for it, and no waiting either', as
 t.test('a throttled call is made again until it gets through', async (t) => {
   const { call, remaining } = calls(throttled(), throttled(), throttled(), { answer: 'yes' })
   const pace = paceOf()
-  t.equal(await repeatCall({ timeoutMs: 5_000, pace }, call), 'yes')
+  t.equal(await withRetries({ timeoutMs: 5_000, pace }, call), 'yes')
   const [first = 0, second = 0, third = 0, fourth = 0] = remaining
   t.ok(first - second >= 200 && second - third >= 400 && third - fourth >= 800, `longer pauses between ${remaining}`)
   t.equal(pace.pauses.length, 3, 'the pace is told of each')
@@ -99,7 +99,7 @@ t.test(
   'a throttled call is made again when the provider says, also when it names none of our repetitions',
   async (t) => {
     const { call, remaining } = calls(throttled(600), { answer: 'yes' })
-    t.equal(await repeatCall({ timeoutMs: 5_000, pace: paceOf(), maxRepeats: 0 }, call), 'yes')
+    t.equal(await withRetries({ timeoutMs: 5_000, pace: paceOf(), maxRetries: 0 }, call), 'yes')
     const [first = 0, second = 0] = remaining
     t.ok(first - second >= 600 && first - second < 2_000, `a pause between ${remaining}`)
   },
@@ -131,7 +131,7 @@ t.test(
   async (t) => {
     const { call, remaining } = calls(throttled(700), throttled(700), { answer: 'yes' })
     const pace = paceOf(10_000)
-    t.equal(await repeatCall({ timeoutMs: 500, pace }, call), 'yes')
+    t.equal(await withRetries({ timeoutMs: 500, pace }, call), 'yes')
     t.ok(
       remaining.every((ms) => ms > 400 && ms <= 500),
       `${remaining}`,
@@ -140,10 +140,10 @@ t.test(
 )
 
 t.test('a call for which there is no turn is not made again, and fails as it did before', async (t) => {
-  const { call, remaining } = calls(throttled(null, noTurn))
+  const { call, remaining } = calls(throttled(null, ownRateLimitCode))
   const pace = paceOf()
-  await t.rejects(repeatCall({ timeoutMs: 5_000, pace }, call), { code: noTurn })
+  await t.rejects(withRetries({ timeoutMs: 5_000, pace }, call), { code: ownRateLimitCode })
   t.same([remaining.length, pace.pauses], [1, []])
-  await t.rejects(repeated(2_000, calls(throttled(), throttled(null, noTurn)).call), { code: 'rate_limited' })
-  await t.rejects(repeated(2_000, calls('unknown', throttled(null, noTurn)).call), { code: 'unknown_1' })
+  await t.rejects(repeated(2_000, calls(throttled(), throttled(null, ownRateLimitCode)).call), { code: 'rate_limited' })
+  await t.rejects(repeated(2_000, calls('unknown', throttled(null, ownRateLimitCode)).call), { code: 'unknown_1' })
 })

@@ -1,21 +1,21 @@
 // Makes a call to a provider again when it was throttled or its answer was lost, within one limit of time.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { noTurn, type Pace } from './pacing.ts'
+import { ownRateLimitCode, type Pace } from './pacing.ts'
 import { ProviderError, type RateLimit } from './provider.ts'
 
-const defaultMaxRepeats = 2
+const defaultMaxRetries = 2
 const firstPauseMs = 200
 /** Longest of our own pauses after a call that was throttled; the provider may name a longer one. */
 const maxBackoffMs = 4_000
 /** With less time than this left a further try would only be cut off. */
-const shortestTryMs = 250
+const minAttemptMs = 250
 
-export type Repetition = {
+export type RetryOptions = {
   /** For all tries together. */
   readonly timeoutMs: number
   readonly pace: Pick<Pace, 'pause' | 'patienceMs'>
   /** How often a call is made again whose answer was lost: 0 for one whose repetition is not the same call. */
-  readonly maxRepeats?: number
+  readonly maxRetries?: number
 }
 
 /**
@@ -28,11 +28,11 @@ export type Repetition = {
  * @param call gets the time that is left for it, in ms; throws ProviderError
  * @throws ProviderError
  */
-export async function repeatCall<Answer>(
-  { timeoutMs, pace, maxRepeats = defaultMaxRepeats }: Repetition,
-  call: (remainingMs: number) => Promise<Answer>,
-): Promise<Answer> {
-  const patientUntil = performance.now() + pace.patienceMs()
+export async function withRetries<Result>(
+  { timeoutMs, pace, maxRetries = defaultMaxRetries }: RetryOptions,
+  call: (remainingMs: number) => Promise<Result>,
+): Promise<Result> {
+  const throttledRetryUntil = performance.now() + pace.patienceMs()
   let giveUpAt = performance.now() + timeoutMs
   let lost: ProviderError | undefined
   let throttled: ProviderError | undefined
@@ -42,13 +42,13 @@ export async function repeatCall<Answer>(
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       const { kind, rateLimit, code } = error
-      const leftMs = giveUpAt - performance.now() - shortestTryMs
-      if (code === noTurn) throw lost ?? throttled ?? error
+      const leftMs = giveUpAt - performance.now() - minAttemptMs
+      if (code === ownRateLimitCode) throw lost ?? throttled ?? error
       if (rateLimit !== null) {
         throttled = error
         const pauseMs = pauseAfter(rateLimit, throttles++)
         pace.pause(pauseMs)
-        const isPatient = performance.now() + pauseMs < patientUntil
+        const isPatient = performance.now() + pauseMs < throttledRetryUntil
         if (!isPatient && leftMs <= 0) throw lost ?? error
         await sleep(isPatient ? pauseMs : Math.min(pauseMs, leftMs))
         if (isPatient) giveUpAt = performance.now() + timeoutMs
@@ -57,7 +57,7 @@ export async function repeatCall<Answer>(
         if (kind !== 'unknown') throw error
         lost = error
         const pauseMs = firstPauseMs * 2 ** losses
-        if (losses++ === maxRepeats || leftMs < pauseMs) throw error
+        if (losses++ === maxRetries || leftMs < pauseMs) throw error
         await sleep(pauseMs)
       }
     }

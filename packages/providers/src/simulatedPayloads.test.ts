@@ -3,7 +3,7 @@ import t from 'tap'
 import { genericNames } from './genericEvent.ts'
 import type { ProviderObject } from './notificationForm.ts'
 import { simulators } from './simulation.ts'
-import { at, id, simulate } from './testing/simulating.ts'
+import { simulatedAt, simulatedId, simulate } from './testing/simulating.ts'
 
 const shapes: Readonly<Record<string, (type: string, object: ProviderObject) => ProviderObject>> = {
   "an event in the interface's shape": (type, object) => ({
@@ -22,7 +22,7 @@ for (const [shape, payloadOf] of Object.entries(shapes))
       for (const [provider, simulator] of simulators) {
         const type = simulator.nativeType('payment_intent.succeeded') ?? ''
         const generic_type = 'payment_intent.succeeded'
-        const { facts, body } = simulator.simulate({ type, generic_type, payload: payloadOf(type, object), id, at })
+        const { facts, body } = simulator.simulate({ type, generic_type, payload: payloadOf(type, object), id: simulatedId, at: simulatedAt })
         t.hasStrict(facts, {
           provider_type: type,
           generic_type,
@@ -73,7 +73,7 @@ t.test('a field that is missing, null or of another type is null, and never an e
         const fields = ['amount', 'authAmount', 'currency', 'customer', 'customer_email', 'metadata', 'subscription']
         const object = Object.fromEntries([...fields, 'id', 'profile', 'created'].map((field) => [field, value]))
         for (const payload of [object, { created: value, id: value, data: { object } }, {}]) {
-          const { facts } = simulator.simulate({ type, generic_type: generic, payload, id, at })
+          const { facts } = simulator.simulate({ type, generic_type: generic, payload, id: simulatedId, at: simulatedAt })
           t.hasStrict(
             facts,
             { currency: null, customer_email: null },

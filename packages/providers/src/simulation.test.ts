@@ -8,7 +8,7 @@ import type { Provider } from './provider.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { simulators } from './simulation.ts'
 import { createStripe } from './stripe/stripe.ts'
-import { at, id, simulate, simulatorOf } from './testing/simulating.ts'
+import { simulatedAt, simulatedId, simulate, simulatorOf } from './testing/simulating.ts'
 
 const dummy = 'x'.repeat(16)
 const reached = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSecond: 0 }
@@ -46,7 +46,7 @@ for (const provider of providers) {
       for (const generic of genericNames) {
         const type = simulator.nativeType(generic) ?? generic
         const object = { id: 'object-1', ...(generic.startsWith('payment_intent.') && money[provider.id]) }
-        const { body, facts } = simulator.simulate({ type, generic_type: generic, payload: object, id, at })
+        const { body, facts } = simulator.simulate({ type, generic_type: generic, payload: object, id: simulatedId, at: simulatedAt })
         t.hasStrict(facts, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
         t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the very receiver')
       }
@@ -86,7 +86,7 @@ t.test('the provider has its own word wherever it says such a thing', async (t) 
 t.test('the text is what each provider would have sent', async (t) => {
   const object = { id: 'object-1', note: 'as it came' }
   t.strictSame(parsed('stripe', 'charge.captured', object), {
-    id: `evt_test_${id}`,
+    id: `evt_test_${simulatedId}`,
     object: 'event',
     api_version: null,
     created: 1_767_323_045,
@@ -97,7 +97,7 @@ t.test('the text is what each provider would have sent', async (t) => {
     type: 'charge.captured',
   })
   t.strictSame(parsed('paypal', 'PAYMENT.CAPTURE.COMPLETED', object), {
-    id: `WH-test_${id}`,
+    id: `WH-test_${simulatedId}`,
     event_version: '1.0',
     create_time: '2026-01-02T03:04:05.678Z',
     resource_type: 'capture',
@@ -107,14 +107,14 @@ t.test('the text is what each provider would have sent', async (t) => {
     links: [],
   })
   t.strictSame(parsed('authorize-net', 'net.authorize.customer.subscription.created', object), {
-    notificationId: id,
+    notificationId: simulatedId,
     eventType: 'net.authorize.customer.subscription.created',
     eventDate: '2026-01-02T03:04:05.678Z',
-    webhookId: id,
+    webhookId: simulatedId,
     payload: { entityName: 'subscription', ...object },
   })
   t.strictSame(parsed('sandbox', 'customer.created', object), {
-    id: `evt_test_${id}`,
+    id: `evt_test_${simulatedId}`,
     type: 'customer.created',
     provider: 'sandbox',
     data: { object },
@@ -188,7 +188,7 @@ t.test('an id that is left out is made up, and one that is given stays', async (
     ['authorize-net', 'net.authorize.customer.created'],
     ['sandbox', 'customer.created'],
   ] as const) {
-    t.equal(simulate(provider, type, {}).facts.object_id, `test_${id}`, provider)
+    t.equal(simulate(provider, type, {}).facts.object_id, `test_${simulatedId}`, provider)
     t.equal(simulate(provider, type, { id: 'mine' }).facts.object_id, 'mine', provider)
   }
   const dispute = simulate('paypal', 'CUSTOMER.DISPUTE.CREATED', { dispute_id: 'PP-D-1' })
@@ -205,7 +205,7 @@ t.test('what a generic name needs is made up as well, and no more', async (t) =>
   }
   const renewal = { generic_type: 'invoice.payment_succeeded', isFirst: false }
   for (const provider of ['paypal', 'authorize-net'])
-    t.same(generic(provider, 'invoice.payment_succeeded', {}), { ...renewal, subscription_id: `test_sub_${id}` })
+    t.same(generic(provider, 'invoice.payment_succeeded', {}), { ...renewal, subscription_id: `test_sub_${simulatedId}` })
   const agreement = { billing_agreement_id: 'I-1' }
   t.same(generic('paypal', 'invoice.payment_succeeded', agreement), { ...renewal, subscription_id: 'I-1' })
   const first = { subscription: { id: '4415473', payNum: 1 } }

@@ -1,6 +1,6 @@
 // Notifications that no provider has sent: what somebody wrote down, in the provider's envelope, and what it says. No
 // provider is called, and none needs to be enabled.
-import { madeUpId, type NotificationForm, type ProviderObject } from './notificationForm.ts'
+import { testIdOf, type NotificationFormat, type ProviderObject } from './notificationForm.ts'
 import type { ProviderNotification } from './provider.ts'
 import { providerPlugins } from './registry.ts'
 import { codeIn, factsOfObject, isObject, timeOfEvent } from './simulatedFacts.ts'
@@ -16,11 +16,11 @@ export type Simulator = {
   /** The provider's own name for a generic one of interface section 6.1; `undefined` where it has none. */
   nativeType(generic: string): string | undefined
   /**
-   * @param asked `type` the provider's own; `generic_type` the name that it stands for, if that was asked for; `payload` an
+   * @param request `type` the provider's own; `generic_type` the name that it stands for, if that was asked for; `payload` an
    *   event in the interface's shape or in the provider's, or its object alone, or some of its fields; `defaults` fields of
    *   the object that the payload may leave out; `id` a UUID that every made-up id contains
    */
-  simulate(asked: {
+  simulate(request: {
     readonly type: string
     readonly generic_type: string | null
     readonly payload: ProviderObject
@@ -35,21 +35,21 @@ export const simulators: ReadonlyMap<string, Simulator> = new Map(
   Object.entries(providerPlugins).map(([name, { form }]) => [name, createSimulator(form)]),
 )
 
-function createSimulator(form: NotificationForm): Simulator {
-  const { nativeTypes, keys } = form
+function createSimulator(format: NotificationFormat): Simulator {
+  const { nativeTypes, keys } = format
   return {
     nativeType: (generic) => (Object.hasOwn(nativeTypes, generic) ? nativeTypes[generic] : undefined),
     simulate({ type, generic_type, payload, defaults, id, at: now }) {
       const { object: given, beside, envelope } = unwrapped(payload, keys.object)
       const at = timeOfEvent(envelope) ?? now
       const named = 'id' in given || codeIn(given.payment_id) === null ? given : { id: given.payment_id, ...given }
-      const object = { ...form.leastObject({ id, type, generic_type, object: named }), ...defaults, ...named }
-      const made = form.envelope({ id, type, at, object, beside })
+      const object = { ...format.minimalObject({ id, type, generic_type, object: named }), ...defaults, ...named }
+      const made = format.envelope({ id, type, at, object, siblings: beside })
       const body = JSON.stringify({ ...made, ...envelope, [keys.type]: type, [keys.object]: made[keys.object] })
-      const notification = form.read({ type, at, object, body: Buffer.from(JSON.stringify(made)) })
-      const { provider_event_id: _id, claimed_payment_id: _claim, statement: _statement, ...read } = notification
-      const facts = factsOfObject(read, object, form.isInMinorUnits?.(given) ?? false)
-      return { body, facts: { ...read, ...facts, object_id: facts.object_id ?? madeUpId(id) } }
+      const notification = format.read({ type, at, object, body: Buffer.from(JSON.stringify(made)) })
+      const { provider_event_id: _id, referenced_payment_id: _claim, report: _statement, ...read } = notification
+      const facts = factsOfObject(read, object, format.isInMinorUnits?.(given) ?? false)
+      return { body, facts: { ...read, ...facts, object_id: facts.object_id ?? testIdOf(id) } }
     },
   }
 }

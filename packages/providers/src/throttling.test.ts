@@ -3,7 +3,7 @@ import { type FakeAuthorizeNet, startFakeAuthorizeNet } from '@paylog/testing/au
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
-import { withUrgency } from './pacing.ts'
+import { withPriority } from './pacing.ts'
 import type { CreateIntent, IntentRef, Provider, ProviderError } from './provider.ts'
 import { connectAuthorizeNet, connectPaypal, connectStripe } from './testing/adapters.ts'
 
@@ -122,7 +122,7 @@ t.test('a provider takes payments at once while questions of the reconciler wait
   const stripe = connectStripe(t, fake, { maxPerSecond: 10, timeoutMs: 5_000 })
   const { provider_intent_id } = await stripe.createIntent(intent)
   const startedAt = performance.now()
-  const asked = withUrgency('reconciler', () =>
+  const asked = withPriority('reconciler', () =>
     Promise.all(Array.from({ length: 12 }, () => stripe.retrieveIntent?.(refTo(provider_intent_id)))),
   )
   await stripe.createIntent({ ...intent, idempotency_key: 'second' })

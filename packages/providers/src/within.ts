@@ -4,7 +4,7 @@
  * @param late what comes in its place when the time is over; it may throw. The work goes on for the others
  * @throws what the work and `late` throw
  */
-export async function within<Value>(ms: number, work: Promise<Value>, late: () => Value): Promise<Value> {
+export async function withDeadline<Value>(ms: number, work: Promise<Value>, late: () => Value): Promise<Value> {
   const { promise: over, resolve } = Promise.withResolvers<'over'>()
   const timer = setTimeout(() => resolve('over'), Math.max(0, ms))
   try {

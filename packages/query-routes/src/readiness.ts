@@ -45,7 +45,7 @@ function shown(figures: ProjectionFigures | undefined) {
 /** Adds the figures of the projections to `/metrics`. */
 export function measureReadSide(metrics: Metrics, db: Queryable, log: Logger): void {
   metrics.gauges({
-    look: () => projectionFigures(db),
+    readRows: () => projectionFigures(db),
     labelName: 'projection',
     labelOf: ({ projection }) => projection,
     figures: projectionMetrics,

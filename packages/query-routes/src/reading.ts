@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { Queryable } from '@paylog/projections/queries/namedQuery'
 import type { Callers } from '@paylog/runtime/http/callers'
-import { callerSecurity, refusals } from '@paylog/runtime/http/openApiParts'
+import { callerSecurity, errorResponses } from '@paylog/runtime/http/openApiParts'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
 export type QueryDependencies = {
@@ -19,7 +19,7 @@ export type QueryDependencies = {
  */
 export const readSchema = (tag: string, operationId: string, summary: string, ...codes: readonly ErrorCode[]) => ({
   // What could not be waited for may be missing, or the database be away altogether.
-  ...refusals(codes, { 404: staleHeader, 503: staleHeader }),
+  ...errorResponses(codes, { 404: staleHeader, 503: staleHeader }),
   tags: [tag],
   operationId,
   summary,

@@ -5,7 +5,7 @@ import { recordedId } from '@paylog/domain/fields'
 import { ownerOf } from '@paylog/domain/owner'
 import type { Found, ResourceQuery } from '@paylog/projections/queries/page'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { dataAnswer, etagHeader } from '@paylog/runtime/http/openApiParts'
+import { dataResponse, etagHeader } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { staleHeader } from './readAfter.ts'
@@ -14,7 +14,7 @@ export const ItemParams = Type.Object({ id: Type.String({ description: 'The id o
 export const ItemQuery = Type.Object({ token: Type.Optional(Type.String({ description: 'Guest token' })) })
 
 export const itemResponse = <Resource extends TSchema>(resource: Resource, example: object) =>
-  dataAnswer(resource, {
+  dataResponse(resource, {
     description: 'What was asked for',
     headers: { ...etagHeader, ...staleHeader },
     examples: [{ success: true, data: example }],

@@ -29,7 +29,7 @@ export function wireQueryApi(
     databaseUrl,
     applicationName: 'query-api',
     max: maxConnections,
-    answerTimeoutMs: responseTimeoutMs,
+    queryTimeoutMs: responseTimeoutMs,
     log,
   })
   lifecycle.add('postgres', () => db.end())

@@ -4,7 +4,7 @@ import type { FaultPlan } from './fakeProvider.ts'
 import { startFakePaypal } from './paypal/fakePaypal.ts'
 import { startFakeStripe } from './stripe/fakeStripe.ts'
 
-export type CatalogFake = {
+export type FakeCatalogProvider = {
   readonly id: string
   /** What makes the apps use it. */
   readonly env: Readonly<Record<string, string>>
@@ -22,10 +22,10 @@ export type CatalogFake = {
   /** From now on it turns calls away above so many a second. */
   limit(perSecond: number): void
   /** How many it has turned away. */
-  turnedAway(): number
+  rejected(): number
 }
 
-export async function startStripeCatalog(t: Test): Promise<CatalogFake> {
+export async function startFakeStripeCatalog(t: Test): Promise<FakeCatalogProvider> {
   const fake = await startFakeStripe(t)
   return {
     id: 'stripe',
@@ -46,7 +46,7 @@ export async function startStripeCatalog(t: Test): Promise<CatalogFake> {
 }
 
 /** It keeps prices of recurring products only, and their plans are what counts as prices. */
-export async function startPaypalCatalog(t: Test): Promise<CatalogFake> {
+export async function startFakePaypalCatalog(t: Test): Promise<FakeCatalogProvider> {
   const fake = await startFakePaypal(t)
   const { catalog } = fake
   return {

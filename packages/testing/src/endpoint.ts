@@ -13,14 +13,14 @@ export type ReceivedWebhook = {
   readonly at: number
 }
 
-export type Endpoint = { readonly url: string; readonly received: readonly ReceivedWebhook[] }
+export type FakeEndpoint = { readonly url: string; readonly received: readonly ReceivedWebhook[] }
 
-/** @param answer gets the number of the request, from 0; without one every request is answered 200 */
-export async function createEndpoint(
+/** @param respond gets the number of the request, from 0; without one every request is answered 200 */
+export async function startFakeEndpoint(
   t: Test,
-  answer: (response: ServerResponse, index: number, request: IncomingMessage) => void = (response) =>
+  respond: (response: ServerResponse, index: number, request: IncomingMessage) => void = (response) =>
     response.end('ok'),
-): Promise<Endpoint> {
+): Promise<FakeEndpoint> {
   const received: ReceivedWebhook[] = []
   let requests = 0
   const server = createServer((request, response) => {
@@ -29,7 +29,7 @@ export async function createEndpoint(
       (body) => {
         const { headers } = request
         received.push({ id: String(headers['webhook-id']), headers, body, at: performance.now() })
-        answer(response, index, request)
+        respond(response, index, request)
       },
       () => response.destroy(),
     )

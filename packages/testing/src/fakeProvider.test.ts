@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { type Charge, createLedger } from './fakeProvider.ts'
+import { type LedgerCharge, createChargeLedger } from './fakeProvider.ts'
 
 /** A test that ends when it is told to. */
 function endingTest() {
@@ -8,12 +8,12 @@ function endingTest() {
   return { test, end: () => teardowns.forEach((teardown) => void teardown()) }
 }
 
-const charge: Charge = { charge_id: 'ch_1', intent_id: 'pi_1', payment_id: 'p1', amount_cents: 100, currency: 'eur' }
-const again: Charge = { ...charge, charge_id: 'ch_2', intent_id: 'pi_2' }
+const charge: LedgerCharge = { charge_id: 'ch_1', intent_id: 'pi_1', payment_id: 'p1', amount_cents: 100, currency: 'eur' }
+const again: LedgerCharge = { ...charge, charge_id: 'ch_2', intent_id: 'pi_2' }
 
 t.test('a test in which a payment was charged twice fails at its end', async (t) => {
   const { test, end } = endingTest()
-  const ledger = createLedger(test)
+  const ledger = createChargeLedger(test)
   ledger.add(charge)
   ledger.add({ ...again, payment_id: 'p2' })
   t.doesNotThrow(end)
@@ -23,11 +23,11 @@ t.test('a test in which a payment was charged twice fails at its end', async (t)
 
 t.test('unless it meant to, or the charges are of no payment of ours', async (t) => {
   const meant = endingTest()
-  const ledger = createLedger(meant.test, { allowDouble: true })
+  const ledger = createChargeLedger(meant.test, { allowDouble: true })
   for (const one of [charge, again]) ledger.add(one)
   t.doesNotThrow(meant.end)
   const foreign = endingTest()
-  const others = createLedger(foreign.test)
+  const others = createChargeLedger(foreign.test)
   for (const one of [charge, again]) others.add({ ...one, payment_id: null })
   t.doesNotThrow(foreign.end)
 })

@@ -45,12 +45,12 @@ export function createFaultPlan(): FaultPlan {
         return answer(act())
       }
       if (fault.commits) act()
-      show(fault, response)
+      respondWithFault(fault, response)
     },
   }
 }
 
-function show(fault: Exclude<Fault, { kind: 'slow' }>, response: ServerResponse): void {
+function respondWithFault(fault: Exclude<Fault, { kind: 'slow' }>, response: ServerResponse): void {
   switch (fault.kind) {
     case 'drop':
       return void response.socket?.resetAndDestroy()
@@ -64,7 +64,7 @@ function show(fault: Exclude<Fault, { kind: 'slow' }>, response: ServerResponse)
   }
 }
 
-export type Charge = {
+export type LedgerCharge = {
   readonly charge_id: string
   readonly intent_id: string
   /** The payment of ours that the intent names. */
@@ -73,17 +73,17 @@ export type Charge = {
   readonly currency: string
 }
 
-export type Ledger = { readonly charges: readonly Charge[]; add(charge: Charge): void }
+export type ChargeLedger = { readonly charges: readonly LedgerCharge[]; add(charge: LedgerCharge): void }
 
 /**
  * The successful charges of one provider. When the test is over it fails if a payment was charged twice.
  * @param options `allowDouble` for a test that charges twice on purpose
  */
-export function createLedger(
+export function createChargeLedger(
   t: Pick<Test, 'teardown'>,
   { allowDouble = false }: { readonly allowDouble?: boolean } = {},
-): Ledger {
-  const charges: Charge[] = []
+): ChargeLedger {
+  const charges: LedgerCharge[] = []
   t.teardown(() => {
     const perPayment = Map.groupBy(charges, ({ payment_id }) => payment_id)
     const doubled = [...perPayment].filter(([payment_id, all]) => payment_id !== null && all.length > 1)

@@ -5,7 +5,7 @@ import type { FaultPlan } from './fakeProvider.ts'
 import { startFakePaypal } from './paypal/fakePaypal.ts'
 import { startFakeStripe } from './stripe/fakeStripe.ts'
 
-export type ProviderFake = {
+export type FakeProvider = {
   readonly id: string
   /** What makes the apps use it. */
   readonly env: Readonly<Record<string, string>>
@@ -28,12 +28,12 @@ export type ProviderFake = {
 }
 
 /** Each fails its test if a payment was charged twice. */
-export async function startFakeProviders(t: Test): Promise<readonly ProviderFake[]> {
-  const [stripe, paypal, authorizeNet] = await Promise.all([stripeFake(t), paypalFake(t), authorizeNetFake(t)])
+export async function startFakeProviders(t: Test): Promise<readonly FakeProvider[]> {
+  const [stripe, paypal, authorizeNet] = await Promise.all([startStripe(t), startPaypal(t), startAuthorizeNet(t)])
   return [stripe, paypal, authorizeNet]
 }
 
-async function stripeFake(t: Test): Promise<ProviderFake> {
+async function startStripe(t: Test): Promise<FakeProvider> {
   const fake = await startFakeStripe(t)
   return {
     id: 'stripe',
@@ -48,7 +48,7 @@ async function stripeFake(t: Test): Promise<ProviderFake> {
   }
 }
 
-async function paypalFake(t: Test): Promise<ProviderFake> {
+async function startPaypal(t: Test): Promise<FakeProvider> {
   const fake = await startFakePaypal(t)
   return {
     id: 'paypal',
@@ -62,7 +62,7 @@ async function paypalFake(t: Test): Promise<ProviderFake> {
   }
 }
 
-async function authorizeNetFake(t: Test): Promise<ProviderFake> {
+async function startAuthorizeNet(t: Test): Promise<FakeProvider> {
   const fake = await startFakeAuthorizeNet(t)
   const invoiceOf = (paymentId: string) => paymentId.replaceAll('-', '').slice(-20)
   return {

@@ -4,17 +4,17 @@ import { createSandboxIdentity, type SandboxFault, type SandboxGuestToken } from
 import type { Test } from 'tap'
 import { listen } from './httpServer.ts'
 
-export type TestIdentity = {
+export type FakeIdentity = {
   readonly authUrl: string
   /** From now on the backend misbehaves like this; nothing heals it. */
   breakWith(fault: SandboxFault | undefined): void
 }
 
 /** Starts the backend with the demo callers, those given, and an expired guest token, `expired-guest-token`. */
-export async function startIdentity(
+export async function startFakeIdentity(
   t: Test,
   { guestTokens = [] }: { guestTokens?: readonly SandboxGuestToken[] } = {},
-): Promise<TestIdentity> {
+): Promise<FakeIdentity> {
   let fault: SandboxFault | undefined
   const server = createSandboxIdentity({
     sessions: demoSessions,

@@ -1,5 +1,5 @@
 // What a command or a record says of a payment beside its price and its payer, when its request said nothing more.
-export const plainOrder = {
+export const paymentFixture = {
   concept: null,
   description: null,
   reference_code: null,

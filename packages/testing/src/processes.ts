@@ -7,7 +7,7 @@ import { compileCache } from './compileCache.ts'
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000
 /** Tests and benchmarks ask for more, from one address, than clients may by default. */
-export const unlimited = {
+export const withoutLimits = {
   RATE_LIMIT_PER_MINUTE: '0',
   RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
   MAX_CONNECTIONS_PER_ADDRESS: '0',
@@ -16,15 +16,15 @@ export const unlimited = {
  * Unlike in production: tests end with requests that nobody answers any more, and a busy machine holds up every process
  * that runs on it.
  */
-const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0', ...unlimited }
-const handedOut = new Set<number>()
+const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0', ...withoutLimits }
+const takenPorts = new Set<number>()
 /**
  * A port is chosen some time before it is listened on, so files that run at the same time choose from ranges of their own.
  * None of them is one that `npm start` chooses.
  */
 const firstTestPort = 10_000
-const portsOfAJob = 1_000
-const mostJobs = 5
+const portsPerJob = 1_000
+const maxJobs = 5
 
 export type TestProcess = {
   readonly pid: number
@@ -77,24 +77,24 @@ export async function startProcess(
       if (message.type === 'ready') resolve(message)
     })
   })
-  const refused = exited.then(({ code, signal }) => {
+  const endedEarly = exited.then(({ code, signal }) => {
     throw new Error(`${script.pathname} ended (${signal ?? code}) before it was ready: ${written}`)
   })
   // Once it was ready, its end is nobody's failure here.
-  refused.catch(() => undefined)
+  endedEarly.catch(() => undefined)
   const overdue = setTimeout(() => child.kill('SIGKILL'), readyTimeoutMs)
-  const detail = await Promise.race([ready, refused]).finally(() => clearTimeout(overdue))
+  const detail = await Promise.race([ready, endedEarly]).finally(() => clearTimeout(overdue))
   return { pid: child.pid ?? 0, detail, exited, output: () => written, kill, stop }
 }
 
 /** A port that is free now, another one each time, and none that a test file beside this one is given. */
-export const freePort = () => findFreePort(handedOut, portsOfJob(process.env.TAP_JOB_ID))
+export const freePort = () => findFreePort(takenPorts, portsOfJob(process.env.TAP_JOB_ID))
 
 /** @param jobId which of the files that run side by side asks; nothing for whoever runs them */
 export function portsOfJob(jobId: string | undefined): PortRange {
-  const job = jobId === undefined ? mostJobs : Number(jobId)
-  if (jobId !== undefined && !(job < mostJobs))
-    throw new RangeError(`There are ports for ${mostJobs} jobs, not for number ${jobId}.`)
-  const first = firstTestPort + job * portsOfAJob
-  return { first, last: first + portsOfAJob - 1 }
+  const job = jobId === undefined ? maxJobs : Number(jobId)
+  if (jobId !== undefined && !(job < maxJobs))
+    throw new RangeError(`There are ports for ${maxJobs} jobs, not for number ${jobId}.`)
+  const first = firstTestPort + job * portsPerJob
+  return { first, last: first + portsPerJob - 1 }
 }

@@ -1,18 +1,18 @@
 // How many calls a second a fake provider takes.
 
-export type RateLimit = {
+export type FakeRateLimit = {
   /** @param limit without one, all calls are taken; `retryAfter` is the header that comes with a 429, if any does */
   set(limit: { readonly perSecond: number; readonly retryAfter?: string } | null): void
   /** Counts a call. @returns the headers of its 429 when it is one too many, else nothing */
   take(): Readonly<Record<string, string>> | undefined
   /** How many calls were turned away. */
-  refused(): number
+  rejected(): number
 }
 
-export function createRateLimit(): RateLimit {
-  let limit: Parameters<RateLimit['set']>[0] = null
+export function createFakeRateLimit(): FakeRateLimit {
+  let limit: Parameters<FakeRateLimit['set']>[0] = null
   let taken: number[] = []
-  let refused = 0
+  let rejected = 0
   return {
     set(next) {
       limit = next
@@ -25,9 +25,9 @@ export function createRateLimit(): RateLimit {
         taken.push(now)
         return undefined
       }
-      refused++
+      rejected++
       return limit.retryAfter === undefined ? {} : { 'retry-after': limit.retryAfter }
     },
-    refused: () => refused,
+    rejected: () => rejected,
   }
 }

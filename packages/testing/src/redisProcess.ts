@@ -45,7 +45,7 @@ export async function startRedisProcess(options: {
   const exited = once(child, 'exit')
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const giveUpAt = performance.now() + readyTimeoutMs
-  while (!(await answers(port))) {
+  while (!(await acceptsConnections(port))) {
     if (hasEnded() || performance.now() > giveUpAt) {
       child.kill('SIGKILL')
       throw new Error(`${program} did not start on port ${port}`)
@@ -62,7 +62,7 @@ export async function startRedisProcess(options: {
   }
 }
 
-async function answers(port: number): Promise<boolean> {
+async function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {
     await once(socket, 'connect')

@@ -12,11 +12,11 @@ export type RedisServer = {
   readonly port: number
   kill(): Promise<void>
   /** Starts it with what it has kept. */
-  startAgain(): Promise<void>
+  restart(): Promise<void>
   /** Starts it with an empty directory. */
-  startAnew(): Promise<void>
+  restartEmpty(): Promise<void>
   pause(): void
-  goOn(): void
+  resume(): void
 }
 
 const program = await findRedis(process.env.PATH)

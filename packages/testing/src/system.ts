@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { startEventStore } from './eventStore.ts'
-import { startIdentity } from './identity.ts'
+import { startFakeIdentity } from './identity.ts'
 import { freePort, startProcess } from './processes.ts'
 
 const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import.meta.url)
 
 /** A process that can be killed without a goodbye, and started again as a supervisor would, perhaps with other variables. */
-export type Part = { kill(): Promise<void>; start(more?: Readonly<Record<string, string>>): Promise<void> }
+export type TestService = { kill(): Promise<void>; start(more?: Readonly<Record<string, string>>): Promise<void> }
 
 export type TestSystem = {
   readonly baseUrl: string
@@ -17,7 +17,7 @@ export type TestSystem = {
   /** Of everything: the log, the read models, the deliveries. */
   readonly databaseUrl: string
   readonly sandboxSecret: string
-  readonly parts: Readonly<Record<'embedded-event-store' | 'api' | 'projector' | 'worker', Part>>
+  readonly services: Readonly<Record<'embedded-event-store' | 'api' | 'projector' | 'worker', TestService>>
 }
 
 /**
@@ -25,7 +25,7 @@ export type TestSystem = {
  * @param env more variables for all apps: nodes for webhooks, `REDIS_URL`
  */
 export async function startSystem(t: Test, env: Readonly<Record<string, string>> = {}): Promise<TestSystem> {
-  const [log, identity, port] = await Promise.all([startEventStore(t), startIdentity(t), freePort()])
+  const [log, identity, port] = await Promise.all([startEventStore(t), startFakeIdentity(t), freePort()])
   const sandboxSecret = randomBytes(24).toString('hex')
   const environment = {
     HOST: '127.0.0.1',
@@ -39,7 +39,7 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
     LOG_LEVEL: 'warn',
     ...env,
   }
-  const part = async (app: string): Promise<Part> => {
+  const startService = async (app: string): Promise<TestService> => {
     const start = (more = {}) => startProcess(t, { script: main(app), env: { ...environment, ...more } })
     let running = await start()
     return {
@@ -49,7 +49,7 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
       },
     }
   }
-  const [api, projector, worker] = await Promise.all([part('api'), part('projector'), part('worker')])
+  const [api, projector, worker] = await Promise.all([startService('api'), startService('projector'), startService('worker')])
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     eventStoreUrl: log.connectionString,

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 export type TcpProxy = {
   readonly port: number
   /** From now on what the server sends is swallowed; what the client sends still arrives. */
-  swallowAnswers(): void
+  dropResponses(): void
   /** Lets answers through again and drops the connections on which some were lost. */
   heal(): void
   /** From now on nothing passes on the connections there are, either way, and nobody is told; new ones work. */
@@ -17,15 +17,15 @@ export type TcpProxy = {
   /** Takes connections again, on the same port. */
   accept(): Promise<void>
   /** Resolves as soon as something that the client sent met a frozen connection. */
-  stuck(): Promise<void>
+  requestHeld(): Promise<void>
   /** Resolves as soon as something that the server sent was swallowed. */
-  swallowed(): Promise<void>
+  responseDropped(): Promise<void>
 }
 
 export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const frozen = new WeakSet<Socket>()
-  let swallowing = false
+  let isDroppingResponses = false
   const lost = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const server = createServer((client) => {
@@ -46,7 +46,7 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
     })
     upstream.on('data', (chunk) => {
       if (frozen.has(upstream)) return
-      if (swallowing) lost.resolve()
+      if (isDroppingResponses) lost.resolve()
       else client.write(chunk)
     })
   })
@@ -73,10 +73,10 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
       await once(server, 'listening')
     },
     swallowAnswers() {
-      swallowing = true
+      isDroppingResponses = true
     },
     heal() {
-      swallowing = false
+      isDroppingResponses = false
       dropAll()
     },
     freezeConnections() {

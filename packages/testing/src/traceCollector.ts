@@ -35,7 +35,7 @@ export type CollectedSpan = {
   readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>
 }
 
-export type TraceCollector = {
+export type FakeTraceCollector = {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
   readonly spans: readonly CollectedSpan[]
@@ -47,20 +47,20 @@ export type TraceCollector = {
   }[]
 }
 
-/** @param answer writes the answer to a request, by its number from 0; without it every request is taken */
-export async function startTraceCollector(
+/** @param respond writes the answer to a request, by its number from 0; without it every request is taken */
+export async function startFakeTraceCollector(
   t: Test,
-  answer: (response: ServerResponse, index: number) => void = (response) =>
+  respond: (response: ServerResponse, index: number) => void = (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
-): Promise<TraceCollector> {
+): Promise<FakeTraceCollector> {
   const spans: CollectedSpan[] = []
-  const requests: TraceCollector['requests'][number][] = []
+  const requests: FakeTraceCollector['requests'][number][] = []
   const server = createServer((request, response) => {
     text(request).then(
       (body) => {
         const { url = '', headers } = request
         requests.push({ url, headers, body })
-        answer(response, requests.length - 1)
+        respond(response, requests.length - 1)
         if (response.statusCode === 200) spans.push(...spansIn(JSON.parse(body) as OtlpRequest))
       },
       () => response.destroy(),

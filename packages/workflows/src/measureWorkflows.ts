@@ -1,11 +1,11 @@
 // The figures of what the workflows do: what they record in the log, and what they ask of the providers.
-import type { AppendEnd } from '@paylog/event-store/append/appendSpan'
+import type { AppendOutcome } from '@paylog/event-store/append/appendSpan'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { ObserveProviderCall } from './observedProvider.ts'
 
 /** @returns what to tell when an append, or a call to a provider, has ended */
 export function createWorkflowMetrics(metrics: Metrics): {
-  readonly append: (end: AppendEnd) => void
+  readonly append: (end: AppendOutcome) => void
   readonly providerCall: ObserveProviderCall
 } {
   const appends = metrics.durations({

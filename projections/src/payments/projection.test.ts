@@ -3,7 +3,7 @@ import { ownerOf, userOwner } from '@paylog/domain/owner'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
 import { paymentResource } from '@paylog/domain/payments/resource'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import fc from 'fast-check'
 import t from 'tap'
 import { reapply, applyInBatches, resetCheckpoints } from '../testing/testApply.ts'
@@ -160,7 +160,7 @@ t.test('the read model is the fold of the log, however the log is cut into batch
       }
       return t.passing()
     }),
-    { numRuns: cyclesAsked(80), endOnFailure: true },
+    { numRuns: testCycles(80), endOnFailure: true },
   )
 })
 

@@ -1,6 +1,6 @@
 // A rebuild that is killed wherever it is, and repeated.
 import { setTimeout as pause } from 'node:timers/promises'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
@@ -15,7 +15,7 @@ import { rebuildOne, verifyOne } from '../testing/verifying.ts'
 
 const phases = ['filling', 'comparing', 'indexing', 'catching up', 'switching'] as const
 const ways = ['process', 'sessions', 'lock', 'everything'] as const
-const kills = cyclesAsked(ways.length)
+const kills = testCycles(ways.length)
 type Way = (typeof ways)[number]
 
 /** Ends sessions in the server, as an administrator, a crash or a restart would. */

@@ -92,7 +92,7 @@ async function withLock<Result>(
     name: rebuildLock(projection),
     signal: options.signal,
     log,
-    ...(waiting === undefined ? {} : { waiting }),
+    ...(waiting === undefined ? {} : { onWaiting: waiting }),
   })
   try {
     return await work(lock.lost)

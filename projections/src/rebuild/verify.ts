@@ -54,7 +54,7 @@ export async function verify(options: {
     name: verifyLock(projection),
     signal: options.signal,
     log,
-    ...(waiting === undefined ? {} : { waiting }),
+    ...(waiting === undefined ? {} : { onWaiting: waiting }),
   })
   try {
     const signal = AbortSignal.any([options.signal, lock.lost])

@@ -55,7 +55,7 @@ export async function runProjection(options: Options): Promise<void> {
     signal,
     pauseMs,
     isFinal: (error) => error instanceof UnreadableEventError,
-    complain: (error) => log.warn({ err: error, pauseMs }, 'the projection could not run, trying again'),
+    onError: (error) => log.warn({ err: error, pauseMs }, 'the projection could not run, trying again'),
   }).catch(async (error: UnreadableEventError) => {
     await stopLoudly(running, error)
     throw error
@@ -86,7 +86,7 @@ async function runLiveTable(options: RunningOptions): Promise<void> {
   const waiting = () => {
     state.role = 'standing by'
   }
-  const lock = await holdLock({ databaseUrl, name: projectionLock(projection), waiting, signal, log })
+  const lock = await holdLock({ databaseUrl, name: projectionLock(projection), onWaiting: waiting, signal, log })
   try {
     // It may be another one since the lock was asked for.
     const held = await liveTable(pool, projection)

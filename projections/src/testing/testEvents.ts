@@ -6,7 +6,7 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { plainOrder } from '@paylog/testing/plainOrder'
+import { paymentFixture } from '@paylog/testing/plainOrder'
 
 export type LoggedEvent = RecordedDomainEvent & {
   /** Of what it belongs to. */
@@ -80,7 +80,7 @@ export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: Payme
     total_cents: 1000,
     currency: 'EUR',
     payer: { id: null, type: 'guest', email: null },
-    ...plainOrder,
+    ...paymentFixture,
     is_guest_payment: facts.payer?.id == null,
     ...facts,
     payment_id,

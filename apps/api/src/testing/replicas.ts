@@ -1,7 +1,7 @@
 // The system as an operator runs it: both sides apart, more than one process of each API, and each to be restarted.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
@@ -25,7 +25,7 @@ export type ReplicaBackends = Awaited<ReturnType<typeof startReplicaBackends>>
 
 /** What the apps need: a log and tables, identities, Stripe; and a look into the log. */
 export async function startReplicaBackends(t: Test, env: Readonly<Record<string, string>> = {}) {
-  const [log, identity, stripe] = await Promise.all([startEventStore(t), startIdentity(t), startFakeStripe(t)])
+  const [log, identity, stripe] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeStripe(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const environment = {

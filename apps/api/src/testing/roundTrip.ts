@@ -2,7 +2,7 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint, type FakeEndpoint } from '@paylog/testing/endpoint'
 import { startSystem, type TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
@@ -77,11 +77,11 @@ export const endpointVariables = (canonicalUrl: string, bothUrl: string) => ({
   WEBHOOK_2_EVENT_MODE: 'both',
 })
 
-export type RoundTripHarness = { readonly system: TestSystem; readonly canonical: Endpoint; readonly both: Endpoint }
+export type RoundTripHarness = { readonly system: TestSystem; readonly canonical: FakeEndpoint; readonly both: FakeEndpoint }
 
 /** The system with two nodes, one of which takes both kinds of messages. */
 export async function roundTripHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<RoundTripHarness> {
-  const [canonical, both] = await Promise.all([createEndpoint(t), createEndpoint(t)])
+  const [canonical, both] = await Promise.all([startFakeEndpoint(t), startFakeEndpoint(t)])
   return { system: await startSystem(t, { ...endpointVariables(canonical.url, both.url), ...env }), canonical, both }
 }
 
@@ -191,7 +191,7 @@ export async function assertSurvivesFault(
   t.equal(receivedSince('both').length, 3 * made.length, 'each message once at the node that takes both')
 }
 
-export const killAndStart = (part: keyof TestSystem['parts']) => async (system: TestSystem) => {
-  await system.parts[part].kill()
-  await system.parts[part].start()
+export const killAndStart = (part: keyof TestSystem['services']) => async (system: TestSystem) => {
+  await system.services[part].kill()
+  await system.services[part].start()
 }

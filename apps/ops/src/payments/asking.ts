@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/messages'
-import { withUrgency } from '@paylog/providers/pacing'
+import { withPriority } from '@paylog/providers/pacing'
 import type { Workflow } from '@paylog/workflows/context'
 import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 
@@ -99,7 +99,7 @@ async function askOne(
   metadata: EventMetadata,
 ): Promise<ReconcileResult> {
   try {
-    const reconciliation = await withUrgency('reconciler', () =>
+    const reconciliation = await withPriority('reconciler', () =>
       reconcilePayment(workflow, payment_id, metadata, { maxAgeMs }),
     )
     const { finding, problem } = reconciliation

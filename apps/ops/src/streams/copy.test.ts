@@ -2,7 +2,7 @@
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
 import { startSystem } from '@paylog/testing/system'
@@ -167,7 +167,7 @@ t.test('when the source has recorded more meanwhile it says so, and no checkpoin
 })
 
 t.test('projector and worker go on in the new log where they were in the old one', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENTS: 'payment.*' }
   const system = await startSystem(t, nodes)
   const { databaseUrl } = system

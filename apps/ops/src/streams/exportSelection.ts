@@ -2,7 +2,7 @@
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
 import type { RawEvent } from '@paylog/event-store/raw/rawEvent'
-import { type RawFilter, readEnd, readLog, readLogBackwards } from '@paylog/event-store/raw/rawRead'
+import { type RawFilter, readLogEnd, readRawLog, readRawLogBackwards } from '@paylog/event-store/raw/rawRead'
 import { categories } from '@paylog/event-store/streamName'
 import { UsageError } from '../command.ts'
 import { readSince } from '../since.ts'
@@ -100,8 +100,8 @@ export async function readExportHead(
   { until }: ExportSelection,
   onRead: (event: RawEvent) => void,
 ): Promise<LogPosition | undefined> {
-  if (until === undefined) return (await readEnd(client))?.position
-  for await (const event of readLogBackwards(client)) {
+  if (until === undefined) return (await readLogEnd(client))?.position
+  for await (const event of readRawLogBackwards(client)) {
     if (event.created.getTime() < until) return event.position
     onRead(event)
   }
@@ -121,7 +121,7 @@ export async function* readSelected(
   onRead: (event: RawEvent) => void,
 ): AsyncGenerator<RawEvent, void> {
   if (head === undefined) return
-  for await (const event of readLog(client, undefined, serverFilter(selection))) {
+  for await (const event of readRawLog(client, undefined, serverFilter(selection))) {
     if (isAfter(event.position, head)) return
     onRead(event)
     if (isSelected(selection, event)) yield event

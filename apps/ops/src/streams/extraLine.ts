@@ -1,7 +1,7 @@
 // Why a line of an export has no event in the log.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
-import { readAt } from '@paylog/event-store/raw/rawRead'
+import { readEventAt } from '@paylog/event-store/raw/rawRead'
 import { readRetention } from '@paylog/event-store/raw/retention'
 import { type ExportDifference, type EventName, nameInFile } from './exportDifference.ts'
 import type { ExportedLine } from './exportedLines.ts'
@@ -38,7 +38,7 @@ async function reasonInLog(
   const commit = BigInt(position)
   // Beyond what a server can count.
   if (commit >= 2n ** 63n) return undefined
-  const found = await readAt(log, { commit, prepare: commit })
+  const found = await readEventAt(log, { commit, prepare: commit })
   if (found?.id !== id) return undefined
   if (head === undefined || commit > head.commit) return 'lies behind the part of the log that the manifest names'
   if (!isSelected(selection, found)) return 'does not belong into an export with the filters of the manifest'

@@ -17,7 +17,7 @@ export const streamsGrant: CliCommand = {
     readArguments(args, [], {})
     const { EVENTSTORE_URL: userUrl, EVENTSTORE_ADMIN_URL: adminUrl } = loadConfig(Config, environment)
     if (adminUrl === userUrl) return print('The user is there already: EVENTSTORE_ADMIN_URL names no other.')
-    const user = await allowLogUser({ adminUrl, userUrl, patienceMs }).catch((error: Error) => {
+    const user = await allowLogUser({ adminUrl, userUrl, retryTimeoutMs: patienceMs }).catch((error: Error) => {
       throw new OpsError(`The user cannot be made: ${error.message}`, { cause: error })
     })
     await print(`${user} may read the whole log, and write to it.`)

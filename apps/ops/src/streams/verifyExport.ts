@@ -1,7 +1,7 @@
 // `streams verify-export`: whether an export is what its manifest says, and what the log holds.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '@paylog/event-store/raw/rawClient'
-import { readEnd } from '@paylog/event-store/raw/rawRead'
+import { readLogEnd } from '@paylog/event-store/raw/rawRead'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
 import { changedFields, type ExportDifference, nameOf } from './exportDifference.ts'
@@ -78,7 +78,7 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
   const differences = createDifferences()
   const selection = selectionOf(manifest)
   const head = manifest.head === null ? undefined : positionAt(manifest.head)
-  const end = (await readEnd(log))?.position
+  const end = (await readLogEnd(log))?.position
   const extent = await extentDifference(log, { selection, head, end })
   if (extent !== undefined) differences.note(() => extent)
   const file = openExport(path)

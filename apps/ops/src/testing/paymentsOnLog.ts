@@ -8,14 +8,14 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { plainOrder } from '@paylog/testing/plainOrder'
+import { paymentFixture } from '@paylog/testing/plainOrder'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 
 const paymentDefaults = {
-  ...plainOrder,
+  ...paymentFixture,
   total_cents: 2200,
   currency: 'EUR',
   payer: { id: null, type: 'guest', email: null },

@@ -1,5 +1,5 @@
 // Backfills beside a real worker that sends what they make.
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
@@ -8,7 +8,7 @@ const patient = { timeoutMs: 30_000 }
 
 t.test('a node that is configured later gets every event once, with the ids of the worker', async (t) => {
   const rig = await webhooksHarness(t)
-  const [first, second] = [await createEndpoint(t), await createEndpoint(t)]
+  const [first, second] = [await startFakeEndpoint(t), await startFakeEndpoint(t)]
   const one = endpointVariables('1', first.url)
   const both = { ...one, ...endpointVariables('2', second.url) }
   const worker = await rig.startWorker(one)
@@ -45,7 +45,7 @@ t.test('a node that is configured later gets every event once, with the ids of t
 
 t.test('it runs while the worker is writing, and each message arrives once', async (t) => {
   const rig = await webhooksHarness(t)
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const raw = endpointVariables('1', endpoint.url, { EVENT_MODE: 'raw' })
   for (let round = 0; round < 3; round++) await rig.notify(100)
   await rig.startWorker(raw)

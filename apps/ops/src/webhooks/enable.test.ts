@@ -1,6 +1,6 @@
 // A node that said that it is gone, and is enabled again.
 import { randomUUID } from 'node:crypto'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
@@ -10,7 +10,7 @@ const patient = { timeoutMs: 30_000 }
 t.test('what was held is sent once the node is enabled, and is seen meanwhile', async (t) => {
   const rig = await webhooksHarness(t)
   let isGone = true
-  const endpoint = await createEndpoint(t, (response) => {
+  const endpoint = await startFakeEndpoint(t, (response) => {
     response.statusCode = isGone ? 410 : 200
     response.end('ok')
   })

@@ -1,5 +1,5 @@
 // Single deliveries that are sent again, beside a real worker.
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksRig.ts'
@@ -9,7 +9,7 @@ const patient = { timeoutMs: 30_000 }
 t.test('a failed delivery keeps its id and body, and its schedule begins anew', async (t) => {
   const rig = await webhooksHarness(t)
   const failures = 3
-  const endpoint = await createEndpoint(t, (response, index) => {
+  const endpoint = await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index < failures ? 500 : 200
     response.end('ok')
   })
@@ -44,7 +44,7 @@ t.test('a failed delivery keeps its id and body, and its schedule begins anew', 
 
 t.test('one that waits for its next attempt is tried now, and once', async (t) => {
   const rig = await webhooksHarness(t)
-  const endpoint = await createEndpoint(t, (response, index) => {
+  const endpoint = await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index === 0 ? 500 : 200
     response.end('ok')
   })

@@ -1,6 +1,6 @@
 // What `webhooks redeliver` is asked for, and refuses.
 import { randomUUID } from 'node:crypto'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { contextOf } from '../testing/runOps.ts'
@@ -11,7 +11,7 @@ const patient = { timeoutMs: 30_000 }
 
 t.test('ids that are unknown are named, and the others are sent again', async (t) => {
   const rig = await webhooksHarness(t)
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   await rig.startWorker(endpointVariables('1', endpoint.url))
   await rig.pay(1)
   await waitFor(async () => (await rig.rows('1'))[0]?.status === 'succeeded', { what: 'the delivery', ...patient })

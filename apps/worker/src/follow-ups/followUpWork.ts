@@ -2,7 +2,7 @@
 import type { Span } from '@opentelemetry/api'
 import { paymentFold } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { withUrgency } from '@paylog/providers/pacing'
+import { withPriority } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { inSpan, markFailed } from '@paylog/runtime/telemetry/spans'
@@ -72,7 +72,7 @@ export function createReconcileTaskHandler(deps: {
     inSpan(
       { name: `follow up ${kindOf(followUp)}`, root: true, attributes: attributesOf(followUp, provider) },
       // What cannot wait goes before questions about payments that nobody paid.
-      (span) => withUrgency(isUrgent(followUp) ? 'background' : 'reconciler', () => handle(followUp, provider, span)),
+      (span) => withPriority(isUrgent(followUp) ? 'background' : 'reconciler', () => handle(followUp, provider, span)),
     )
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@paylog/domain/addresses/address'
 import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
-import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { chooseDefaultAddress, clearFormerDefaultAddress } from './defaultAddress.ts'
@@ -29,7 +29,7 @@ export type CreateAddress = {
 export async function createAddress(
   workflow: Workflow,
   command: CreateAddress,
-): Promise<{ readonly added: Loaded<AddressState>; readonly replayed: boolean }> {
+): Promise<{ readonly added: LoadedState<AddressState>; readonly replayed: boolean }> {
   const { address, is_default, metadata } = command
   const stream = addressStream(address.address_id)
   // Without a key the id is new.
@@ -51,7 +51,7 @@ export async function createAddress(
   return { added, replayed: false }
 }
 
-function firstState({ store }: Workflow, stream: string): Promise<Loaded<AddressState>> {
+function firstState({ store }: Workflow, stream: string): Promise<LoadedState<AddressState>> {
   return store.load(stream, addressFold, 'AddressAdded')
 }
 
@@ -59,8 +59,8 @@ function firstState({ store }: Workflow, stream: string): Promise<Loaded<Address
 async function replayed(
   workflow: Workflow,
   command: CreateAddress,
-  first: Loaded<AddressState>,
-): Promise<Loaded<AddressState>> {
+  first: LoadedState<AddressState>,
+): Promise<LoadedState<AddressState>> {
   const address = existingAddress(first.state)
   requireSameRequest(address, command.address.request_fingerprint)
   if (address.is_default) await clearFormerDefaultAddress(workflow, defaultChoiceOf(command))

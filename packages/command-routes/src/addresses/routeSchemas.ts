@@ -2,8 +2,8 @@
 import { type AddressState, existingAddress } from '@paylog/domain/addresses/address'
 import { AddressResource, addressResource } from '@paylog/domain/addresses/resource'
 import { exampleAddress } from '@paylog/domain/examples'
-import type { Loaded } from '@paylog/event-store/eventStore'
-import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { responseHeaders, deletedResponse, setWriteHeaders, orIdOnly, writeErrors } from '../answers.ts'
@@ -14,7 +14,7 @@ import { AddressChangeBody, NewAddressBody } from './addressBodies.ts'
 const example = { success: true, data: exampleAddress }
 
 const addressResponse = <Data extends TSchema>(data: Data, description: string, headers: object) =>
-  dataAnswer(data, { description, headers, examples: [example] })
+  dataResponse(data, { description, headers, examples: [example] })
 
 const common = { tags: ['addresses'], security: callerSecurity }
 const oneAddress = {
@@ -58,7 +58,7 @@ export const deleteSchema = {
 /** Answers with an address as its stream tells it. */
 export function replyWithAddress(
   reply: FastifyReply,
-  { state, ...write }: Loaded<AddressState> & { readonly replayed?: boolean },
+  { state, ...write }: LoadedState<AddressState> & { readonly replayed?: boolean },
 ) {
   setWriteHeaders(reply, write)
   return { success: true as const, data: addressResource(existingAddress(state)) }

@@ -11,7 +11,7 @@ import type { AddressContent } from '@paylog/domain/addresses/events'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { recordedOwner } from '@paylog/domain/owner'
 import type { Revision } from '@paylog/event-store/append/appending'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { addressStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { chooseDefaultAddress, clearFormerDefaultAddress } from './defaultAddress.ts'
@@ -38,7 +38,7 @@ export type UpdateAddress = AddressTarget & {
  * @throws DomainError `not_found`, `invalid_request` when it would lack what an address must have,
  *   `concurrent_modification`, `event_store_unavailable`, and what `permit` and `refuse` throw; nothing is recorded then
  */
-export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<Loaded<AddressState>> {
+export async function updateAddress(workflow: Workflow, update: UpdateAddress): Promise<LoadedState<AddressState>> {
   const { store, now } = workflow
   const { address_id, owner, changes, is_default, metadata } = update
   const occurred_at = now().toISOString()
@@ -73,7 +73,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
  * Removes an address.
  * @throws DomainError `not_found`, `event_store_unavailable`, and what `permit` and `refuse` throw
  */
-export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<Loaded<AddressState>> {
+export function deleteAddress({ store, now }: Workflow, target: AddressTarget): Promise<LoadedState<AddressState>> {
   return store.handle({
     stream: addressStream(target.address_id),
     fold: addressFold,
@@ -89,7 +89,7 @@ export function deleteAddress({ store, now }: Workflow, target: AddressTarget): 
 /** Another's address is answered like one that does not exist. */
 function ownedAddress(
   { owner, permit }: AddressTarget,
-  { state, revision }: Pick<Loaded<AddressState>, 'state' | 'revision'>,
+  { state, revision }: Pick<LoadedState<AddressState>, 'state' | 'revision'>,
 ): Address {
   const address = existingAddress(
     state.status === 'none' || recordedOwner(state) === owner ? state : addressFold.initialState,

@@ -7,7 +7,7 @@ import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import t from 'tap'
 import { Type } from 'typebox'
 import { commandVariables, loadWithEndpoints } from '../config.ts'
@@ -35,7 +35,7 @@ t.test(
 )
 
 t.test('the write side does what these variables say', async (t) => {
-  const [log, identity] = await Promise.all([startEventStore(t), startIdentity(t)])
+  const [log, identity] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
   const store = createEventStore({ connectionString: log.connectionString })
   t.teardown(() => store.close())
   const seenAnHourAgo = new Date(Date.now() - 3_600_000).toISOString()

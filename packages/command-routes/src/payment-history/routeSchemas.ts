@@ -3,7 +3,7 @@ import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
 import { HistoryEntry } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import { dataAnswer, etagHeader, refusals, unused } from '@paylog/runtime/http/openApiParts'
+import { dataResponse, etagHeader, errorResponses, unused } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 
 /** The api sends it with every read, and whoever sends it in another form is told so as everywhere. */
@@ -15,7 +15,7 @@ const Headers = Type.Object({
 })
 
 const common = {
-  ...refusals(['not_found', 'event_store_unavailable']),
+  ...errorResponses(['not_found', 'event_store_unavailable']),
   tags: ['payments'],
   headers: Headers,
   params: Type.Object({ id: Type.String({ description: 'The id of the payment' }) }),
@@ -67,7 +67,7 @@ export const paymentSchema = {
     'For administrators. The payment is told by the events of the log: at present by all of them, and with as_of by those before the first one that occurred later. The summary of its method is as of the same time.',
   querystring: AsOf,
   response: {
-    200: dataAnswer(PaymentResource, {
+    200: dataResponse(PaymentResource, {
       description: 'The payment as it was then; the ETag is the revision that it had',
       headers: etagHeader,
       examples: [{ success: true, data: examplePayment }],
@@ -83,7 +83,7 @@ export const historySchema = {
     'For administrators. All events of the payment in the order of its stream, each with who caused it, what led to it, and the status that the payment had after it; with as_of those that had occurred by then.',
   querystring: AsOf,
   response: {
-    200: dataAnswer(Type.Array(HistoryEntry), {
+    200: dataResponse(Type.Array(HistoryEntry), {
       description: 'The timeline, the oldest event first',
       headers: {},
       examples: [{ success: true, data: [entry] }],

@@ -1,7 +1,7 @@
 // What the routes of payment methods take and answer, and what their documentation says.
 import { exampleMethod } from '@paylog/domain/examples'
 import { PaymentMethodResource, paymentMethodResource } from '@paylog/domain/payment-methods/resource'
-import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
+import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiParts'
 import type { StoredMethod } from '@paylog/workflows/payment-methods/ownedMethod'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
@@ -25,7 +25,7 @@ const methodResponse = <Data extends TSchema>(
   data: Data,
   description: string,
   headers: object = responseHeaders.created,
-) => dataAnswer(data, { description, headers, examples: [example] })
+) => dataResponse(data, { description, headers, examples: [example] })
 
 const common = { tags: ['payment methods'], security: callerSecurity }
 const oneMethod = {

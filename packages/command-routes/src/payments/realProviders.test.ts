@@ -1,7 +1,7 @@
 // Opening payments at every real provider, over its own wire format.
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import type { Fault } from '@paylog/testing/fakeProvider'
-import { type ProviderFake, startFakeProviders } from '@paylog/testing/fakeProviders'
+import { type FakeProvider, startFakeProviders } from '@paylog/testing/fakeProviders'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
@@ -29,7 +29,7 @@ const body = {
   guest_data: { email: 'guest@example.com', name: 'Guest' },
 }
 
-async function post(fake: ProviderFake, headers: Record<string, string> = {}, more: object = {}) {
+async function post(fake: FakeProvider, headers: Record<string, string> = {}, more: object = {}) {
   const response = await fetch(`${url}/payments/intents`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },

@@ -4,7 +4,7 @@ import { examplePayment } from '@paylog/domain/examples'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodSummary } from '@paylog/domain/payment-methods/resource'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
-import { callerSecurity, dataAnswer } from '@paylog/runtime/http/openApiParts'
+import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiParts'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import { enabledProvider } from '@paylog/workflows/payments/providerCall'
 import { responseHeaders, idempotencyErrors, setWriteHeaders, providerErrors, writeErrors } from '../answers.ts'
@@ -18,7 +18,7 @@ import { chosenMethod, methodOf, methodOnRecord } from './chosenMethod.ts'
 import { checkCaller, initiatePaymentCommand } from './initiation.ts'
 import { IntentBody } from './intentBody.ts'
 
-const PaymentResponse = dataAnswer(PaymentResource, {
+const PaymentResponse = dataResponse(PaymentResource, {
   description: 'The payment was opened, and is paid at the provider with the client_secret',
   headers: responseHeaders.created,
   examples: [{ success: true, data: examplePayment }],

@@ -1,7 +1,7 @@
 // What the route of synchronising takes and answers, and what its documentation says.
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncRequest'
-import { dataAnswer } from '@paylog/runtime/http/openApiParts'
+import { dataResponse } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 import { responseHeaders, idempotencyErrors, writeErrors } from '../answers.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
@@ -84,7 +84,7 @@ export const syncSchema = {
   headers: IdempotencyHeaders,
   body: SyncBody,
   response: {
-    200: dataAnswer(SyncReport, {
+    200: dataResponse(SyncReport, {
       description:
         'How it went with each product, in the order of the request. X-Event-Position is missing when nothing was recorded.',
       headers: responseHeaders.begun,

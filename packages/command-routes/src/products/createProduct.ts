@@ -3,7 +3,7 @@ import { requireSameRequest } from '@paylog/domain/idempotencyKey'
 import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, existingProduct, type ProductState, productFold } from '@paylog/domain/products/product'
-import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 
@@ -17,7 +17,7 @@ export type CreateProduct = { readonly product: ProductAdded['data']; readonly m
 export async function createProduct(
   { store }: Workflow,
   { product, metadata }: CreateProduct,
-): Promise<Loaded<ProductState> & { readonly replayed: boolean }> {
+): Promise<LoadedState<ProductState> & { readonly replayed: boolean }> {
   const stream = productStream(product.product_id)
   const added = await store.handle({
     stream,

@@ -3,8 +3,8 @@ import { exampleProduct } from '@paylog/domain/examples'
 import { NewProduct, ProductChanges } from '@paylog/domain/products/content'
 import { existingProduct, type ProductState } from '@paylog/domain/products/product'
 import { ProductResource, productResource } from '@paylog/domain/products/resource'
-import type { Loaded } from '@paylog/event-store/eventStore'
-import { dataAnswer } from '@paylog/runtime/http/openApiParts'
+import type { LoadedState } from '@paylog/event-store/eventStore'
+import { dataResponse } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { responseHeaders, setWriteHeaders, writeErrors } from '../answers.ts'
@@ -26,7 +26,7 @@ const subscription = {
 const example = { success: true, data: exampleProduct }
 
 const productResponse = (description: string, headers: object) =>
-  dataAnswer(ProductResource, { description, headers, examples: [example] })
+  dataResponse(ProductResource, { description, headers, examples: [example] })
 
 const common = { tags: ['products'], security: [{ session: [] }] }
 
@@ -65,7 +65,7 @@ export const changeSchema = {
 /** Answers with a product as its stream tells it. */
 export function replyWithProduct(
   reply: FastifyReply,
-  { state, ...write }: Loaded<ProductState> & { readonly replayed?: boolean },
+  { state, ...write }: LoadedState<ProductState> & { readonly replayed?: boolean },
 ) {
   setWriteHeaders(reply, write)
   return { success: true as const, data: productResource(existingProduct(state)) }

@@ -3,7 +3,7 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import type { ProductChanges } from '@paylog/domain/products/content'
 import { changeProduct, existingProduct, type ProductState, productFold } from '@paylog/domain/products/product'
 import type { Revision } from '@paylog/event-store/append/appending'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 
@@ -22,7 +22,7 @@ export type UpdateProduct = {
  * @throws DomainError what `changeProduct` throws, `concurrent_modification`, `event_store_unavailable`, and what `permit`
  *   and `refuse` throw; nothing is recorded then
  */
-export function updateProduct({ store, now }: Workflow, update: UpdateProduct): Promise<Loaded<ProductState>> {
+export function updateProduct({ store, now }: Workflow, update: UpdateProduct): Promise<LoadedState<ProductState>> {
   const { product_id, changes, permit, refuse, metadata } = update
   return store.handle({
     stream: productStream(product_id),

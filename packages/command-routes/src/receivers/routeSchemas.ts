@@ -1,6 +1,6 @@
 // What the receivers of the providers' webhooks take and answer, as their documentation says it.
-import type { ReceiverNotes } from '@paylog/providers/providerPlugin'
-import { rawJsonBody, refusals } from '@paylog/runtime/http/openApiParts'
+import type { ReceiverDocs } from '@paylog/providers/providerPlugin'
+import { rawJsonBody, errorResponses } from '@paylog/runtime/http/openApiParts'
 import { Type } from 'typebox'
 
 const Received = Type.Object(
@@ -9,7 +9,7 @@ const Received = Type.Object(
 )
 
 /** @param notes what is the provider's own about it */
-export function receiverSchema({ operationId, provider, signedBy, example }: ReceiverNotes) {
+export function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDocs) {
   // Whether they are there is for the check of the signature to say.
   const signature = Object.entries(signedBy).map(([name, description]) => [
     name,
@@ -17,7 +17,7 @@ export function receiverSchema({ operationId, provider, signedBy, example }: Rec
   ])
   return {
     ...rawJsonBody('The notification, as the provider signed it', example),
-    ...refusals([
+    ...errorResponses([
       'invalid_signature',
       'body_too_large',
       'not_found',

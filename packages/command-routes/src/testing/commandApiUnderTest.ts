@@ -10,7 +10,7 @@ import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
 import type { Test } from 'tap'
 import { commandApi } from '../commandApi.ts'
@@ -56,7 +56,7 @@ export async function commandApiHarness(
   } = {},
 ) {
   const { timing = {}, guestTokens = [], nodes = [], testsBy = 'session' } = options
-  const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startIdentity(t, { guestTokens })])
+  const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startFakeIdentity(t, { guestTokens })])
   const store = createEventStore({ connectionString: log.connectionString, timing: { ...relaxedTiming, ...timing } })
   const identity = createIdentity({
     authUrl: backend.authUrl,

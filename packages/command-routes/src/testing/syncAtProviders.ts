@@ -1,5 +1,5 @@
 // Synchronising at the fakes of the providers that keep a catalogue.
-import { startPaypalCatalog, startStripeCatalog } from '@paylog/testing/catalogFakes'
+import { startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/catalogFakes'
 import type { Test } from 'tap'
 import { providerFromEnv } from './providerBy.ts'
 import { syncHarness } from './syncRoutesUnderTest.ts'
@@ -15,7 +15,7 @@ export const membership = {
 }
 
 export async function syncProvidersHarness(t: Test) {
-  const fakes = await Promise.all([startStripeCatalog(t), startPaypalCatalog(t)])
+  const fakes = await Promise.all([startFakeStripeCatalog(t), startFakePaypalCatalog(t)])
   const providers = await Promise.all(fakes.map(({ env }) => providerFromEnv(t, env)))
   const api = await syncHarness(t, { providers })
   const productOf = (more: object = {}) => api.productOf({ ...membership, ...more })

@@ -3,7 +3,7 @@ import { ClientObject } from '@paylog/domain/fields'
 import { DispatchPlan } from '@paylog/domain/webhook-tests/events'
 import { genericNames } from '@paylog/providers/genericEvent'
 import { simulators } from '@paylog/providers/simulation'
-import { dataAnswer } from '@paylog/runtime/http/openApiParts'
+import { dataResponse } from '@paylog/runtime/http/openApiParts'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import { Type } from 'typebox'
 import { responseHeaders, writeErrors } from '../answers.ts'
@@ -85,7 +85,7 @@ const exampleResponse = (data: object) => ({
 })
 
 const accepted = (examples: readonly object[]) => ({
-  202: dataAnswer(WebhookTestResource, {
+  202: dataResponse(WebhookTestResource, {
     description:
       'It is on record and goes out at once. canonical_events are what the event means in canonical terms; deliveries are the configured nodes that will be told, by which name and in which mode. There are none when no node is configured or none wants the event.',
     headers: responseHeaders.begun,

@@ -1,6 +1,6 @@
 // What POST /webhooks/test is asked for: a message of the sandbox's, where everything that is not given has a default.
 import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/providers/genericEvent'
-import { madeUpId } from '@paylog/providers/notificationForm'
+import { testIdOf } from '@paylog/providers/notificationForm'
 import type { SimulatedNotification } from '@paylog/providers/simulation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
 import { type RequestedFacts, invalidField, canonicalFacts, notificationFacts } from './facts.ts'
@@ -52,7 +52,7 @@ function canonicalTest(test: TestRequest, name: CanonicalName): RequestedFacts {
 function subscriptionOf({ id, at }: TestRequest, name: CanonicalName, object_id: string | null) {
   if (!/^(subscription|membership)\./.test(name)) return {}
   const subscription = {
-    subscription_id: name === 'membership.extended' ? madeUpId(`sub_${id}`) : object_id,
+    subscription_id: name === 'membership.extended' ? testIdOf(`sub_${id}`) : object_id,
     current_period_end: new Date(at.getTime() + periodMs).toISOString(),
     status_changed: true,
     is_first_invoice: false,
@@ -64,7 +64,7 @@ function simulatedNotification({ event, test_data, id, at }: TestRequest, generi
   const isCustomer = generic.startsWith('customer.')
   const status = statuses[event] ?? statuses[generic] ?? statusOfPayment(generic)
   const defaults = {
-    ...(isCustomer ? {} : { ...money, customer: madeUpId(`cus_${id}`) }),
+    ...(isCustomer ? {} : { ...money, customer: testIdOf(`cus_${id}`) }),
     ...(status === null ? {} : { status }),
   }
   return simulatorOf(testProvider).simulate({

@@ -1,7 +1,7 @@
 // From the log to the deliveries table: maps each batch and records it, slice by slice, with its position.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import type { Batch } from '@paylog/event-store/subscription/batches'
+import type { EventBatch } from '@paylog/event-store/subscription/batches'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/nodes/nodes'
@@ -81,7 +81,7 @@ export function createDispatcher(deps: {
  * Maps a batch piece by piece, so that neither memory nor a statement ever holds the bodies of all of it. Each slice
  * ends at the position of its last event, and the last one at the batch's own.
  */
-function* dispatchSlicesOf(batch: Batch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
+function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
   let messages: Outbound[] = []
   let characters = 0
   let to: LogPosition | undefined

@@ -1,11 +1,11 @@
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import t from 'tap'
 import { type AttemptResult, finishAttempts } from '../tables/finishAttempt.ts'
 import { batchOf, createWorkerHarness } from '../testing/rig.ts'
 import { enableEndpoint } from './enabling.ts'
 import { redeliver } from './redelivery.ts'
 
-const rounds = cyclesAsked(10)
+const rounds = testCycles(10)
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 const failed = { ms: 1, httpStatus: 500, error: 'http', responseBody: null, status: 'pending' } as const
 const gone = { ...failed, httpStatus: 410, error: 'gone' }

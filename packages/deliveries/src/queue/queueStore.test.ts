@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ConfigError } from '@paylog/config/environment'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { migrateWebhooks } from '../migrate.ts'
@@ -18,7 +18,7 @@ const enabled = (count: number, url: string) =>
   )
 
 t.test('a node costs one connection to Postgres', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const nodes = 10
   const rig = await createWorkerHarness(t, 'postgres', enabled(nodes, endpoint.url))
   await rig.dispatcher.start()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
@@ -26,7 +26,7 @@ async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => 
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test('a delayed job of an attempt that is to be made now is made ready, and stays one job', async (t) => {
-      const endpoint = await createEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end())
+      const endpoint = await startFakeEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end())
       const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_RETRY_SCHEDULE: '1h' }
       const rig = await createWorkerHarness(t, kind, node)
       const delayed = await delayedCounter(t, rig)
@@ -91,7 +91,7 @@ for (const kind of queueKinds) {
 
     t.test('attempts that are under way get no second job, nor do others wait for them', async (t) => {
       const pending: ServerResponse[] = []
-      const endpoint = await createEndpoint(t, (response, index) => {
+      const endpoint = await startFakeEndpoint(t, (response, index) => {
         if (index === 0) pending.push(response)
         else response.end('ok')
       })
@@ -135,7 +135,7 @@ for (const kind of queueKinds) {
     t.test('a stop makes no more attempts than are under way; the others are made by whoever comes next', async (t) => {
       const more = 30
       const pending: ServerResponse[] = []
-      const endpoint = await createEndpoint(t, (response, index) => {
+      const endpoint = await startFakeEndpoint(t, (response, index) => {
         if (index < concurrencyPerEndpoint) pending.push(response)
         else response.end('ok')
       })

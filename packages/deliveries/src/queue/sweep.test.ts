@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
@@ -13,7 +13,7 @@ import { createRequeuer } from './sweep.ts'
 /** A delivery that is being sent until the test is over, and a sweep that shows what it takes over. */
 async function underWay(t: Test, kind: QueueKind, redisUrl?: string) {
   const pending: ServerResponse[] = []
-  const endpoint = await createEndpoint(t, (response) => pending.push(response))
+  const endpoint = await startFakeEndpoint(t, (response) => pending.push(response))
   const rig = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url }, redisUrl)
   await rig.dispatcher.start()
   await rig.work()
@@ -95,7 +95,7 @@ for (const kind of queueKinds) {
     `a delivery that waits for its next attempt, and is to be tried now, is, on ${kind}`,
     onQueue(kind),
     async (t) => {
-      const endpoint = await createEndpoint(t, (response, index) => {
+      const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.statusCode = index === 0 ? 500 : 200
         response.end()
       })

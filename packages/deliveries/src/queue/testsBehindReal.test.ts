@@ -1,7 +1,7 @@
 // Tests and simulations of endpoints stand behind real deliveries.
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/rig.ts'
@@ -10,7 +10,7 @@ import { webhookTestBatch } from '../testing/webhookTests.ts'
 /** An endpoint that answers real deliveries at once, and tests when it is let. */
 async function slowForTests(t: Test, kind: QueueKind) {
   const held: ServerResponse[] = []
-  const endpoint = await createEndpoint(t, (response, _, { headers }) => {
+  const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
     if (headers['webhook-test'] === 'true') held.push(response)
     else response.end('ok')
   })
@@ -49,7 +49,7 @@ for (const kind of queueKinds) {
     onQueue(kind),
     async (t) => {
       const order: (string | undefined)[] = []
-      const endpoint = await createEndpoint(t, (response, _, { headers }) => {
+      const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
         order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
         response.end('ok')
       })

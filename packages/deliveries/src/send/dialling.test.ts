@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns'
 import { createServer } from 'node:http'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import t, { type Test } from 'tap'
 import { createPoster, listening, tcpEndpoint } from '../testing/poster.ts'
 
@@ -77,7 +77,7 @@ t.test('with TLS the same holds', async (t) => {
 })
 
 t.test('a forbidden address is never connected to, however it is written [10.4-private]', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const { port } = new URL(endpoint.url)
   const dialled = watchDials(t)
   const post = createPoster(t, [])
@@ -134,7 +134,7 @@ t.test('what a resolver says that is no address is not dialled', async (t) => {
 
 t.test('an open connection is used for its own host and port only', async (t) => {
   const hosts = new Map<string | undefined, string[]>()
-  const endpoint = await createEndpoint(t, (response, _, request) => {
+  const endpoint = await startFakeEndpoint(t, (response, _, request) => {
     const port = String(request.socket.remotePort)
     hosts.set(port, [...(hosts.get(port) ?? []), String(request.headers.host)])
     response.end('ok')
@@ -148,7 +148,7 @@ t.test('an open connection is used for its own host and port only', async (t) =>
 })
 
 t.test('no proxy of the environment gets to see a webhook', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   let proxied = 0
   const proxy = `http://${await tcpEndpoint(t, (socket) => {
     proxied++

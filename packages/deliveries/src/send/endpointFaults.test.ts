@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -64,7 +64,7 @@ t.test('a stop is heard while a connection is being made', async (t) => {
 })
 
 t.test('an attempt that timed out while it waited for its name is not sent later', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const { port } = new URL(endpoint.url)
   const answer = Promise.withResolvers<{ address: string; family: number }[]>()
   let asked = 0
@@ -150,7 +150,7 @@ t.test('a body where none may be does not disturb what follows', async (t) => {
 
 t.test('what is compressed is not unpacked', async (t) => {
   const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024))
-  const endpoint = await createEndpoint(t, (response) => {
+  const endpoint = await startFakeEndpoint(t, (response) => {
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb)
   })
   const before = process.memoryUsage.rss()
@@ -177,7 +177,7 @@ t.test('an idle connection that the endpoint closes is not used again', async (t
 
 t.test('a connection that died silently costs one attempt, and is not used again', async (t) => {
   const post = createPoster(t)
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const proxy = await startTcpProxy(t, Number(new URL(endpoint.url).port))
   const attempt = () => post(`http://127.0.0.1:${proxy.port}/`, { timeoutMs: 1_000 })
   for (let count = 0; count < 3; count++) t.match(await attempt(), { error: null })

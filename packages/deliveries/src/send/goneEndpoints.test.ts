@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { matchList } from '@paylog/testing/matchList'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -51,7 +51,7 @@ t.test(
 
 t.test('when many attempts learn at once that the endpoint is gone, the node is told of once', async (t) => {
   const responses: ServerResponse[] = []
-  const held = await createEndpoint(t, (response) => responses.push(response))
+  const held = await startFakeEndpoint(t, (response) => responses.push(response))
   const rig = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url })
   const attempts = await rig.deliver(20)
   const sent = Promise.all(attempts.map((attempt) => rig.send(attempt)))

@@ -1,5 +1,5 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -97,7 +97,7 @@ t.test('every attempt has its own time and signature, and the same id and body',
 })
 
 t.test('a node without a secret is sent an id and a time, and no signature', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))
@@ -111,7 +111,7 @@ t.test('a node without a secret is sent an id and a time, and no signature', asy
 t.test('an endpoint that repeats its request puts neither URL nor signature on record', async (t) => {
   const token = 'tok-9f8e7d6c5b4a'
   const lines: string[] = []
-  const echo = await createEndpoint(t, (response, _, { url, headers }) => {
+  const echo = await startFakeEndpoint(t, (response, _, { url, headers }) => {
     response.writeHead(500).end(JSON.stringify({ url, headers, known: secret }))
   })
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: `${echo.url}/${token}?sig=abc123`, WEBHOOK_1_SECRET: secret }

@@ -1,9 +1,9 @@
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import t from 'tap'
 import { createPoster } from '../testing/poster.ts'
 
 t.test('status 200 is a success, and the start of the answer is kept [6.2-success]', async (t) => {
-  const endpoint = await createEndpoint(t, (response) => response.end('x'.repeat(20_000)))
+  const endpoint = await startFakeEndpoint(t, (response) => response.end('x'.repeat(20_000)))
   const result = await createPoster(t)(endpoint.url)
   t.match(result, { httpStatus: 200, error: null })
   t.equal(result.responseBody?.length, 16_384)
@@ -12,7 +12,7 @@ t.test('status 200 is a success, and the start of the answer is kept [6.2-succes
 
 t.test('connections are used again', async (t) => {
   const ports = new Set<number | undefined>()
-  const endpoint = await createEndpoint(t, (response, _, request) => {
+  const endpoint = await startFakeEndpoint(t, (response, _, request) => {
     ports.add(request.socket.remotePort)
     response.end('ok')
   })
@@ -22,17 +22,17 @@ t.test('connections are used again', async (t) => {
 })
 
 t.test('another 2xx is a success only where the operator says so', async (t) => {
-  const endpoint = await createEndpoint(t, (response) => response.writeHead(204).end())
+  const endpoint = await startFakeEndpoint(t, (response) => response.writeHead(204).end())
   const post = createPoster(t)
   t.match(await post(endpoint.url), { httpStatus: 204, error: 'unexpected_status' })
   t.match(await post(endpoint.url, { successStatus: '2xx' }), { httpStatus: 204, error: null })
 })
 
 t.test('every other answer is a failure, and a redirect is not followed [6.2-failure]', async (t) => {
-  const elsewhere = await createEndpoint(t)
+  const elsewhere = await startFakeEndpoint(t)
   const post = createPoster(t)
   for (const status of [301, 302, 307, 308]) {
-    const endpoint = await createEndpoint(t, (response) =>
+    const endpoint = await startFakeEndpoint(t, (response) =>
       response.writeHead(status, { location: elsewhere.url }).end(),
     )
     t.match(await post(endpoint.url, { successStatus: '2xx' }), { httpStatus: status, error: 'redirect' })
@@ -40,7 +40,7 @@ t.test('every other answer is a failure, and a redirect is not followed [6.2-fai
   t.equal(elsewhere.received.length, 0)
   const classes = { 400: 'unexpected_status', 404: 'unexpected_status', 410: 'gone', 429: 'rate_limited' }
   for (const [status, error] of Object.entries({ ...classes, 500: 'unexpected_status', 503: 'unexpected_status' })) {
-    const endpoint = await createEndpoint(t, (response) => response.writeHead(Number(status)).end('no'))
+    const endpoint = await startFakeEndpoint(t, (response) => response.writeHead(Number(status)).end('no'))
     const expected = { httpStatus: Number(status), error, responseBody: 'no', retryAfterMs: undefined }
     t.match(await post(endpoint.url, { successStatus: '2xx' }), expected)
   }
@@ -48,9 +48,9 @@ t.test('every other answer is a failure, and a redirect is not followed [6.2-fai
 
 t.test('what a chat service says counts as that service means it', async (t) => {
   const post = createPoster(t)
-  const quiet = await createEndpoint(t, (response) => response.writeHead(204).end())
+  const quiet = await startFakeEndpoint(t, (response) => response.writeHead(204).end())
   t.match(await post(quiet.url, { format: 'discord' }), { httpStatus: 204, error: null })
-  const refusing = await createEndpoint(t, (response) => response.end('{"ok":false,"description":"chat not found"}'))
+  const refusing = await startFakeEndpoint(t, (response) => response.end('{"ok":false,"description":"chat not found"}'))
   t.match(await post(refusing.url, { format: 'telegram' }), { httpStatus: 200, error: 'rejected' })
 })
 
@@ -59,7 +59,7 @@ t.test('a failing endpoint says when to come again, in seconds or by a date', as
   const now = () => new Date('2026-01-01T00:00:00.000Z')
   const asking = async (status: number, retryAfter: string) => {
     const headers = { 'retry-after': retryAfter }
-    const endpoint = await createEndpoint(t, (response) => response.writeHead(status, headers).end())
+    const endpoint = await startFakeEndpoint(t, (response) => response.writeHead(status, headers).end())
     return (await post(endpoint.url, { now })).retryAfterMs
   }
   t.equal(await asking(429, '30'), 30_000)
@@ -70,14 +70,14 @@ t.test('a failing endpoint says when to come again, in seconds or by a date', as
 })
 
 t.test('an endpoint that does not answer in time has failed, and is not waited for [6.2-timeout]', async (t) => {
-  const endpoint = await createEndpoint(t, () => undefined)
+  const endpoint = await startFakeEndpoint(t, () => undefined)
   const before = performance.now()
   t.match(await createPoster(t)(endpoint.url, { timeoutMs: 200 }), { httpStatus: null, error: 'timeout' })
   t.ok(performance.now() - before < 10_000)
 })
 
 t.test('an endpoint may take its time, up to the timeout', async (t) => {
-  const endpoint = await createEndpoint(t, (response) => {
+  const endpoint = await startFakeEndpoint(t, (response) => {
     setTimeout(() => response.writeHead(200).write('late'), 1_100)
     setTimeout(() => response.end(' and later'), 2_200)
   })
@@ -86,12 +86,12 @@ t.test('an endpoint may take its time, up to the timeout', async (t) => {
 })
 
 t.test('an answer that never ends is cut at the timeout or the limit; its status counts', async (t) => {
-  const trickle = await createEndpoint(t, (response) => {
+  const trickle = await startFakeEndpoint(t, (response) => {
     response.writeHead(200).write('first')
   })
   const post = createPoster(t)
   t.match(await post(trickle.url, { timeoutMs: 1_000 }), { httpStatus: 200, error: null, responseBody: 'first' })
-  const flood = await createEndpoint(t, (response) => {
+  const flood = await startFakeEndpoint(t, (response) => {
     const chunk = Buffer.alloc(64 * 1024, 'x')
     const pour = () => {
       while (!response.destroyed && response.write(chunk));
@@ -107,7 +107,7 @@ t.test('an answer that never ends is cut at the timeout or the limit; its status
 t.test('a gigabyte is not read, and the connection is dropped', async (t) => {
   let written = 0
   const closed = Promise.withResolvers<void>()
-  const flood = await createEndpoint(t, (response) => {
+  const flood = await startFakeEndpoint(t, (response) => {
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     response.writeHead(200, { 'content-length': 1024 ** 3 }).on('close', () => closed.resolve())
     const pour = () => {
@@ -126,7 +126,7 @@ t.test('a gigabyte is not read, and the connection is dropped', async (t) => {
 })
 
 t.test('a body that is slow is read until the timeout, and what came is kept', async (t) => {
-  const endpoint = await createEndpoint(t, (response) => {
+  const endpoint = await startFakeEndpoint(t, (response) => {
     response.writeHead(500, { 'content-length': 1_000 })
     const timer = setInterval(() => response.write('x'), 50)
     response.on('close', () => clearInterval(timer))
@@ -140,23 +140,23 @@ t.test('a body that is slow is read until the timeout, and what came is kept', a
 t.test('what is kept of a body is no more than 16 KiB, whatever it is made of [10.4-response-kept]', async (t) => {
   const post = createPoster(t)
   for (const body of [Buffer.alloc(20_000, 0), Buffer.alloc(20_000, 0xff), Buffer.from('a€'.repeat(8_000))]) {
-    const endpoint = await createEndpoint(t, (response) => response.end(body))
+    const endpoint = await startFakeEndpoint(t, (response) => response.end(body))
     const { responseBody } = await post(endpoint.url)
     t.ok(Buffer.byteLength(responseBody ?? '') <= 16_384)
     t.ok(Buffer.byteLength(responseBody ?? '') > 16_380, 'and no less')
     t.notMatch(responseBody, '\0')
   }
-  const whole = await createEndpoint(t, (response) => response.end('y'.repeat(16_384)))
+  const whole = await startFakeEndpoint(t, (response) => response.end('y'.repeat(16_384)))
   t.equal((await post(whole.url)).responseBody, 'y'.repeat(16_384))
 })
 
 t.test('an abort from outside is thrown, because nothing is known then', async (t) => {
-  const endpoint = await createEndpoint(t, () => undefined)
+  const endpoint = await startFakeEndpoint(t, () => undefined)
   await t.rejects(createPoster(t)(endpoint.url, { signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' })
 })
 
 t.test('nothing is sent once the sender was told to stop', async (t) => {
-  const endpoint = await createEndpoint(t)
+  const endpoint = await startFakeEndpoint(t)
   const reason = new Error('stopped')
   await t.rejects(createPoster(t)(endpoint.url, { signal: AbortSignal.abort(reason) }), reason)
   t.equal(endpoint.received.length, 0)

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { batchOf, createWorkerHarness } from '../testing/rig.ts'
 
 t.test('one process sends a delivery once at a time, whatever the queue says', async (t) => {
   const responses: ServerResponse[] = []
-  const endpoint = await createEndpoint(t, (response) => responses.push(response))
+  const endpoint = await startFakeEndpoint(t, (response) => responses.push(response))
   const rig = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await rig.dispatcher.start()
   await rig.dispatcher.handle(batchOf(1))

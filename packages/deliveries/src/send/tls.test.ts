@@ -1,5 +1,5 @@
 import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from 'node:tls'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import t, { type Test } from 'tap'
 import { type Certificate, createAuthority, issue, selfSigned } from '../testing/certificates.ts'
 import { createPoster, listening } from '../testing/poster.ts'
@@ -77,7 +77,7 @@ t.test('two sides that have no protocol in common fail as TLS does', async (t) =
 
 t.test('plain HTTP where TLS is expected, and the other way round', async (t) => {
   const post = createPoster(t)
-  const plain = await createEndpoint(t)
+  const plain = await startFakeEndpoint(t)
   t.match(await post(plain.url.replace('http:', 'https:')), { httpStatus: null, error: 'tls' })
   t.equal(plain.received.length, 0)
   const secure = await secureEndpoint(t, issue(known, { host: 'localhost' }))

@@ -37,7 +37,7 @@ export async function runExclusiveSubscription(
     state.isStandingBy = true
   }
   const read = async () => {
-    const lock = await holdLock({ databaseUrl, name: lockName, waiting, signal, log }).finally(() => {
+    const lock = await holdLock({ databaseUrl, name: lockName, onWaiting: waiting, signal, log }).finally(() => {
       state.isStandingBy = false
     })
     try {
@@ -51,7 +51,7 @@ export async function runExclusiveSubscription(
     signal,
     pauseMs: lockRetryMs,
     isFinal: (error) => error instanceof UnreadableEventError,
-    complain: (error) =>
+    onError: (error) =>
       log.warn({ err: error, lock: lockName }, 'could not become the reader of the log, trying again'),
   })
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
@@ -91,7 +91,7 @@ t.test('a delivery that is sent anew has the whole schedule again, and counts it
 
 t.test('an attempt that is under way when its delivery is sent anew is the first of the new schedule', async (t) => {
   const responses: ServerResponse[] = []
-  const held = await createEndpoint(t, (response) => responses.push(response))
+  const held = await startFakeEndpoint(t, (response) => responses.push(response))
   const rig = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
   const [first] = await rig.deliver()
   if (first === undefined) throw new Error('nothing to send')

@@ -1,6 +1,6 @@
 // One node at an endpoint that answers as it is told, and a clock that stands still until it is moved.
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import type { Test } from 'tap'
 import type { AttemptRef } from '../tables/deliveries.ts'
 import { graceMs } from '../tables/recordBatch.ts'
@@ -24,7 +24,7 @@ export async function createFakeClockHarness(
     answerAll: { status: 200 },
   }
   const lines: string[] = []
-  const endpoint = await createEndpoint(t, (response, index) => {
+  const endpoint = await startFakeEndpoint(t, (response, index) => {
     const { status, retryAfter } = answers[index] ?? settings.answerAll
     response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
   })

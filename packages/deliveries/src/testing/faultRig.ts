@@ -5,7 +5,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import { createPool } from '@paylog/runtime/postgres/postgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import type { Endpoint } from '@paylog/testing/endpoint'
+import type { FakeEndpoint } from '@paylog/testing/endpoint'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -131,7 +131,7 @@ export function rawEndpointVariables(number: number, url: string, more: Readonly
 }
 
 /** The notifications that an endpoint was told of, in the order of their first arrival. */
-export function receivedIds({ received }: Endpoint): string[] {
+export function receivedIds({ received }: FakeEndpoint): string[] {
   return [...new Set(received.map(({ body }) => String(JSON.parse(body).data.id)))]
 }
 
@@ -139,7 +139,7 @@ export function receivedIds({ received }: Endpoint): string[] {
 export async function assertAllDelivered(
   t: Test,
   harness: WorkerProcessHarness,
-  endpoint: Endpoint,
+  endpoint: FakeEndpoint,
   timeoutMs = 20_000,
 ): Promise<void> {
   await waitFor(() => receivedIds(endpoint).length >= harness.journal.length, { what: 'every webhook', timeoutMs })

@@ -1,7 +1,7 @@
 // A worker that is killed at random points, and an oracle that knows nothing of it: a journal of what was appended, and
 // what the endpoints were told.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createEndpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint } from '@paylog/testing/endpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import {
@@ -28,12 +28,12 @@ export async function assertSurvivesKills(
   const { env, kills, seed } = options
   t.comment(`seed ${seed}`)
   const random = mulberry32(seed)
-  const steady = await createEndpoint(t)
-  const shaky = await createEndpoint(t, (response, index) => {
+  const steady = await startFakeEndpoint(t)
+  const shaky = await startFakeEndpoint(t, (response, index) => {
     if (index % 7 === 0) response.socket?.destroy()
     else response.writeHead(index % 5 === 0 ? 500 : 200).end()
   })
-  const unsubscribed = await createEndpoint(t)
+  const unsubscribed = await startFakeEndpoint(t)
   const harness = await createWorkerProcessHarness(t, {
     ...rawEndpointVariables(1, steady.url),
     ...rawEndpointVariables(2, shaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),

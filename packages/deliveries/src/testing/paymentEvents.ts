@@ -4,7 +4,7 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { NonStatusEvent } from '@paylog/domain/payments/notices'
 import type { ProviderNotificationEvent } from '@paylog/domain/provider-events/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { plainOrder } from '@paylog/testing/plainOrder'
+import { paymentFixture } from '@paylog/testing/plainOrder'
 
 type FollowedEvent = PaymentEvent | ProviderNotificationEvent
 
@@ -37,7 +37,7 @@ type Samples = { readonly [Type in Exclude<ReconciledType, NonStatusEvent['type'
 /** One of every type of event but for some that are only noted, about one payment or notification of the provider `tills`. */
 export const eventSamples: Samples = {
   PaymentInitiated: {
-    ...plainOrder,
+    ...paymentFixture,
     ...facts,
     subtotal_cents: 2200,
     tax_cents: 0,

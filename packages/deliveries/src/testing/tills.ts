@@ -2,7 +2,7 @@
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { createLedger } from '@paylog/testing/fakeProvider'
+import { createChargeLedger } from '@paylog/testing/fakeProvider'
 import type { Test } from 'tap'
 
 export type FakeProvider = Provider & {
@@ -34,7 +34,7 @@ let made = 0
  */
 export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): FakeProvider {
   const intents = new Map<string, { id: string; payment_id: string; status: PaymentStatus | 'approved' }>()
-  const ledger = createLedger(t)
+  const ledger = createChargeLedger(t)
   const calls: string[] = []
   const find = (id: string) => [...intents.values()].find((intent) => intent.id === id)
 

@@ -5,7 +5,7 @@ import { traceparentOf } from '../traceparent.ts'
 
 const tracer = trace.getTracer('paylog')
 
-export type AppendEnd = {
+export type AppendOutcome = {
   /** Of the stream: `payment`. */
   readonly category: string
   /** `recorded`, `conflict` (another writer was faster; the decision is made again), or `failed`, also when nobody knows. */
@@ -15,20 +15,20 @@ export type AppendEnd = {
   readonly seconds: number
 }
 
-export type Appending = {
+export type AppendSpanOptions = {
   readonly category: string
   readonly events: number
   readonly metadata: EventMetadata
   /** Is told how it ended. */
-  readonly observe: ((end: AppendEnd) => void) | undefined
+  readonly observe: ((end: AppendOutcome) => void) | undefined
 }
 
 /**
  * Appends within a span, of which the metadata of the events tell whenever somebody collects it.
  * @param run gets these metadata
  */
-export async function inAppendSpan<Answer>(
-  { category, events, metadata, observe }: Appending,
+export async function withAppendSpan<Answer>(
+  { category, events, metadata, observe }: AppendSpanOptions,
   run: (metadata: EventMetadata) => Promise<Answer | 'conflict'>,
 ): Promise<Answer | 'conflict'> {
   const attributes = {
@@ -38,12 +38,12 @@ export async function inAppendSpan<Answer>(
   }
   return await tracer.startActiveSpan(`append ${category}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
     const start = performance.now()
-    let outcome: AppendEnd['outcome'] = 'failed'
+    let outcome: AppendOutcome['outcome'] = 'failed'
     try {
       const traceparent = traceparentOf(span)
-      const answer = await run(traceparent === undefined ? metadata : { ...metadata, traceparent })
-      outcome = answer === 'conflict' ? 'conflict' : 'recorded'
-      return answer
+      const result = await run(traceparent === undefined ? metadata : { ...metadata, traceparent })
+      outcome = result === 'conflict' ? 'conflict' : 'recorded'
+      return result
     } finally {
       span.setAttribute('paylog.outcome', outcome)
       if (outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })

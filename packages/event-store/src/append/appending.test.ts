@@ -5,11 +5,11 @@ import t from 'tap'
 import { NIL, v4 as uuid } from 'uuid'
 import { createReplaceableConnection } from '../connection/connection.ts'
 import { defaultTiming } from '../connection/timing.ts'
-import { connectTo } from '../testing/connectTo.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { appendFirst } from '../testing/guestTokens.ts'
 import { failureReply, successReply, wrongVersionReply } from '../testing/messages.ts'
-import { assertOneAppend, type Behaviour, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
-import { appendUntilAnswered } from './appending.ts'
+import { assertOneAppend, type FakeEventStoreBehaviour, grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { appendWithRetries } from './appending.ts'
 
 t.test('an answer that says nothing clear makes the append be repeated', async (t) => {
   const unclear = {
@@ -20,30 +20,30 @@ t.test('an answer that says nothing clear makes the append be repeated', async (
   for (const [name, [code, type]] of Object.entries(unclear)) {
     await t.test(name, async (t) => {
       let answers = 0
-      const server = await startMisbehavingServer(t, {
+      const server = await startFakeEventStore(t, {
         append: (call, request) =>
           call.write(++answers < 3 ? failureReply(request, code, type) : successReply(request, 0)),
       })
-      await appendFirst(connectTo(t, server), 's')
+      await appendFirst(connectEventStore(t, server), 's')
       assertOneAppend(t, server, 3)
     })
   }
 })
 
 t.test('a node that leads no more names the one that does, and the append is repeated there', async (t) => {
-  const leader = await startMisbehavingServer(t)
-  const follower = await startMisbehavingServer(t, {
+  const leader = await startFakeEventStore(t)
+  const follower = await startFakeEventStore(t, {
     append: (call) =>
       call.emit(
         'error',
-        refusal(status.NOT_FOUND, {
+        grpcError(status.NOT_FOUND, {
           exception: 'not-leader',
           'leader-endpoint-host': '127.0.0.1',
           'leader-endpoint-port': String(leader.port),
         }),
       ),
   })
-  await appendFirst(connectTo(t, follower), 's')
+  await appendFirst(connectEventStore(t, follower), 's')
   assertOneAppend(t, leader, 1)
   t.same(
     leader.appends.map(({ ids }) => ids),
@@ -52,17 +52,17 @@ t.test('a node that leads no more names the one that does, and the append is rep
 })
 
 t.test('clocks may differ by an hour', async (t) => {
-  const server = await startMisbehavingServer(t)
-  await appendFirst(connectTo(t, server), 's')
+  const server = await startFakeEventStore(t)
+  await appendFirst(connectEventStore(t, server), 's')
   const [append] = server.appends
   t.ok((append?.deadline?.getTime() ?? 0) > Date.now() + 3_500_000)
 })
 
 t.test('who gets no clear answer in time is told so, and why', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     append: (call, request) => call.write(failureReply(request, 4, 'event_store.client.Timeout')),
   })
-  const store = connectTo(t, server, { appendPatienceMs: 300 })
+  const store = connectEventStore(t, server, { appendPatienceMs: 300 })
   await t.rejects(appendFirst(store, 's'), {
     code: 'event_store_unavailable',
     message: /may or may not be recorded/,
@@ -73,17 +73,17 @@ t.test('who gets no clear answer in time is told so, and why', async (t) => {
 
 t.test('a conflict is one even for a client that was told not to throw', async (t) => {
   let answers = 0
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     append: (call, request) => call.write(++answers === 1 ? wrongVersionReply(request, 5) : successReply(request, 6)),
   })
-  const store = connectTo(t, { connectionString: `${server.connectionString}&throwOnAppendFailure=false` })
+  const store = connectEventStore(t, { connectionString: `${server.connectionString}&throwOnAppendFailure=false` })
   t.equal((await appendFirst(store, 's')).revision, 6n)
   t.equal(answers, 2)
 })
 
 t.test('a refusal is told at once', async (t) => {
-  const byStatus = (code: status): Behaviour => ({ append: (call) => call.emit('error', refusal(code)) })
-  const byReply = (code: status, type: string): Behaviour => ({
+  const byStatus = (code: status): FakeEventStoreBehaviour => ({ append: (call) => call.emit('error', grpcError(code)) })
+  const byReply = (code: status, type: string): FakeEventStoreBehaviour => ({
     append: (call, request) => call.write(failureReply(request, code, type)),
   })
   const refusals = {
@@ -96,30 +96,30 @@ t.test('a refusal is told at once', async (t) => {
   }
   for (const [name, behaviour] of Object.entries(refusals)) {
     await t.test(name, async (t) => {
-      const server = await startMisbehavingServer(t, behaviour)
-      await t.rejects(appendFirst(connectTo(t, server), 's'), { code: 'event_store_unavailable', message: /refused/ })
+      const server = await startFakeEventStore(t, behaviour)
+      await t.rejects(appendFirst(connectEventStore(t, server), 's'), { code: 'event_store_unavailable', message: /refused/ })
       assertOneAppend(t, server, 1)
     })
   }
 })
 
 t.test('an append that the server finds too large is told as such', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     append: (call, request) =>
       call.write(failureReply(request, status.INVALID_ARGUMENT, 'event_store.client.MaximumAppendSizeExceeded')),
   })
-  await t.rejects(appendFirst(connectTo(t, server), 's'), { code: 'body_too_large' })
+  await t.rejects(appendFirst(connectEventStore(t, server), 's'), { code: 'body_too_large' })
   assertOneAppend(t, server, 1)
 })
 
 t.test('what a store would choke on is never sent', async (t) => {
-  const server = await startMisbehavingServer(t)
+  const server = await startFakeEventStore(t)
   const connection = createReplaceableConnection(server.connectionString, 1_000)
   t.teardown(() => connection.close())
   const line = { connection, timing: defaultTiming, closing: new AbortController().signal }
   const event = (id: string = uuid()) => jsonEvent({ id, type: 'T', data: {} })
   const send = (stream: string, events = [event()]) =>
-    appendUntilAnswered(line, { stream, expected: 'no_stream', events })
+    appendWithRetries(line, { stream, expected: 'no_stream', events })
   await t.rejects(send('s-1', []), /Nothing to append/)
   for (const name of ['', '$s', '$$s-1', 'pay\u00adment-1', 'é-1', 's-\n'])
     await t.rejects(send(name), /cannot have the name/, JSON.stringify(name))

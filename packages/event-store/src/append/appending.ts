@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 import { NIL, validate } from 'uuid'
-import type { Line } from '../connection/connection.ts'
-import { appendFailure, mayBeStuck, refusedByStore, unconfirmed, withTimeout } from '../connection/failure.ts'
+import type { ConnectionContext } from '../connection/connection.ts'
+import { appendFailure, mayBeStuck, rejectedByStoreError, unconfirmedError, withTimeout } from '../connection/failure.ts'
 import type { StreamName } from '../streamName.ts'
 
 /** A stream's last revision, or that there is none. */
@@ -17,7 +17,7 @@ export type Append = {
 }
 
 const firstPauseMs = 25
-const longestPauseMs = 1_000
+const maxPauseMs = 1_000
 /**
  * Sent to the server as a time of day by our clock, and every append is refused when its clock is further ahead than
  * that. The server has a limit of its own, and so have we.
@@ -31,28 +31,28 @@ const deadlineMs = 3_600_000
  * @throws DomainError `event_store_unavailable` when there was no clear answer for too long, `body_too_large`; Error when
  *   there is nothing to append or a name or id that a store would choke on
  */
-export async function appendUntilAnswered(line: Line, append: Append): Promise<AppendResult | 'conflict'> {
+export async function appendWithRetries(context: ConnectionContext, append: Append): Promise<AppendResult | 'conflict'> {
   assertAppendable(append)
-  const { connection, timing, closing } = line
+  const { connection, timing, closing } = context
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
-  const giveUpAt = Date.now() + timing.appendPatienceMs
+  const giveUpAt = Date.now() + timing.appendRetryTimeoutMs
   let isFirst = true
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     const client = connection.current()
     try {
       const appending = client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
-      const answer = await withTimeout(appending, timing.appendTimeoutMs, `Append to ${stream}`, closing)
+      const result = await withTimeout(appending, timing.appendTimeoutMs, `Append to ${stream}`, closing)
       // A connection string may ask the client not to throw; what it says then of the stream is made up.
-      return answer.success ? answer : 'conflict'
+      return result.success ? result : 'conflict'
     } catch (error) {
       const failure = appendFailure(error)
       if (failure === 'conflict') return 'conflict'
       if (failure === 'too_large')
         throw new DomainError('body_too_large', 'This is too large to be recorded', undefined, { cause: error })
       // An earlier attempt may have been written, or may be yet.
-      if (failure === 'refused') throw isFirst ? refusedByStore(error) : unconfirmed(error)
-      if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmed(error)
+      if (failure === 'refused') throw isFirst ? rejectedByStoreError(error) : unconfirmedError(error)
+      if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmedError(error)
       isFirst = false
       if (mayBeStuck(error)) connection.replace(client)
       await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})

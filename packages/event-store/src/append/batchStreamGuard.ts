@@ -3,7 +3,7 @@ import streamsGrpc, { type StreamsClient } from '@eventstore/db-client/generated
 
 type BatchCall = ReturnType<StreamsClient['batchAppend']>
 
-let guarding = false
+let isBatchAppendPatched = false
 
 /**
  * Guards every batch stream that any client of this process opens from here on. The client (6.2.1) keeps the appends that
@@ -13,22 +13,22 @@ let guarding = false
  * - While a stream is full it queues writes, and when the stream fails then, each becomes an unhandled rejection.
  * - It lets appends wait for ever on a stream that the server has ended.
  */
-export function guardBatchStreams(): void {
-  if (guarding) return
-  guarding = true
+export function patchBatchAppend(): void {
+  if (isBatchAppendPatched) return
+  isBatchAppendPatched = true
   const { prototype } = streamsGrpc.StreamsClient
   const open = prototype.batchAppend
   type Arguments = Parameters<typeof open>
   Object.defineProperty(prototype, 'batchAppend', {
     value(this: typeof prototype, ...args: Arguments) {
       const call = open.apply(this, args)
-      guard(call)
+      patchCall(call)
       return call
     },
   })
 }
 
-function guard(call: BatchCall): void {
+function patchCall(call: BatchCall): void {
   const emit = call.emit.bind(call)
   call.emit = (event: string | symbol, ...args: unknown[]) => {
     if (event !== 'data') return emit(event, ...args)

@@ -3,11 +3,11 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import t, { type Test } from 'tap'
 import { type EventStore, newStream } from '../eventStore.ts'
-import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
 import { append, countFold, guestTokenSeen, metadata } from '../testing/guestTokens.ts'
 
 const node = await startEventStore(t)
-const direct = connectTo(t, node)
+const direct = connectEventStore(t, node)
 let streams = 0
 
 type Meanwhile = (store: EventStore, stream: string) => Promise<unknown>
@@ -51,7 +51,7 @@ async function appendWithoutAnswer(t: Test, before: number) {
   const stream = `guestToken-${++streams}`
   if (before > 0) await append(direct, stream, before)
   const proxy = await startTcpProxy(t, Number(new URL(node.connectionString).port))
-  const store = connectTo(t, withoutKeepalive(proxy.port), { appendTimeoutMs: 500 })
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), { appendTimeoutMs: 500 })
   const known = before === 0 ? newStream(countFold) : await store.load(stream, countFold)
   // The connection of the appends is there, and asks nothing more, before answers are lost.
   await append(store, `guestToken-${++streams}`, 1)

@@ -76,7 +76,7 @@ export function createCodec(tables: EventTables): Codec {
       const shape = shapes.stored(type)
       if (shape === undefined) throw unreadable(unknownType(type, shapes))
       if (!recorded.isJson) throw unreadable('is not JSON')
-      const data = newestData(shape, recorded.data, unreadable)
+      const data = upcastData(shape, recorded.data, unreadable)
       if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
       // The data was checked just above; the compiler cannot connect a type's name with its data.
       const event = { type: shape.name, data } as RecordedDomainEvent
@@ -94,7 +94,7 @@ function idsIn(metadata: unknown): EventIds {
   }
 }
 
-function newestData(
+function upcastData(
   shape: StoredShape,
   data: unknown,
   unreadable: (problem: string, cause?: unknown) => UnreadableEventError,

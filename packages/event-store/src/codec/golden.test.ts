@@ -5,7 +5,7 @@ import { upcasters } from '@paylog/domain/formerEvents'
 import { recordedEvents } from '@paylog/domain/recordedEvents'
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
-import { unusedPlaces } from '../testing/schemaPlaces.ts'
+import { unusedSchemaPaths } from '../testing/schemaPlaces.ts'
 import { domainCodec } from './codec.ts'
 import { createStoredShapes } from './upcasting.ts'
 
@@ -57,7 +57,7 @@ t.test('every field of every stored type is in some sample, with every kind of v
   for (const { storedType, schema } of shapes.all) {
     const own = samples.filter((sample) => sample.storedType === storedType)
     t.same(
-      unusedPlaces(
+      unusedSchemaPaths(
         schema,
         own.map(({ data }) => data),
       ),

@@ -11,7 +11,7 @@ import { Type } from 'typebox'
 import { v4 as uuid } from 'uuid'
 import { createEventStore } from '../eventStore.ts'
 import { guestTokenSeen, metadata } from '../testing/guestTokens.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
 import { createCodec, type Recorded } from './codec.ts'
 
 const Before = Type.Object({ email: Type.String(), second: Type.Integer() })
@@ -86,7 +86,7 @@ t.test('a decision is made on history of both shapes, and made again when anothe
 
 t.test('the older program stops at what the newer one has written, and says so; the newer one goes on', async (t) => {
   const stream = await oldStream(2)
-  const reader = createSubscriber(before, stream)
+  const reader = subscriberHarness(before, stream)
   const { running } = reader.run()
   const stopped = t.rejects(running, {
     name: 'UnreadableEventError',
@@ -115,8 +115,8 @@ t.test('the older program stops at what the newer one has written, and says so; 
     'nor does it decide on half of the truth',
   )
 
-  const successor = createSubscriber(after, stream)
-  successor.kept.checkpoint = reader.kept.checkpoint
+  const successor = subscriberHarness(after, stream)
+  successor.stored.checkpoint = reader.stored.checkpoint
   const run = successor.run()
   await waitFor(() => successor.seen.length === 1, { what: 'the new event' })
   t.same(told(successor.batches.flatMap(({ events }) => events)), [newest])

@@ -107,14 +107,14 @@ export function upcast(shape: StoredShape, data: unknown): unknown {
   let upcasted = data
   for (; next !== undefined; next = next.shape.next) {
     const { storedType, problemOf } = next.shape
-    upcasted = stepped(storedType, next.upcast, upcasted)
+    upcasted = upcastStep(storedType, next.upcast, upcasted)
     const problem = problemOf(upcasted)
     if (problem) throw new Error(`was upcast to what does not fit ${storedType}: ${problem}`)
   }
   return upcasted
 }
 
-function stepped(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
+function upcastStep(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
   try {
     // It has just been checked that the data fits the schema that the upcaster was typed by; the table has erased which.
     return upcast(data as never)

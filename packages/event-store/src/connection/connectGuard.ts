@@ -4,9 +4,9 @@ import { Subchannel } from '@grpc/grpc-js/build/src/subchannel.js'
 import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js'
 
 /** A server says its first word as soon as there is a connection, before anything was asked. */
-const firstWordTimeoutMs = 5_000
+const firstByteTimeoutMs = 5_000
 
-let guarding = false
+let isConnectPatched = false
 
 /**
  * Guards every connection that gRPC (1.14) opens from here on:
@@ -15,9 +15,9 @@ let guarding = false
  * - It waits for ever for a server that takes a connection and says nothing: one that is paused, or a load balancer with
  *   nothing behind it. Each replacement would be one more such connection, for as long as the outage lasts.
  */
-export function guardConnecting(): void {
-  if (guarding) return
-  guarding = true
+export function patchConnect(): void {
+  if (isConnectPatched) return
+  isConnectPatched = true
   const subchannel = Subchannel.prototype
   const unref = subchannel.unref
   subchannel.unref = function () {
@@ -32,7 +32,7 @@ export function guardConnecting(): void {
     const giveUp = () => {
       if (socket.bytesRead === 0) socket.destroy()
     }
-    setTimeout(giveUp, firstWordTimeoutMs).unref()
+    setTimeout(giveUp, firstByteTimeoutMs).unref()
     return socket
   })
 }

@@ -4,12 +4,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
 import { appendFirst } from '../testing/guestTokens.ts'
 
 t.test('a store that is closed in an outage connects no more', async (t) => {
   const port = await freePort()
-  const store = connectTo(t, withoutKeepalive(port), { appendPatienceMs: 200, readPatienceMs: 200 })
+  const store = connectEventStore(t, withoutKeepalive(port), { appendPatienceMs: 200, readPatienceMs: 200 })
   const calls = Array.from({ length: 20 }, (_, n) => [appendFirst(store, `s-${n}`), store.readStream(`s-${n}`)])
   const outcomes = await Promise.allSettled(calls.flat())
   t.ok(outcomes.every(({ status }) => status === 'rejected'))
@@ -22,7 +22,7 @@ t.test('a store that is closed in an outage connects no more', async (t) => {
 
 t.test('a server that takes connections and says nothing does not collect them', async (t) => {
   const { port, accepted, open } = await startSilentServer(t)
-  const store = connectTo(t, withoutKeepalive(port), { appendTimeoutMs: 500, appendPatienceMs: 1_500 })
+  const store = connectEventStore(t, withoutKeepalive(port), { appendTimeoutMs: 500, appendPatienceMs: 1_500 })
   await t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
   t.ok(accepted() > 1, 'the first connection was replaced')
   await waitFor(() => open() <= 1, { what: 'the end of the connections that were replaced' })
@@ -30,7 +30,7 @@ t.test('a server that takes connections and says nothing does not collect them',
 
 t.test('a connection on which nothing is ever heard is given up', async (t) => {
   const { port, accepted, open } = await startSilentServer(t)
-  const store = connectTo(t, withoutKeepalive(port), { appendTimeoutMs: 20_000 })
+  const store = connectEventStore(t, withoutKeepalive(port), { appendTimeoutMs: 20_000 })
   const failing = t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
   await waitFor(() => accepted() > 1 && open() === 1, { what: 'another connection instead of the first' })
   await store.close()

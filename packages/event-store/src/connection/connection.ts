@@ -1,9 +1,9 @@
 // Connections to the event store: each purpose has its own, and one that went silent is replaced.
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { Metadata } from '@grpc/grpc-js'
-import { guardBatchStreams } from '../append/batchStreamGuard.ts'
-import { guardConnecting } from './connectGuard.ts'
-import { refuseUnsupportedOptions, splitPlainCredentials } from './connectionString.ts'
+import { patchBatchAppend } from '../append/batchStreamGuard.ts'
+import { patchConnect } from './connectGuard.ts'
+import { assertSupportedOptions, splitPlainCredentials } from './connectionString.ts'
 import { withTimeout } from './failure.ts'
 import type { EventStoreTiming } from './timing.ts'
 
@@ -17,12 +17,12 @@ export type Connection = {
 export type ReplaceableConnection = {
   current(): EventStoreDBClient
   /** Whoever asks next gets a new connection, unless this client was replaced before. */
-  replace(silent: EventStoreDBClient): void
+  replace(unresponsive: EventStoreDBClient): void
   close(): Promise<void>
 }
 
 /** What an append or a read needs: where to, how patiently, and when to stop trying. */
-export type Line = {
+export type ConnectionContext = {
   readonly connection: ReplaceableConnection
   readonly timing: EventStoreTiming
   /** Aborts when the store is closed. */
@@ -31,19 +31,19 @@ export type Line = {
 
 const closeTimeoutMs = 1_000
 const defaultKeepAliveTimeoutMs = 10_000
-const distinctConnections = 1_000
-let opened = 0
+const maxUniqueTimeouts = 1_000
+let openedCount = 0
 
 /**
  * Connects with the first call, over a TCP connection of its own.
  * @throws Error for an option that the client does not support, and for credentials that would be sent in plain text
  */
 export function connect(connectionString: string): Connection {
-  guardBatchStreams()
-  guardConnecting()
-  refuseUnsupportedOptions(connectionString)
+  patchBatchAppend()
+  patchConnect()
+  assertSupportedOptions(connectionString)
   const { address, authorization } = splitPlainCredentials(connectionString)
-  const client = EventStoreDBClient.connectionString(distinct(address))
+  const client = EventStoreDBClient.connectionString(withUniqueTimeout(address))
   if (authorization !== undefined) authorizeCalls(client, authorization)
   return {
     client,
@@ -64,8 +64,8 @@ export function createReplaceableConnection(connectionString: string, callTimeou
   const replaced = new Set<Connection>()
   return {
     current: () => connection.client,
-    replace(silent) {
-      if (connection.client !== silent) return
+    replace(unresponsive) {
+      if (connection.client !== unresponsive) return
       const old = connection
       connection = connect(connectionString)
       replaced.add(old)
@@ -85,16 +85,16 @@ export function createReplaceableConnection(connectionString: string, callTimeou
  * gRPC lets channels with equal options share a TCP connection: a new client would get the dead connection of the old one,
  * and a server takes about a hundred calls per connection and leaves the next ones, subscriptions too, without a word.
  */
-function distinct(connectionString: string): string {
+function withUniqueTimeout(connectionString: string): string {
   const given = /[?&]keep[-_]?alive[-_]?timeout=(\d+)/i.exec(connectionString)
-  const timeoutMs = Number(given?.[1] ?? defaultKeepAliveTimeoutMs) + (opened++ % distinctConnections)
+  const timeoutMs = Number(given?.[1] ?? defaultKeepAliveTimeoutMs) + (openedCount++ % maxUniqueTimeouts)
   // The last of several equal keys counts.
   return `${connectionString}${connectionString.includes('?') ? '&' : '?'}keepAliveTimeout=${timeoutMs}`
 }
 
 /** Every call asks `callArguments` for its metadata, the long-lived stream of appends included. */
 function authorizeCalls(client: EventStoreDBClient, authorization: string): void {
-  const callArguments = member(client, 'callArguments')
+  const callArguments = clientMethod(client, 'callArguments')
   Reflect.set(client, 'callArguments', (...options: unknown[]) => {
     const [metadata, ...rest]: [Metadata, ...unknown[]] = callArguments(...options)
     metadata.set('authorization', authorization)
@@ -103,7 +103,7 @@ function authorizeCalls(client: EventStoreDBClient, authorization: string): void
 }
 
 /** The client keeps what it is made of from the compiler, not from the program. */
-export function member(client: EventStoreDBClient, name: 'execute' | 'callArguments' | 'getChannel') {
+export function clientMethod(client: EventStoreDBClient, name: 'execute' | 'callArguments' | 'getChannel') {
   const found: unknown = Reflect.get(client, name)
   if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
   return found
@@ -111,6 +111,6 @@ export function member(client: EventStoreDBClient, name: 'execute' | 'callArgume
 
 /** The client has no public way to do this; a channel that is only forgotten stays connected for half an hour. */
 async function closeChannel(client: EventStoreDBClient): Promise<void> {
-  const channel: { close(): void } = await member(client, 'getChannel')()
+  const channel: { close(): void } = await clientMethod(client, 'getChannel')()
   channel.close()
 }

@@ -28,7 +28,7 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?$/
  * The client would ignore another option, and print the whole connection string, password and all, to say so.
  * @throws Error that names the option
  */
-export function refuseUnsupportedOptions(connectionString: string): void {
+export function assertSupportedOptions(connectionString: string): void {
   const options = parts.exec(connectionString)?.groups?.options ?? ''
   for (const option of options.split(/[?&]/)) {
     const key = option.split('=')[0]?.trim() ?? ''

@@ -3,10 +3,10 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createRawClient } from '../raw/rawClient.ts'
-import { readLog } from '../raw/rawRead.ts'
-import { connectTo } from '../testing/connectTo.ts'
+import { readRawLog } from '../raw/rawRead.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { append, appendFirst } from '../testing/guestTokens.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
 import { connect } from './connection.ts'
 
 const password = 'pass:w/rd%'
@@ -21,32 +21,32 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 t.test('every way to write and to read works with the credentials of the connection string', async (t) => {
-  const store = connectTo(t, { connectionString: authorized })
+  const store = connectEventStore(t, { connectionString: authorized })
   await append(store, 'guestToken-a', 3)
   t.equal((await store.readStream('guestToken-a')).length, 3)
   t.match(await store.lag(undefined, ['guestToken-']), { events: 3 })
   t.equal((await collect(store.readLog({ prefixes: ['guestToken-'] }))).length, 3)
-  const subscriber = createSubscriber(store, 'guestToken-')
+  const subscriber = subscriberHarness(store, 'guestToken-')
   const run = subscriber.run()
   await waitFor(() => subscriber.seen.length === 3, { what: 'the events by subscription' })
   await run.stop()
   const raw = createRawClient({ name: 'the log', connectionString: authorized, timeoutMs: 5_000 })
   t.teardown(() => raw.close())
-  t.ok((await collect(readLog(raw))).length >= 3)
+  t.ok((await collect(readRawLog(raw))).length >= 3)
 })
 
 t.test('wrong or missing credentials are refused at once, and nothing is recorded', async (t) => {
   for (const connectionString of [as('paylog:wrong'), authorized.replace(/\/\/.*@/, '//')]) {
-    const store = connectTo(t, { connectionString })
+    const store = connectEventStore(t, { connectionString })
     const begun = performance.now()
     await t.rejects(appendFirst(store, 'guestToken-b'), { message: 'The event store refused to record this' })
     await t.rejects(store.readStream('guestToken-b'), { code: 'event_store_unavailable' })
     t.ok(performance.now() - begun < 5_000, 'it is not tried again and again')
     const raw = createRawClient({ name: 'the log', connectionString, timeoutMs: 5_000 })
-    await t.rejects(collect(readLog(raw)), { message: /^the log: 16 UNAUTHENTICATED/ })
+    await t.rejects(collect(readRawLog(raw)), { message: /^the log: 16 UNAUTHENTICATED/ })
     await raw.close()
   }
-  t.same(await connectTo(t, { connectionString: authorized }).readStream('guestToken-b'), [])
+  t.same(await connectEventStore(t, { connectionString: authorized }).readStream('guestToken-b'), [])
 })
 
 t.test('credentials are never sent to another machine without TLS', async (t) => {

@@ -5,12 +5,12 @@ import { DomainError } from '@paylog/domain/errors'
 export type AppendFailure = 'conflict' | 'too_large' | 'refused' | 'unknown'
 
 /** gRPC statuses that say that the request itself is wrong. */
-const refusedCodes = new Set([3, 7, 12, 16])
+const permanentCodes = new Set([3, 7, 12, 16])
 /** CANCELLED and UNAVAILABLE: after these the client starts afresh of its own accord. */
-const recoveredCodes = new Set([1, 14])
+const recoverableCodes = new Set([1, 14])
 
 /** The event store was given its time and stayed silent. */
-export class NoAnswerError extends Error {
+export class ResponseTimeoutError extends Error {
   override readonly name = 'NoAnswerError'
 
   constructor(what: string, timeoutMs: number) {
@@ -25,15 +25,15 @@ export class NoAnswerError extends Error {
 export function appendFailure(error: unknown): AppendFailure {
   if (error instanceof WrongExpectedVersionError) return 'conflict'
   if (typeOf(error) === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) return 'too_large'
-  return isRefusal(error) ? 'refused' : 'unknown'
+  return isPermanentError(error) ? 'refused' : 'unknown'
 }
 
 /** Whether the answer was a clear no, so that asking again is useless. */
-export function isRefusal(error: unknown): boolean {
+export function isPermanentError(error: unknown): boolean {
   const type = typeOf(error)
   if (type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED) return true
   const code = codeOf(error)
-  return code !== undefined && refusedCodes.has(code)
+  return code !== undefined && permanentCodes.has(code)
 }
 
 /**
@@ -42,7 +42,7 @@ export function isRefusal(error: unknown): boolean {
  */
 export function mayBeStuck(error: unknown): boolean {
   const code = codeOf(error)
-  return typeOf(error) === undefined && (code === undefined || !recoveredCodes.has(code))
+  return typeOf(error) === undefined && (code === undefined || !recoverableCodes.has(code))
 }
 
 function typeOf(error: unknown): unknown {
@@ -65,13 +65,13 @@ export async function withTimeout<T>(
   what: string,
   signal?: AbortSignal,
 ): Promise<T> {
-  const { promise: givenUp, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new NoAnswerError(what, timeoutMs)), timeoutMs)
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new ResponseTimeoutError(what, timeoutMs)), timeoutMs)
   const abort = () => reject(signal?.reason)
   signal?.addEventListener('abort', abort)
   if (signal?.aborted) abort()
   try {
-    return await Promise.race([work, givenUp])
+    return await Promise.race([work, timedOut])
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
@@ -79,7 +79,7 @@ export async function withTimeout<T>(
 }
 
 /** What a caller is told when an append got no clear answer. */
-export function unconfirmed(cause: unknown): DomainError {
+export function unconfirmedError(cause: unknown): DomainError {
   return new DomainError(
     'event_store_unavailable',
     'The event store did not confirm this; it may or may not be recorded',
@@ -89,12 +89,12 @@ export function unconfirmed(cause: unknown): DomainError {
 }
 
 /** What a caller is told when the log said no: nothing was recorded. */
-export function refusedByStore(cause: unknown): DomainError {
+export function rejectedByStoreError(cause: unknown): DomainError {
   return new DomainError('event_store_unavailable', 'The event store refused to record this', undefined, { cause })
 }
 
 /** What a caller is told when the log could not be read. */
-export function unreadable(cause: unknown): DomainError {
+export function unreadableLogError(cause: unknown): DomainError {
   return new DomainError('event_store_unavailable', 'The event store cannot be read at the moment', undefined, {
     cause,
   })

@@ -21,7 +21,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { refusal } from '../testing/misbehavingServer.ts'
+import { grpcError } from '../testing/misbehavingServer.ts'
 import { allowLogUser } from './logUser.ts'
 
 /** What it is asked, by whom. Its first answer is that it does not know the administrator yet, as of one that has just started. */
@@ -34,12 +34,12 @@ async function startFakeEventStoreDb(t: Test, secrets: string) {
   const server = new Server()
   server.addService(usersGrpc.UsersService, {
     create({ request, metadata }: ServerUnaryCall<CreateReq, CreateResp>, answer: sendUnaryData<CreateResp>) {
-      if (calls++ === 0) return answer(refusal(status.UNAUTHENTICATED))
+      if (calls++ === 0) return answer(grpcError(status.UNAUTHENTICATED))
       asked.push(String(metadata.get('authorization')[0]))
       const options = request.getOptions()
       const name = options?.getLoginName() ?? ''
       if (known.has(name))
-        return answer(refusal(status.FAILED_PRECONDITION, { exception: 'user-conflict', 'login-name': name }))
+        return answer(grpcError(status.FAILED_PRECONDITION, { exception: 'user-conflict', 'login-name': name }))
       t.same(options?.getGroupsList(), [], 'no group, so no administrator')
       known.set(name, options?.getPassword() ?? '')
       answer(null, new users.CreateResp())
@@ -83,13 +83,13 @@ t.test('the user of the apps is made by the administrator over TLS, and may read
   const adminUrl = here('eventstore_admin_url')
   const userUrl = here('eventstore_url')
   const password = readFileSync(join(secrets, 'eventstore_password'), 'utf8')
-  t.equal(await allowLogUser({ adminUrl, userUrl, patienceMs: 10_000 }), 'paylog')
+  t.equal(await allowLogUser({ adminUrl, userUrl, retryTimeoutMs: 10_000 }), 'paylog')
   t.same([...known], [['paylog', password]])
   const admin = `admin:${readFileSync(join(secrets, 'eventstore_admin_password'), 'utf8')}`
   const acl = JSON.stringify({ $acl: { $r: ['$admins', 'paylog'] } })
   t.same(asked, [`Basic ${Buffer.from(admin).toString('base64')}`, '$$$all', acl])
-  await allowLogUser({ adminUrl, userUrl: userUrl.replace(password, 'another'), patienceMs: 10_000 })
+  await allowLogUser({ adminUrl, userUrl: userUrl.replace(password, 'another'), retryTimeoutMs: 10_000 })
   t.same([...known], [['paylog', 'another']], 'made again, it has the new password')
-  const stranger = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, patienceMs: 0 })
+  const stranger = allowLogUser({ adminUrl: adminUrl.replace(/\?.*/, ''), userUrl, retryTimeoutMs: 0 })
   await t.rejects(stranger, { message: /self-signed certificate|unable to (get|verify)/ }, 'the certificate is checked')
 })

@@ -4,7 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import usersGrpc, { type UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js'
 import users from '@eventstore/db-client/generated/users_pb.js'
 import { type CallOptions, Metadata } from '@grpc/grpc-js'
-import { connect, member } from './connection.ts'
+import { connect, clientMethod } from './connection.ts'
 import { type Credentials, credentialsOf } from './connectionString.ts'
 
 const pauseMs = 1_000
@@ -18,12 +18,12 @@ const pauseMs = 1_000
 export async function allowLogUser(options: {
   readonly adminUrl: string
   readonly userUrl: string
-  readonly patienceMs: number
+  readonly retryTimeoutMs: number
 }): Promise<string> {
   const credentials = credentialsOf(options.userUrl)
   if (credentials === undefined) throw new Error("The user's connection string has no credentials")
   const connection = connect(options.adminUrl)
-  const giveUpAt = Date.now() + options.patienceMs
+  const giveUpAt = Date.now() + options.retryTimeoutMs
   try {
     for (;;) {
       try {
@@ -56,9 +56,9 @@ type Rest = [metadata: Metadata, options: CallOptions, answer: (error: Error | n
 
 /** The client has no methods for users, but what they need. */
 async function call(client: EventStoreDBClient, begin: (stub: UsersClient, ...rest: Rest) => unknown): Promise<void> {
-  await member(client, 'execute')(usersGrpc.UsersClient, 'users', async (stub: UsersClient) => {
+  await clientMethod(client, 'execute')(usersGrpc.UsersClient, 'users', async (stub: UsersClient) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const [metadata, options] = member(client, 'callArguments')({})
+    const [metadata, options] = clientMethod(client, 'callArguments')({})
     begin(stub, metadata, options, (error) => (error ? reject(error) : resolve()))
     await promise
   })

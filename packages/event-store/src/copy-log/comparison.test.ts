@@ -1,7 +1,7 @@
 // Two logs are the same when every moved event is, and only then.
 import t from 'tap'
 import type { RawEvent } from '../raw/rawEvent.ts'
-import { raw } from '../testing/testLogs.ts'
+import { rawEventFixture } from '../testing/testLogs.ts'
 import { compareWith } from './comparison.ts'
 
 async function* logOf(...events: RawEvent[]): AsyncGenerator<RawEvent> {
@@ -9,7 +9,7 @@ async function* logOf(...events: RawEvent[]): AsyncGenerator<RawEvent> {
 }
 
 t.test('every field of an event counts, but for where and when it was recorded', async (t) => {
-  const event = raw('one-1', 3)
+  const event = rawEventFixture('one-1', 3)
   const same = { ...event, position: { commit: 9n, prepare: 9n } }
   t.equal(await compareWith(logOf(same)).counterpart(event), same)
   const changed = {
@@ -28,11 +28,11 @@ t.test('every field of an event counts, but for where and when it was recorded',
 })
 
 t.test('metadata may have another id, and then other spaces, but says the same', async (t) => {
-  const event = raw('$$one-1', 0, { type: '$metadata', data: '{"$tb":3,"a":1.0}' })
+  const event = rawEventFixture('$$one-1', 0, { type: '$metadata', data: '{"$tb":3,"a":1.0}' })
   const own = { ...event, id: '11111111-1111-4111-8111-111111111111' }
   const comparison = compareWith(logOf(own))
   await comparison.counterpart(event)
-  t.equal(comparison.serverMade, 1)
+  t.equal(comparison.serverGenerated, 1)
   await compareWith(logOf({ ...own, data: Buffer.from('{"a": 1, "$tb": 3}') })).counterpart(event)
   const other = compareWith(logOf({ ...own, data: Buffer.from('{"a": 1, "$tb": 4}') }))
   await t.rejects(other.counterpart(event), { message: /^The logs differ in data: / })
@@ -41,11 +41,11 @@ t.test('metadata may have another id, and then other spaces, but says the same',
 })
 
 t.test('system streams do not take part, and what is left over does', async (t) => {
-  const event = raw('one-1', 0)
-  const comparison = compareWith(logOf(raw('$system', 0), event, raw('$$$system', 0)))
+  const event = rawEventFixture('one-1', 0)
+  const comparison = compareWith(logOf(rawEventFixture('$system', 0), event, rawEventFixture('$$$system', 0)))
   t.equal(await comparison.counterpart(event), event)
   await comparison.finish()
-  const longer = compareWith(logOf(event, raw('two-1', 0)))
+  const longer = compareWith(logOf(event, rawEventFixture('two-1', 0)))
   await longer.counterpart(event)
   await t.rejects(longer.finish(), { message: /^The target has two-1@0 .*, which the source has not$/ })
   t.equal(await compareWith(logOf()).counterpart(event), undefined)

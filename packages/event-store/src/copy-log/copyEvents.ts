@@ -2,19 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { RawClient } from '../raw/rawClient.ts'
-import { describe, isTombstone, originalOf, type RawEvent } from '../raw/rawEvent.ts'
-import { readLog, readMetadata } from '../raw/rawRead.ts'
-import { type Comparison, compareWith, LogDifferenceError, moved } from './comparison.ts'
+import { describeEvent, isTombstone, originalStreamOf, type RawEvent } from '../raw/rawEvent.ts'
+import { readRawLog, readStreamMetadata } from '../raw/rawRead.ts'
+import { type LogComparison, compareWith, LogDifferenceError, copiedEvents } from './comparison.ts'
 import { appendRaw, deleteRaw, tombstoneRaw } from './rawWrite.ts'
 
 /** Well below the 1 MiB that a server takes at once, because some count more than the data. */
 const groupBytes = 512 << 10
 const groupEvents = 500
 /** A real server writes the metadata that brings a stream back a moment after it has answered. */
-const ownEventPatienceMs = 5_000
-const lookMs = 5
+const generatedEventTimeoutMs = 5_000
+const pollMs = 5
 
-export type CopyingOptions = {
+export type CopyEventsOptions = {
   readonly source: RawClient
   readonly target: RawClient
   /** The last position to copy; nothing when there is no event. */
@@ -28,14 +28,14 @@ export type CopyingOptions = {
  * @throws LogDifferenceError when the target begins otherwise than the source. Whether it goes on behind the source's end is
  *   not looked at here.
  */
-export async function copyEvents(options: CopyingOptions): Promise<{ copied: number; alreadyThere: number }> {
+export async function copyEvents(options: CopyEventsOptions): Promise<{ copied: number; alreadyThere: number }> {
   const { source, target, until, onEvent } = options
-  const comparison = compareWith(readLog(target))
+  const comparison = compareWith(readRawLog(target))
   const writer = createWriter(target, comparison)
   let total = 0
   let alreadyThere = 0
   let isBehindTarget = true
-  for await (const event of moved(readLog(source))) {
+  for await (const event of copiedEvents(readRawLog(source))) {
     if (until === undefined || isAfter(event.position, until)) break
     total += 1
     onEvent(event)
@@ -47,7 +47,7 @@ export async function copyEvents(options: CopyingOptions): Promise<{ copied: num
     if (isBehindTarget) {
       isBehindTarget = false
       // An interrupted copy may have left the target with something still to do.
-      if (await writer.awaitOwnEvents(comparison.softDeletions.awaited(), event)) continue
+      if (await writer.waitForGeneratedEvents(comparison.softDeletions.pendingStreams(), event)) continue
     }
     await writer.take(event)
   }
@@ -55,17 +55,17 @@ export async function copyEvents(options: CopyingOptions): Promise<{ copied: num
   return { copied: total - alreadyThere, alreadyThere }
 }
 
-function createWriter(target: RawClient, comparison: Comparison) {
+function createWriter(target: RawClient, comparison: LogComparison) {
   const { softDeletions } = comparison
   let group: RawEvent[] = []
   let bytes = 0
 
   /** Waits for the metadata event by which the target brings a stream back, so that nothing comes before it. */
-  async function awaitOwnEvent(stream: string): Promise<void> {
-    const revision = softDeletions.awaitedRevision(stream)
-    for (const giveUpAt = Date.now() + ownEventPatienceMs; Date.now() < giveUpAt; await sleep(lookMs)) {
-      const last = await readMetadata(target, stream)
-      if (last !== undefined && last.revision === revision) return comparison.madeByTarget(last)
+  async function waitForGeneratedEvent(stream: string): Promise<void> {
+    const revision = softDeletions.pendingRevision(stream)
+    for (const giveUpAt = Date.now() + generatedEventTimeoutMs; Date.now() < giveUpAt; await sleep(pollMs)) {
+      const last = await readStreamMetadata(target, stream)
+      if (last !== undefined && last.revision === revision) return comparison.recordGenerated(last)
     }
     // The target does not take the stream for deleted, so it will not write anything.
     softDeletions.forget(stream)
@@ -76,27 +76,27 @@ function createWriter(target: RawClient, comparison: Comparison) {
     if (last === undefined) return
     if (isTombstone(last)) await tombstoneRaw(target, last.stream)
     else if (softDeletions.isRepeatedDeletion(last)) {
-      await deleteRaw(target, originalOf(last.stream) ?? last.stream, last.revision)
+      await deleteRaw(target, originalStreamOf(last.stream) ?? last.stream, last.revision)
     } else if ((await appendRaw(target, events)) === 'conflict') {
-      throw new LogDifferenceError(`The target does not take ${describe(last)}: its stream is at another revision`)
+      throw new LogDifferenceError(`The target does not take ${describeEvent(last)}: its stream is at another revision`)
     }
-    for (const event of events) comparison.written(event)
-    const stream = softDeletions.broughtBack(last)
-    if (stream !== undefined) await awaitOwnEvent(stream)
+    for (const event of events) comparison.recordWritten(event)
+    const stream = softDeletions.restoredStream(last)
+    if (stream !== undefined) await waitForGeneratedEvent(stream)
   }
 
   return {
     /** Adds the event to the append that waits, if it belongs into it. */
     joins(event: RawEvent): boolean {
       const isNext =
-        group.at(-1)?.stream === event.stream && !isTombstone(event) && originalOf(event.stream) === undefined
+        group.at(-1)?.stream === event.stream && !isTombstone(event) && originalStreamOf(event.stream) === undefined
       if (!isNext || group.length >= groupEvents || bytes + sizeOf(event) > groupBytes) return false
       group.push(event)
       bytes += sizeOf(event)
       return true
     },
     async take(event: RawEvent): Promise<void> {
-      if (isTombstone(event) || originalOf(event.stream) !== undefined) return await write([event])
+      if (isTombstone(event) || originalStreamOf(event.stream) !== undefined) return await write([event])
       group = [event]
       bytes = sizeOf(event)
     },
@@ -106,8 +106,8 @@ function createWriter(target: RawClient, comparison: Comparison) {
       await write(events)
     },
     /** @returns whether one of what came was the event */
-    async awaitOwnEvents(streams: readonly string[], event: RawEvent): Promise<boolean> {
-      for (const stream of streams) await awaitOwnEvent(stream)
+    async waitForGeneratedEvents(streams: readonly string[], event: RawEvent): Promise<boolean> {
+      for (const stream of streams) await waitForGeneratedEvent(stream)
       return streams.length > 0 && (await comparison.counterpart(event)) !== undefined
     },
   }

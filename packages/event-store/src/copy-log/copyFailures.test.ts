@@ -1,11 +1,11 @@
 // What a copy gets over, and that nothing wrong is taken for one.
 import t from 'tap'
 import {
-  contents,
-  copy,
-  fill,
+  logContents,
+  copyTestLog,
+  fillLog,
   inDatabase,
-  json,
+  numberedEvent,
   startLogProcesses,
   startLogs,
   withoutIds,
@@ -13,9 +13,9 @@ import {
 
 t.test('a target that dies in the middle is waited for, and misses and repeats nothing', async (t) => {
   const { source, target } = await startLogProcesses(t)
-  await fill(source, 60)
+  await fillLog(source, 60)
   const restarts: Promise<void>[] = []
-  const result = await copy(source, target, ({ phase, events }) => {
+  const result = await copyTestLog(source, target, ({ phase, events }) => {
     if (phase === 'copy' && (events === 30 || events === 80)) {
       restarts.push(target.store.kill().then(() => target.store.start()))
     }
@@ -23,30 +23,30 @@ t.test('a target that dies in the middle is waited for, and misses and repeats n
   await Promise.all(restarts)
   t.equal(restarts.length, 2)
   t.match(result, { events: 120, copied: 120, alreadyThere: 0 })
-  t.same(await contents(target), await contents(source))
+  t.same(await logContents(target), await logContents(source))
 })
 
 t.test('a copy that was left in the middle is taken up where it ended', async (t) => {
   const { source, target } = await startLogs(t)
-  await fill(source, 20)
+  await fillLog(source, 20)
   await source.client.deleteStream('filled-3')
-  await fill(source, 10)
+  await fillLog(source, 10)
   const giveUp = new Error('The operator pulled the plug')
-  const left = copy(source, target, ({ phase, events }) => {
+  const left = copyTestLog(source, target, ({ phase, events }) => {
     if (phase === 'copy' && events === 31) throw giveUp
   })
   await t.rejects(left, giveUp)
-  const there = (await contents(target)).length
+  const there = (await logContents(target)).length
   t.ok(there > 20 && there < 40, `${there} events are there`)
-  const result = await copy(source, target)
+  const result = await copyTestLog(source, target)
   t.match(result, { alreadyThere: there, recordedSince: 0 })
   t.equal(result.copied + there, result.events)
-  t.same(withoutIds(await contents(target)), withoutIds(await contents(source)))
+  t.same(withoutIds(await logContents(target)), withoutIds(await logContents(source)))
 })
 
 t.test('a target that keeps something else than it was given is found out', async (t) => {
   const { source, target } = await startLogs(t)
-  await source.client.appendToStream('kept-1', [json(0), json(1)])
+  await source.client.appendToStream('kept-1', [numberedEvent(0), numberedEvent(1)])
   await inDatabase(target, async (database) => {
     await database.query(`create function tamper() returns trigger language plpgsql as $$ begin
         if new.revision = 1 then new.data := convert_to('{"number":2}', 'UTF8'); end if;
@@ -56,7 +56,7 @@ t.test('a target that keeps something else than it was given is found out', asyn
       'create trigger tamper before insert on event_store.events for each row execute function tamper()',
     )
   })
-  await t.rejects(copy(source, target), {
+  await t.rejects(copyTestLog(source, target), {
     name: 'LogDifferenceError',
     message: /^The logs differ in data: the source has kept-1@1 .* the target kept-1@1/,
   })
@@ -64,12 +64,12 @@ t.test('a target that keeps something else than it was given is found out', asyn
 
 t.test('what the source records during the copy is counted, and copied the next time', async (t) => {
   const { source, target } = await startLogs(t)
-  await fill(source, 5)
+  await fillLog(source, 5)
   let later: Promise<unknown> | undefined
-  const result = await copy(source, target, ({ phase }) => {
-    if (phase === 'copy') later ??= Promise.all([fill(source, 2), source.client.appendToStream('$system', json(1))])
+  const result = await copyTestLog(source, target, ({ phase }) => {
+    if (phase === 'copy') later ??= Promise.all([fillLog(source, 2), source.client.appendToStream('$system', numberedEvent(1))])
   })
   await later
   t.ok(result.recordedSince > 0, `${result.recordedSince} events since`)
-  t.match(await copy(source, target), { events: 14, recordedSince: 0 })
+  t.match(await copyTestLog(source, target), { events: 14, recordedSince: 0 })
 })

@@ -2,15 +2,15 @@
 import { binaryEvent } from '@eventstore/db-client'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import t from 'tap'
-import { isMoved } from '../raw/rawEvent.ts'
-import { readLog } from '../raw/rawRead.ts'
+import { isCopiedStream } from '../raw/rawEvent.ts'
+import { readRawLog } from '../raw/rawRead.ts'
 import {
-  contents,
-  copy,
+  logContents,
+  copyTestLog,
   inDatabase,
-  json,
-  type Log,
-  raw,
+  numberedEvent,
+  type TestLog,
+  rawEventFixture,
   startLogProcesses,
   startLogs,
   withoutIds,
@@ -21,23 +21,23 @@ import { appendRaw } from './rawWrite.ts'
 t.test('bytes, ids, revisions and the order of all streams stay as they are', async (t) => {
   const { source, target } = await startLogs(t)
   await appendRaw(source.raw, [
-    raw('exact-1', 0, { data: '{"b":1.10,"a":12345678901234567890,"a":1e400 ,\n"ä":"\\u00e4"}' }),
-    raw('exact-1', 1, { data: 'not JSON at all', metadata: Buffer.from('{"$causationId": "x" }') }),
-    raw('exact-1', 2, { data: '', metadata: Buffer.from([0, 255, 1]) }),
-    raw('exact-1', 3, { type: 'An unknown type, with spaces and ünicode' }),
+    rawEventFixture('exact-1', 0, { data: '{"b":1.10,"a":12345678901234567890,"a":1e400 ,\n"ä":"\\u00e4"}' }),
+    rawEventFixture('exact-1', 1, { data: 'not JSON at all', metadata: Buffer.from('{"$causationId": "x" }') }),
+    rawEventFixture('exact-1', 2, { data: '', metadata: Buffer.from([0, 255, 1]) }),
+    rawEventFixture('exact-1', 3, { type: 'An unknown type, with spaces and ünicode' }),
   ])
   await source.client.appendToStream('binary-1', binaryEvent({ type: 'Bytes', data: Buffer.from([0, 1, 255, 254]) }))
-  await appendRaw(source.raw, [raw('exact-1', 4, { data: '{"after":"another stream"}' })])
+  await appendRaw(source.raw, [rawEventFixture('exact-1', 4, { data: '{"after":"another stream"}' })])
   await source.client.appendToStream('links-1', binaryEvent({ type: '$>', data: Buffer.from('0@exact-1') }))
-  await source.client.appendToStream('stream with ünicode', json(1))
-  await source.client.appendToStream('$system', json(1))
+  await source.client.appendToStream('stream with ünicode', numberedEvent(1))
+  await source.client.appendToStream('$system', numberedEvent(1))
   await source.client.setStreamMetadata('exact-1', { maxCount: 2, acl: { readRoles: ['$all'] }, custom: [1] })
   const progress: CopyProgress[] = []
-  const result = await copy(source, target, (each) => progress.push(each))
+  const result = await copyTestLog(source, target, (each) => progress.push(each))
   t.match(result, { events: 9, copied: 9, alreadyThere: 0, madeByServer: 0, recordedSince: 0 })
   t.ok(result.systemEventsLeftOut >= 1)
-  const copied = await contents(target)
-  t.same(copied, await contents(source))
+  const copied = await logContents(target)
+  t.same(copied, await logContents(source))
   t.equal(copied.length, 9, 'truncated events as well')
   t.match(
     progress.findLast(({ phase }) => phase === 'copy'),
@@ -49,12 +49,12 @@ t.test('bytes, ids, revisions and the order of all streams stay as they are', as
 t.test('events that are as large as any page of a read are copied, and what comes behind them', async (t) => {
   const { source, target } = await startLogProcesses(t, { MAX_APPEND_BYTES: String(16 << 20) })
   const data = JSON.stringify('x'.repeat(9 << 20))
-  for (const revision of [0, 1]) await appendRaw(source.raw, [raw('large-1', revision, { data })])
-  await appendRaw(source.raw, [raw('small-1', 0)])
-  t.match(await copy(source, target), { events: 3, copied: 3, recordedSince: 0 })
+  for (const revision of [0, 1]) await appendRaw(source.raw, [rawEventFixture('large-1', revision, { data })])
+  await appendRaw(source.raw, [rawEventFixture('small-1', 0)])
+  t.match(await copyTestLog(source, target), { events: 3, copied: 3, recordedSince: 0 })
   const events: string[] = []
-  for await (const { stream, revision, data } of readLog(target.raw)) {
-    if (isMoved(stream)) events.push(`${stream}@${revision} ${data.length}`)
+  for await (const { stream, revision, data } of readRawLog(target.raw)) {
+    if (isCopiedStream(stream)) events.push(`${stream}@${revision} ${data.length}`)
   }
   t.same(events, [`large-1@0 ${data.length}`, `large-1@1 ${data.length}`, 'small-1@0 2'])
 })
@@ -63,25 +63,25 @@ t.test('deleted, returned and closed streams are the same in the copy, and behav
   const { source, target } = await startLogs(t)
   const { client } = source
   for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1', 'emptied-1', 'closed-1', 'plain-1']) {
-    await client.appendToStream(stream, [json(0), json(1)])
+    await client.appendToStream(stream, [numberedEvent(0), numberedEvent(1)])
   }
   await client.setStreamMetadata('back-1', { maxAge: 1_000, custom: { list: [1, 2] } })
   for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1']) await client.deleteStream(stream)
   await client.deleteStream('twice-1')
-  await client.appendToStream('back-1', [json(2), json(3)], { expectedRevision: 1n })
-  await client.appendToStream('plain-1', json(2))
+  await client.appendToStream('back-1', [numberedEvent(2), numberedEvent(3)], { expectedRevision: 1n })
+  await client.appendToStream('plain-1', numberedEvent(2))
   await client.setStreamMetadata('metadata-1', { maxCount: 7 })
   await client.deleteStream('back-1')
-  await client.appendToStream('back-1', json(4))
+  await client.appendToStream('back-1', numberedEvent(4))
   await client.tombstoneStream('closed-1')
   await client.tombstoneStream('closed-2')
   await client.setStreamMetadata('only-metadata', { maxCount: 3 })
-  await client.appendToStream('plain-1', json(3))
+  await client.appendToStream('plain-1', numberedEvent(3))
 
-  const result = await copy(source, target)
-  const expected = await contents(source)
-  t.same(withoutIds(await contents(target)), withoutIds(expected))
-  const made = (await contents(target)).filter((line, index) => line !== expected[index])
+  const result = await copyTestLog(source, target)
+  const expected = await logContents(source)
+  t.same(withoutIds(await logContents(target)), withoutIds(expected))
+  const made = (await logContents(target)).filter((line, index) => line !== expected[index])
   t.equal(result.madeByServer, made.length)
   // Twice back-1, once metadata-1, the second deletion of twice-1, and two tombstones.
   t.same(made.map((line) => line.split(' ')[0]).sort(), [
@@ -95,11 +95,11 @@ t.test('deleted, returned and closed streams are the same in the copy, and behav
   for (const stream of ['gone-1', 'back-1', 'twice-1', 'metadata-1', 'closed-1', 'closed-2', 'plain-1']) {
     t.same(await readable(target, stream), await readable(source, stream), stream)
   }
-  t.match(await copy(source, target), { copied: 0, alreadyThere: expected.length })
+  t.match(await copyTestLog(source, target), { copied: 0, alreadyThere: expected.length })
 })
 
 /** What a reader finds in a stream. */
-async function readable({ client }: Log, stream: string): Promise<unknown> {
+async function readable({ client }: TestLog, stream: string): Promise<unknown> {
   const found: unknown[] = []
   try {
     for await (const { event } of client.readStream(stream)) found.push(event?.revision)
@@ -111,9 +111,9 @@ async function readable({ client }: Log, stream: string): Promise<unknown> {
 
 t.test('events of one stream are written together, but not too many at once', async (t) => {
   const { source, target } = await startLogs(t)
-  const events = Array.from({ length: 600 }, (_, revision) => raw('long-1', revision))
+  const events = Array.from({ length: 600 }, (_, revision) => rawEventFixture('long-1', revision))
   await appendRaw(source.raw, events)
-  await copy(source, target)
+  await copyTestLog(source, target)
   await inDatabase(target, async (database) => {
     const text = `select count(*)::integer as events from event_store.events where stream = 'long-1'
       group by xmin::text order by 1`
@@ -123,11 +123,11 @@ t.test('events of one stream are written together, but not too many at once', as
 
 t.test('a stream that the source brought back a moment late is copied nevertheless', async (t) => {
   const { source, target } = await startLogs(t)
-  await source.client.appendToStream('late-1', json(0))
+  await source.client.appendToStream('late-1', numberedEvent(0))
   await source.client.deleteStream('late-1')
-  await source.client.appendToStream('late-1', json(1))
-  await source.client.appendToStream('other-1', json(0))
-  await source.client.appendToStream('other-2', json(0))
+  await source.client.appendToStream('late-1', numberedEvent(1))
+  await source.client.appendToStream('other-1', numberedEvent(0))
+  await source.client.appendToStream('other-2', numberedEvent(0))
   // A real server may have answered others before it writes the metadata that brings the stream back.
   await inDatabase(source, async (database) => {
     await database.query(`update event_store.events set position = position + 100 where stream like 'other-%'`)
@@ -136,26 +136,26 @@ t.test('a stream that the source brought back a moment late is copied neverthele
     )
     await database.query('update event_store.writer set last_position = 1000')
   })
-  const result = await copy(source, target)
+  const result = await copyTestLog(source, target)
   t.match(result, { events: 6, copied: 6, madeByServer: 1 })
   const sorted = (lines: readonly string[]) => withoutIds(lines).sort()
-  t.same(sorted(await contents(target)), sorted(await contents(source)))
+  t.same(sorted(await logContents(target)), sorted(await logContents(source)))
   // The target does it at once.
-  const order = (await contents(target)).map((line) => line.split(' ')[0])
+  const order = (await logContents(target)).map((line) => line.split(' ')[0])
   t.same(order, ['late-1', '$$late-1', 'late-1', '$$late-1', 'other-1', 'other-2'])
-  t.match(await copy(source, target), { copied: 0, alreadyThere: 6 })
+  t.match(await copyTestLog(source, target), { copied: 0, alreadyThere: 6 })
 })
 
 t.test('positions are translated to the last event at or before them', async (t) => {
   const { source, target } = await startLogs(t)
   const positions: LogPosition[] = []
   const append = async (stream: string) => {
-    const { position } = await source.client.appendToStream(stream, json(1))
+    const { position } = await source.client.appendToStream(stream, numberedEvent(1))
     if (position) positions.push(position)
   }
   for (const stream of ['$before', 'first-1', '$between', 'second-1', 'third-1', '$after']) await append(stream)
   // The target's positions are its own.
-  for (let count = 0; count < 5; count += 1) await target.client.appendToStream('$own', json(count))
+  for (let count = 0; count < 5; count += 1) await target.client.appendToStream('$own', numberedEvent(count))
   const shuffled = positions.toReversed()
   const result = await copyLog({
     from: source.store.connectionString,
@@ -166,7 +166,7 @@ t.test('positions are translated to the last event at or before them', async (t)
   const names: (string | undefined)[] = []
   for (const position of result.positions.toReversed()) {
     const found: (string | undefined)[] = []
-    for await (const event of readLog(target.raw)) {
+    for await (const event of readRawLog(target.raw)) {
       if (event.position.commit === position.commit) found.push(event.stream)
     }
     names.push(found[0])

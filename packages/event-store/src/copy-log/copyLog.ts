@@ -1,9 +1,9 @@
 // Copies a log into another one, event by event, and proves that the copy is the same.
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
-import { describe, type RawEvent } from '../raw/rawEvent.ts'
-import { readEnd, readLog } from '../raw/rawRead.ts'
-import { compareWith, LogDifferenceError, moved } from './comparison.ts'
+import { describeEvent, type RawEvent } from '../raw/rawEvent.ts'
+import { readLogEnd, readRawLog } from '../raw/rawRead.ts'
+import { compareWith, LogDifferenceError, copiedEvents } from './comparison.ts'
 import { copyEvents } from './copyEvents.ts'
 import { createPositionMap } from './positionMap.ts'
 import { NotCopyableError, surveyLog } from './survey.ts'
@@ -57,10 +57,10 @@ export async function copyLog(options: {
     createRawClient({ name, connectionString, timeoutMs: callTimeoutMs })
   const ends = { source: end('the source', options.from), target: end('the target', options.to) }
   try {
-    await refuseForeign(ends.source, positions)
+    await assertPositionsInLog(ends.source, positions)
     // Long before anything is to be written there.
-    await readEnd(ends.target)
-    const survey = await surveyLog(readLog(ends.source), ({ events, end }) =>
+    await readLogEnd(ends.target)
+    const survey = await surveyLog(readRawLog(ends.source), ({ events, end }) =>
       onProgress({ phase: 'survey', events, of: undefined, position: end ?? start }),
     )
     const copying = { ...ends, until: survey.end, onEvent: progressOf('copy', survey.events, onProgress) }
@@ -91,8 +91,8 @@ function progressOf(phase: CopyProgress['phase'], of: number, onProgress: OnProg
 }
 
 /** A position beyond the end was counted in another log: in the target, most likely, by an earlier copy. */
-async function refuseForeign(source: RawClient, positions: readonly LogPosition[]): Promise<void> {
-  const end = await readEnd(source)
+async function assertPositionsInLog(source: RawClient, positions: readonly LogPosition[]): Promise<void> {
+  const end = await readLogEnd(source)
   const foreign = positions.find((position) => end === undefined || isAfter(position, end.position))
   if (foreign !== undefined) {
     throw new NotCopyableError(
@@ -108,18 +108,18 @@ async function verify(
   positions: readonly LogPosition[],
   onEvent: (event: RawEvent) => void,
 ): Promise<Pick<CopyResult, 'end' | 'madeByServer' | 'positions'>> {
-  const comparison = compareWith(readLog(target))
+  const comparison = compareWith(readRawLog(target))
   const map = createPositionMap(positions)
   let end: CopyResult['end']
-  for await (const event of upTo(until, moved(readLog(source)))) {
+  for await (const event of upTo(until, copiedEvents(readRawLog(source)))) {
     const counterpart = await comparison.counterpart(event)
-    if (counterpart === undefined) throw new LogDifferenceError(`The target ends before ${describe(event)}`)
+    if (counterpart === undefined) throw new LogDifferenceError(`The target ends before ${describeEvent(event)}`)
     map.pair(event, counterpart)
     end = { source: event.position, target: counterpart.position }
     onEvent(event)
   }
   await comparison.finish()
-  return { end, madeByServer: comparison.serverMade, positions: map.translated() }
+  return { end, madeByServer: comparison.serverGenerated, positions: map.translated() }
 }
 
 /** The events up to a position, none without one. */
@@ -133,6 +133,6 @@ async function* upTo(until: LogPosition | undefined, events: AsyncIterable<RawEv
 
 async function countFrom(source: RawClient, after: LogPosition | undefined): Promise<number> {
   let count = 0
-  for await (const _ of moved(readLog(source, after))) count += 1
+  for await (const _ of copiedEvents(readRawLog(source, after))) count += 1
   return count
 }

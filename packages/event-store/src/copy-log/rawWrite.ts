@@ -2,8 +2,8 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type AppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { LogUnusableError, type RawClient } from '../raw/rawClient.ts'
-import { describe, type RawEvent } from '../raw/rawEvent.ts'
-import { readMetadata } from '../raw/rawRead.ts'
+import { describeEvent, type RawEvent } from '../raw/rawEvent.ts'
+import { readStreamMetadata } from '../raw/rawRead.ts'
 import { identifierOf } from '../raw/readRequest.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function appendRaw(client: RawClient, events: readonly RawEvent[]):
     })
     .catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new LogUnusableError(`${reason} (while writing ${describe(first)})`, { cause: error })
+      throw new LogUnusableError(`${reason} (while writing ${describeEvent(first)})`, { cause: error })
     })
 }
 
@@ -40,7 +40,7 @@ export async function deleteRaw(client: RawClient, stream: string, revision: big
   options.setAny(new shared.Empty())
   const request = new streams.DeleteReq().setOptions(options)
   await client.call(async (stub, args) => {
-    const last = await readMetadata(client, stream)
+    const last = await readStreamMetadata(client, stream)
     if (last !== undefined && last.revision >= revision) return
     await new Promise<void>((resolve, reject) => {
       stub.delete(request, ...args, (error) => (error ? reject(error) : resolve()))

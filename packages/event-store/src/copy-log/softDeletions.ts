@@ -1,21 +1,21 @@
 // Soft-deleted streams. A server that appends to one, or to its metadata, adds a metadata event of its own that brings the
 // stream back: it must not be copied, because the target makes it too.
-import { metadataType, originalOf, type RawEvent, tombstoneRevision } from '../raw/rawEvent.ts'
+import { metadataType, originalStreamOf, type RawEvent, tombstoneRevision } from '../raw/rawEvent.ts'
 
 /** What a server writes to soft-delete a stream. */
 const deletion = `{"$tb":${tombstoneRevision}}`
 
 export type SoftDeletions = {
   /** Takes notice of the next event of a log. */
-  note(event: RawEvent): void
+  record(event: RawEvent): void
   /** The stream that this event brought back, for which the server's own metadata event is still to come. */
-  broughtBack(event: RawEvent): string | undefined
+  restoredStream(event: RawEvent): string | undefined
   /** All streams for which it is still to come. */
-  awaited(): readonly string[]
+  pendingStreams(): readonly string[]
   /** Whether this is the server's own metadata event that was to come. */
-  isAwaited(event: RawEvent): boolean
+  isPending(event: RawEvent): boolean
   /** The revision at which it is to come. */
-  awaitedRevision(stream: string): bigint | undefined
+  pendingRevision(stream: string): bigint | undefined
   /** It does not come: the server did not take the stream for deleted. */
   forget(stream: string): void
   /** Whether the event can only have come about by deleting a stream that was soft-deleted already. */
@@ -27,38 +27,38 @@ type Deleted = { readonly metadataRevision: bigint; readonly isBack: boolean }
 /** Follows one log from its beginning. */
 export function createSoftDeletions(): SoftDeletions {
   const streams = new Map<string, Deleted>()
-  const awaitedRevision = (stream: string) => {
+  const pendingRevision = (stream: string) => {
     const deleted = streams.get(stream)
     return deleted?.isBack ? deleted.metadataRevision + 1n : undefined
   }
-  const isAwaited = ({ stream, revision, type }: RawEvent) => {
-    const original = originalOf(stream)
-    return type === metadataType && original !== undefined && awaitedRevision(original) === revision
+  const isPending = ({ stream, revision, type }: RawEvent) => {
+    const original = originalStreamOf(stream)
+    return type === metadataType && original !== undefined && pendingRevision(original) === revision
   }
   const isRepeatedDeletion = ({ stream, data, metadata }: RawEvent) => {
-    const original = originalOf(stream)
+    const original = originalStreamOf(stream)
     if (original === undefined || !streams.has(original)) return false
     return metadata.length === 0 && Buffer.from(data).toString() === deletion
   }
   return {
-    awaitedRevision,
-    isAwaited,
-    note(event) {
+    pendingRevision,
+    isPending,
+    record(event) {
       const { stream, revision } = event
-      const original = originalOf(stream)
+      const original = originalStreamOf(stream)
       const deleted = streams.get(original ?? stream)
       if (original === undefined) {
         if (deleted) streams.set(stream, { ...deleted, isBack: true })
-      } else if (isAwaited(event)) streams.delete(original)
+      } else if (isPending(event)) streams.delete(original)
       // Any metadata that a client sets brings a deleted stream back, even metadata that would delete it.
       else if (deleted) streams.set(original, { metadataRevision: revision, isBack: !isRepeatedDeletion(event) })
       else if (isSoftDeletion(event)) streams.set(original, { metadataRevision: revision, isBack: false })
     },
-    broughtBack({ stream }) {
-      const original = originalOf(stream) ?? stream
+    restoredStream({ stream }) {
+      const original = originalStreamOf(stream) ?? stream
       return streams.get(original)?.isBack ? original : undefined
     },
-    awaited: () => [...streams].filter(([, { isBack }]) => isBack).map(([stream]) => stream),
+    pendingStreams: () => [...streams].filter(([, { isBack }]) => isBack).map(([stream]) => stream),
     forget: (stream) => void streams.delete(stream),
     isRepeatedDeletion,
   }
@@ -83,6 +83,6 @@ function isSoftDeletion({ type, data }: RawEvent): boolean {
 }
 
 /** Whether a server may have made the event, so that its counterpart in another log has another id. */
-export function isServerMade({ stream, type, revision }: RawEvent): boolean {
-  return revision === tombstoneRevision || (type === metadataType && originalOf(stream) !== undefined)
+export function isServerGenerated({ stream, type, revision }: RawEvent): boolean {
+  return revision === tombstoneRevision || (type === metadataType && originalStreamOf(stream) !== undefined)
 }

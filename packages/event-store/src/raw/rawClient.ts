@@ -1,18 +1,18 @@
 // Below the client, which parses JSON and writes it anew: its connection, its credentials, but the bytes as they are.
 import { setTimeout as sleep } from 'node:timers/promises'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { connect, member } from '../connection/connection.ts'
+import { connect, clientMethod } from '../connection/connection.ts'
 
 /** The generated stub's last overload takes everything. */
 type ReadParameters = Parameters<StreamsClient['read']>
 export type CallArguments = [NonNullable<ReadParameters[1]>, NonNullable<ReadParameters[2]>]
 
 /** A server that restarts, or a cluster that elects, is back within this. */
-const patienceMs = 60_000
+const retryTimeoutMs = 60_000
 /** One that has never answered is more likely a wrong address. */
-const firstPatienceMs = 3_000
+const firstRetryTimeoutMs = 3_000
 const firstPauseMs = 50
-const longestPauseMs = 2_000
+const maxPauseMs = 2_000
 
 export type RawClient = {
   /** What the operator calls this end, for messages. */
@@ -43,28 +43,28 @@ export function createRawClient(options: {
   const { name } = options
   const connection = connect(options.connectionString)
   const { client } = connection
-  const execute = member(client, 'execute')
-  const callArguments = member(client, 'callArguments')
-  async function once<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T> {
+  const execute = clientMethod(client, 'execute')
+  const callArguments = clientMethod(client, 'callArguments')
+  async function callOnce<T>(attempt: (stub: StreamsClient, args: CallArguments) => Promise<T>): Promise<T> {
     // The client replaces its connection, or follows a cluster's leader, after the failures that pass through `execute`.
     return await execute(grpcStubs.StreamsClient, 'raw', (stub: StreamsClient) =>
       attempt(stub, callArguments({ deadline: options.timeoutMs, requiresLeader: true })),
     )
   }
-  let hasAnswered = false
+  let hasResponded = false
   let isClosed = false
   return {
     name,
     async call(attempt) {
-      const giveUpAt = Date.now() + (hasAnswered ? patienceMs : firstPatienceMs)
-      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const giveUpAt = Date.now() + (hasResponded ? retryTimeoutMs : firstRetryTimeoutMs)
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
         try {
-          const answer = await once(attempt)
-          hasAnswered = true
-          return answer
+          const result = await callOnce(attempt)
+          hasResponded = true
+          return result
         } catch (error) {
           // What was read ahead when the work failed or was given up is not waited for.
-          if (isClosed || isRefusal(error) || Date.now() + pauseMs > giveUpAt) throw unusable(name, error)
+          if (isClosed || isPermanentFailure(error) || Date.now() + pauseMs > giveUpAt) throw unusableError(name, error)
           await sleep(pauseMs)
         }
       }
@@ -77,13 +77,13 @@ export function createRawClient(options: {
 }
 
 /** gRPC statuses by which a server says no; everything else may pass, or leaves open what happened. */
-const refusals = new Set([3, 7, 9, 12, 16])
+const permanentCodes = new Set([3, 7, 9, 12, 16])
 
-const isRefusal = (error: unknown) =>
+const isPermanentFailure = (error: unknown) =>
   error instanceof LogUnusableError ||
-  (error instanceof Error && 'code' in error && typeof error.code === 'number' && refusals.has(error.code))
+  (error instanceof Error && 'code' in error && typeof error.code === 'number' && permanentCodes.has(error.code))
 
-function unusable(name: string, error: unknown): LogUnusableError {
+function unusableError(name: string, error: unknown): LogUnusableError {
   if (error instanceof LogUnusableError) return error
   const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')
   const unconnected = /No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:/.exec(message)

@@ -19,21 +19,21 @@ export const tombstoneRevision = 2n ** 63n - 1n
 export const metadataType = '$metadata'
 
 /** Whether a stream's events are moved: those of users and their metadata, not what a server keeps for itself. */
-export function isMoved(stream: string): boolean {
-  return !(originalOf(stream) ?? stream).startsWith('$')
+export function isCopiedStream(stream: string): boolean {
+  return !(originalStreamOf(stream) ?? stream).startsWith('$')
 }
 
 export const metastreamOf = (stream: string) => `$$${stream}`
 
 /** The stream that a metastream describes; undefined for any other stream. */
-export function originalOf(stream: string): string | undefined {
+export function originalStreamOf(stream: string): string | undefined {
   return stream.startsWith('$$') ? stream.slice(2) : undefined
 }
 
 export const isTombstone = ({ revision }: RawEvent) => revision === tombstoneRevision
 
 /** An event in words, for messages. */
-export function describe({ stream, revision, type, id, position }: RawEvent): string {
+export function describeEvent({ stream, revision, type, id, position }: RawEvent): string {
   const place = revision === tombstoneRevision ? 'end' : String(revision)
   return `${stream}@${place} (${type}, id ${id}, position ${position.commit})`
 }

@@ -3,11 +3,11 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import t, { type Test } from 'tap'
 import { appendRaw } from '../copy-log/rawWrite.ts'
 import { eventMessage } from '../testing/messages.ts'
-import { startMisbehavingServer } from '../testing/misbehavingServer.ts'
-import { raw as event } from '../testing/testLogs.ts'
+import { startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { rawEventFixture as event } from '../testing/testLogs.ts'
 import { createRawClient } from './rawClient.ts'
 import type { RawEvent } from './rawEvent.ts'
-import { readLog, readLogBackwards, readStreamPage } from './rawRead.ts'
+import { readRawLog, readRawLogBackwards, readStreamPage } from './rawRead.ts'
 
 function clientOf(t: Test, connectionString: string) {
   const client = createRawClient({ name: 'the log', connectionString, timeoutMs: 10_000 })
@@ -32,10 +32,10 @@ t.test('the log goes on behind events each of which fills a page alone', async (
   await appendRaw(client, [event('large-1', 3)])
   const ofLarge = ['large-1@0', 'large-1@1', 'large-1@2', 'large-1@3']
   const all = ofLarge.toSpliced(3, 0, 'small-1@0')
-  t.same(await namesOf(readLog(client)), all)
-  t.same(await namesOf(readLog(client, undefined, { streamPrefix: 'large-' })), ofLarge)
-  t.same(await namesOf(readLog(client, undefined, { typePrefix: 'Raw' })), ofLarge)
-  t.same(await namesOf(readLogBackwards(client)), all.toReversed())
+  t.same(await namesOf(readRawLog(client)), all)
+  t.same(await namesOf(readRawLog(client, undefined, { streamPrefix: 'large-' })), ofLarge)
+  t.same(await namesOf(readRawLog(client, undefined, { typePrefix: 'Raw' })), ofLarge)
+  t.same(await namesOf(readRawLogBackwards(client)), all.toReversed())
   const revisions: bigint[] = []
   for (let next = 0n, isLast = false; !isLast; next = (revisions.at(-1) ?? 0n) + 1n) {
     const page = await readStreamPage(client, 'large-1', next, 500)
@@ -49,12 +49,12 @@ t.test('the log goes on behind events each of which fills a page alone', async (
 
 t.test('a server that gives the same events again and again is no end of the log', async (t) => {
   const same = eventMessage({ number: 1, stream: 'guestToken-1' })
-  const { connectionString } = await startMisbehavingServer(t, {
+  const { connectionString } = await startFakeEventStore(t, {
     read(call) {
       for (let count = 0; count < 2_000; count++) call.write(same)
       call.end()
     },
   })
   const client = clientOf(t, connectionString)
-  await t.rejects(namesOf(readLog(client)), { name: 'LogUnusableError', message: /^the log gave .* position 1\b/ })
+  await t.rejects(namesOf(readRawLog(client)), { name: 'LogUnusableError', message: /^the log gave .* position 1\b/ })
 })

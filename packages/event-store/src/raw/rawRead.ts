@@ -7,7 +7,7 @@ import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { type CallArguments, LogUnusableError, type RawClient } from './rawClient.ts'
 import { metastreamOf, type RawEvent } from './rawEvent.ts'
 import { allFrom, allFromEnd, identifierOf, readOptions, streamsWith, typesWith } from './readRequest.ts'
-import { rawEvent } from './recordedEvent.ts'
+import { toRawEvent } from './recordedEvent.ts'
 
 const pageEvents = 2_000
 /** A page ends early when it holds so much; two pages of each log are in memory. */
@@ -20,7 +20,7 @@ export type RawFilter = { readonly streamPrefix: string } | { readonly typePrefi
  * All events of the log in order, system events too, up to where the log ends by then. `after` is not among them.
  * @param filter with one that matches little, a single call may go through the whole log before it is answered
  */
-export async function* readLog(
+export async function* readRawLog(
   client: RawClient,
   after?: LogPosition,
   filter?: RawFilter,
@@ -45,7 +45,7 @@ export async function* readLog(
  * Where the next page begins.
  * @throws LogUnusableError for a page that brings nothing new and is not the last one: the log goes on behind it, unread
  */
-function endOf(client: RawClient, { events, isLast }: Page, before: LogPosition | undefined): LogPosition | undefined {
+function endOf(client: RawClient, { events, isLast }: RawPage, before: LogPosition | undefined): LogPosition | undefined {
   const end = events.at(-1)
   if (end !== undefined || isLast) return end?.position
   const place = before === undefined ? 'its start' : `position ${before.commit}`
@@ -53,13 +53,13 @@ function endOf(client: RawClient, { events, isLast }: Page, before: LogPosition 
 }
 
 /** The log's last event. */
-export async function readEnd(client: RawClient): Promise<RawEvent | undefined> {
+export async function readLogEnd(client: RawClient): Promise<RawEvent | undefined> {
   const { events } = await readPageBackwards(client, undefined, 1)
   return events[0]
 }
 
 /** All events of the log from its end on, system events too. */
-export async function* readLogBackwards(client: RawClient): AsyncGenerator<RawEvent, void> {
+export async function* readRawLogBackwards(client: RawClient): AsyncGenerator<RawEvent, void> {
   for (let before: LogPosition | undefined; ; ) {
     const page = await readPageBackwards(client, before, pageEvents)
     yield* page.events
@@ -69,13 +69,13 @@ export async function* readLogBackwards(client: RawClient): AsyncGenerator<RawEv
 }
 
 /** The event at exactly this position; nothing as well where the server says that there is no such position. */
-export async function readAt(client: RawClient, position: LogPosition): Promise<RawEvent | undefined> {
+export async function readEventAt(client: RawClient, position: LogPosition): Promise<RawEvent | undefined> {
   const options = readOptions(1, 'forwards')
   options.setAll(allFrom(position))
   const request = new streams.ReadReq().setOptions(options)
   const { events } = await client.call((stub, args) =>
-    collect(stub, args, request, 1).catch((error: unknown) => {
-      if (mayPass(error)) throw error
+    collectPage(stub, args, request, 1).catch((error: unknown) => {
+      if (isTransient(error)) throw error
       return { events: [], isLast: true }
     }),
   )
@@ -83,10 +83,10 @@ export async function readAt(client: RawClient, position: LogPosition): Promise<
 }
 
 /** Of gRPC's statuses those by which a server says nothing of the question: cancelled, too late, not to be reached, refused. */
-const unrelated = new Set([1, 4, 7, 14, 16])
+const transientCodes = new Set([1, 4, 7, 14, 16])
 
-const mayPass = (error: unknown) =>
-  !(error instanceof Error && 'code' in error && typeof error.code === 'number') || unrelated.has(error.code)
+const isTransient = (error: unknown) =>
+  !(error instanceof Error && 'code' in error && typeof error.code === 'number') || transientCodes.has(error.code)
 
 /**
  * Some events of a stream, as far as its metadata lets them be seen; none of one that does not exist.
@@ -98,7 +98,7 @@ export function readStreamPage(
   stream: string,
   from: bigint,
   count: number,
-): Promise<Page | 'closed'> {
+): Promise<RawPage | 'closed'> {
   const one = new streams.ReadReq.Options.StreamOptions()
   one.setStreamIdentifier(identifierOf(stream))
   one.setRevision(String(from))
@@ -106,56 +106,56 @@ export function readStreamPage(
   options.setStream(one)
   const request = new streams.ReadReq().setOptions(options)
   return client.call((stub, args) =>
-    collect(stub, args, request, count).catch((error: unknown) => {
-      if (saysClosed(error)) return 'closed'
+    collectPage(stub, args, request, count).catch((error: unknown) => {
+      if (isStreamDeleted(error)) return 'closed'
       throw error
     }),
   )
 }
 
-function saysClosed(error: unknown): boolean {
+function isStreamDeleted(error: unknown): boolean {
   const trailers = error instanceof Error && 'metadata' in error ? error.metadata : undefined
   return trailers instanceof Metadata && trailers.get('exception')[0] === 'stream-deleted'
 }
 
 /** The last metadata of a stream. */
-export async function readMetadata(client: RawClient, stream: string): Promise<RawEvent | undefined> {
+export async function readStreamMetadata(client: RawClient, stream: string): Promise<RawEvent | undefined> {
   const one = new streams.ReadReq.Options.StreamOptions()
   one.setStreamIdentifier(identifierOf(metastreamOf(stream)))
   one.setEnd(new shared.Empty())
   const options = readOptions(1, 'backwards')
   options.setStream(one)
-  const { events } = await read(client, options, 1)
+  const { events } = await readRequestedPage(client, options, 1)
   return events[0]
 }
 
-export type Page = { readonly events: readonly RawEvent[]; readonly isLast: boolean }
+export type RawPage = { readonly events: readonly RawEvent[]; readonly isLast: boolean }
 
-async function readPage(client: RawClient, after: LogPosition | undefined, filter?: RawFilter): Promise<Page> {
+async function readPage(client: RawClient, after: LogPosition | undefined, filter?: RawFilter): Promise<RawPage> {
   const options = readOptions(pageEvents, 'forwards')
   options.setAll(allFrom(after))
   if (filter !== undefined) {
     options.setFilter('streamPrefix' in filter ? streamsWith([filter.streamPrefix]) : typesWith(filter.typePrefix))
   }
-  const { events, isLast } = await read(client, options, pageEvents)
+  const { events, isLast } = await readRequestedPage(client, options, pageEvents)
   // A read begins with the event at its position, which was there before.
   return { events: after === undefined ? events : events.filter(({ position }) => isAfter(position, after)), isLast }
 }
 
 /** @param before not among them: so reads backwards are; the log's end when left out */
-function readPageBackwards(client: RawClient, before: LogPosition | undefined, count: number): Promise<Page> {
+function readPageBackwards(client: RawClient, before: LogPosition | undefined, count: number): Promise<RawPage> {
   const options = readOptions(count, 'backwards')
   options.setAll(before === undefined ? allFromEnd() : allFrom(before))
-  return read(client, options, count)
+  return readRequestedPage(client, options, count)
 }
 
-function read(client: RawClient, options: ReadReq.Options, count: number): Promise<Page> {
+function readRequestedPage(client: RawClient, options: ReadReq.Options, count: number): Promise<RawPage> {
   const request = new streams.ReadReq()
   request.setOptions(options)
-  return client.call((stub, args) => collect(stub, args, request, count))
+  return client.call((stub, args) => collectPage(stub, args, request, count))
 }
 
-function collect(stub: StreamsClient, args: CallArguments, request: ReadReq, count: number): Promise<Page> {
+function collectPage(stub: StreamsClient, args: CallArguments, request: ReadReq, count: number): Promise<RawPage> {
   return new Promise((resolve, reject) => {
     const events: RawEvent[] = []
     let bytes = 0
@@ -165,7 +165,7 @@ function collect(stub: StreamsClient, args: CallArguments, request: ReadReq, cou
     call.on('data', (reply: ReadResp) => {
       const recorded = reply.getEvent()?.getEvent()
       if (recorded === undefined) return
-      const event = rawEvent(recorded)
+      const event = toRawEvent(recorded)
       events.push(event)
       bytes += event.data.length + event.metadata.length
       // The first event may be the one that the page before ended with: a page with it alone would bring nothing new.

@@ -3,12 +3,12 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { RawEvent } from './rawEvent.ts'
 
-type RecordedEvent = ReadResp.ReadEvent.RecordedEvent
+type RecordedEventMessage = ReadResp.ReadEvent.RecordedEvent
 
 /** A server counts time in units of 100 ns. */
 const ticksPerMs = 10_000n
 
-export function rawEvent(recorded: RecordedEvent): RawEvent {
+export function toRawEvent(recorded: RecordedEventMessage): RawEvent {
   const properties = recorded.getMetadataMap()
   return {
     id: recorded.getId()?.getString() ?? '',
@@ -23,11 +23,11 @@ export function rawEvent(recorded: RecordedEvent): RawEvent {
   }
 }
 
-export function positionOf(recorded: RecordedEvent): LogPosition {
+export function positionOf(recorded: RecordedEventMessage): LogPosition {
   return { commit: BigInt(recorded.getCommitPosition()), prepare: BigInt(recorded.getPreparePosition()) }
 }
 
 /** When the server recorded it, to the millisecond. */
-export function createdOf(recorded: RecordedEvent): Date {
+export function createdOf(recorded: RecordedEventMessage): Date {
   return new Date(Number(BigInt(recorded.getMetadataMap().get('created') ?? 0) / ticksPerMs))
 }

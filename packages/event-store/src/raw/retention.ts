@@ -1,7 +1,7 @@
 // Why an event may have left the log: a server's scavenge takes away what its stream has let go of.
 import type { RawClient } from './rawClient.ts'
 import { type RawEvent, tombstoneRevision } from './rawEvent.ts'
-import { readMetadata, readStreamPage } from './rawRead.ts'
+import { readStreamMetadata, readStreamPage } from './rawRead.ts'
 
 /** Whether a stream has let go of its events, and how: asked of its metadata as it is now. */
 export type Retention = 'closed' | 'deleted' | 'truncated' | 'kept'
@@ -16,7 +16,7 @@ export async function readRetention(
   { stream, revision }: Pick<RawEvent, 'stream' | 'revision'>,
 ): Promise<Retention> {
   if ((await readStreamPage(client, stream, 0n, 1)) === 'closed') return 'closed'
-  const metadata = parsed((await readMetadata(client, stream))?.data)
+  const metadata = parseMetadata((await readStreamMetadata(client, stream))?.data)
   // The largest number of a server is none that JavaScript can hold; the one next to it says the same here.
   const truncateBefore = numberOf(metadata, '$tb')
   if (truncateBefore >= Number(tombstoneRevision)) return 'deleted'
@@ -24,7 +24,7 @@ export async function readRetention(
   return Number(revision) < truncateBefore || isLimited ? 'truncated' : 'kept'
 }
 
-function parsed(data: Uint8Array | undefined): unknown {
+function parseMetadata(data: Uint8Array | undefined): unknown {
   try {
     return data && JSON.parse(Buffer.from(data).toString())
   } catch {

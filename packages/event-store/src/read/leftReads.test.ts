@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { connectTo } from '../testing/connectTo.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { append } from '../testing/guestTokens.ts'
 
 setFlagsFromString('--expose-gc')
@@ -20,13 +20,13 @@ async function usedHeapBytes(): Promise<number> {
 }
 
 t.test('reads that are left early leave nothing in memory', async (t) => {
-  const store = connectTo(t, await startEventStore(t))
+  const store = connectEventStore(t, await startEventStore(t))
   const { position } = await append(store, 'guestToken-1', 50)
   if (position === undefined) throw new Error('The append has no position')
   const reads = {
     'the end of the log': () => store.head(),
-    'the event before a position': () => store.before(position),
-    'the next event of a subscription': () => store.subscriptions.due(undefined, ['guestToken-']),
+    'the event before a position': () => store.positionBefore(position),
+    'the next event of a subscription': () => store.subscriptions.nextMatching(undefined, ['guestToken-']),
   }
   for (const [name, read] of Object.entries(reads)) {
     // The first reads are compiled, which takes memory once.

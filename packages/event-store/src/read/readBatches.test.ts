@@ -1,26 +1,26 @@
 // The log read in batches: full ones, and every position worth keeping.
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import type { Batch } from '../subscription/batches.ts'
-import { connectTo } from '../testing/connectTo.ts'
+import type { EventBatch } from '../subscription/batches.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { append as appendTo } from '../testing/guestTokens.ts'
 import type { BatchRange } from './readLog.ts'
 
 const node = await startEventStore(t)
-const store = connectTo(t, node)
+const store = connectEventStore(t, node)
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
 
-async function batchesIn(range: BatchRange): Promise<Batch[]> {
-  const batches: Batch[] = []
+async function batchesIn(range: BatchRange): Promise<EventBatch[]> {
+  const batches: EventBatch[] = []
   for await (const batch of store.readBatches(range)) batches.push(batch)
   return batches
 }
 
-const sizes = (batches: readonly Batch[]) => batches.map(({ events }) => events.length)
-const namesIn = (batches: readonly Batch[]) =>
+const sizes = (batches: readonly EventBatch[]) => batches.map(({ events }) => events.length)
+const namesIn = (batches: readonly EventBatch[]) =>
   batches.flatMap(({ events }) => events).map(({ stream, revision }) => `${stream}@${revision}`)
 const names = (stream: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, n) => `${stream}@${n + first}`)
@@ -87,7 +87,7 @@ t.test('whoever begins behind the position of any batch gets the rest, and nothi
 t.test('a node that is killed half way costs no event, and gives none twice', async (t) => {
   const prefix = freshPrefix()
   for (let block = 0; block < 4; block++) await append(`${prefix}a`, 500)
-  const batches: Batch[] = []
+  const batches: EventBatch[] = []
   for await (const batch of store.readBatches({ prefixes: [prefix], maxBatch: 300 })) {
     batches.push(batch)
     if (batches.length !== 3) continue

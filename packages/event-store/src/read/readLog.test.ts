@@ -6,15 +6,15 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import type { Recorded } from '../codec/codec.ts'
-import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
 import { createFlood } from '../testing/flood.ts'
 import { append as appendTo } from '../testing/guestTokens.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
-import { type ReadCall, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import { type ReadCall, grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
 import type { LogRange } from './readLog.ts'
 
 const node = await startEventStore(t)
-const store = connectTo(t, node)
+const store = connectEventStore(t, node)
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 
 const stream = 'guestToken-1'
@@ -126,15 +126,15 @@ t.test('a node that is killed and started again half way costs no event, and giv
 t.test('however the reading is cut off, it goes on behind what it gave', async (t) => {
   const log = numbered(20)
   const cuts: Record<string, (call: ReadCall) => void> = {
-    unavailable: (call) => call.emit('error', refusal(status.UNAVAILABLE)),
-    cancelled: (call) => call.emit('error', refusal(status.CANCELLED)),
-    unknown: (call) => call.emit('error', refusal(status.UNKNOWN)),
+    unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
+    cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
+    unknown: (call) => call.emit('error', grpcError(status.UNKNOWN)),
     'an end without an error': (call) => call.end(),
     silence: () => {},
   }
   for (const [name, cut] of Object.entries(cuts)) {
     await t.test(name, async (t) => {
-      const server = await startMisbehavingServer(t, {
+      const server = await startFakeEventStore(t, {
         log,
         subscription(call, nth, properly) {
           t.same(call.request.getOptions()?.getFilter()?.getStreamIdentifier()?.getPrefixList(), prefixes)
@@ -146,7 +146,7 @@ t.test('however the reading is cut off, it goes on behind what it gave', async (
           cut(call)
         },
       })
-      const seen = await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 1_000 }))
+      const seen = await namesIn({ prefixes }, connectEventStore(t, server, { readTimeoutMs: 1_000 }))
       t.same(seen, [...names(stream, 5, 1), ...names(stream, 5, 11)], 'a checkpoint says what need not be sent again')
       t.same(server.subscribedAfter, ['start', '10/10'])
       await waitFor(() => server.openCalls() === 0, { what: 'the end of every call' })
@@ -156,7 +156,7 @@ t.test('however the reading is cut off, it goes on behind what it gave', async (
 
 t.test('a checkpoint that cannot be does not end the reading', async (t) => {
   const log = numbered(6)
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log,
     subscription(call) {
       call.write(confirmationMessage())
@@ -164,19 +164,19 @@ t.test('a checkpoint that cannot be does not end the reading', async (t) => {
       for (const event of log) call.write(eventMessage(event))
     },
   })
-  t.same(await namesIn({ prefixes }, connectTo(t, server)), names(stream, 6, 1))
+  t.same(await namesIn({ prefixes }, connectEventStore(t, server)), names(stream, 6, 1))
 })
 
 t.test('a store that does not come back, is silent or says no fails the reading', async (t) => {
   const log = numbered(20)
   const ends: Record<string, (call: ReadCall) => void> = {
-    unavailable: (call) => call.emit('error', refusal(status.UNAVAILABLE)),
+    unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
     silent: () => {},
-    refused: (call) => call.emit('error', refusal(status.PERMISSION_DENIED, { exception: 'access-denied' })),
+    refused: (call) => call.emit('error', grpcError(status.PERMISSION_DENIED, { exception: 'access-denied' })),
   }
   for (const [name, end] of Object.entries(ends)) {
     await t.test(name, async (t) => {
-      const server = await startMisbehavingServer(t, {
+      const server = await startFakeEventStore(t, {
         log,
         subscription(call, nth) {
           call.write(confirmationMessage())
@@ -184,7 +184,7 @@ t.test('a store that does not come back, is silent or says no fails the reading'
           end(call)
         },
       })
-      const store = connectTo(t, server, { readTimeoutMs: 500, readPatienceMs: 1_000 })
+      const store = connectEventStore(t, server, { readTimeoutMs: 500, readPatienceMs: 1_000 })
       const seen: string[] = []
       const reading = (async () => {
         for await (const event of store.readLog({ prefixes })) seen.push(nameOf(event))
@@ -199,7 +199,7 @@ t.test('a store that does not come back, is silent or says no fails the reading'
 
 t.test('a connection that died without a word is replaced', async (t) => {
   const log = numbered(400)
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log,
     subscription(call, nth, properly) {
       if (nth > 1) return properly()
@@ -208,7 +208,7 @@ t.test('a connection that died without a word is replaced', async (t) => {
     },
   })
   const proxy = await startTcpProxy(t, server.port)
-  const store = connectTo(t, withoutKeepalive(proxy.port), { readTimeoutMs: 300 })
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), { readTimeoutMs: 300 })
   const seen: string[] = []
   for await (const event of store.readLog({ prefixes })) {
     if (seen.push(nameOf(event)) === 200) proxy.freezeConnections()
@@ -218,7 +218,7 @@ t.test('a connection that died without a word is replaced', async (t) => {
 
 t.test('a long reading may take its time, as long as something comes', async (t) => {
   const log = numbered(20)
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log,
     subscription(call) {
       call.write(confirmationMessage())
@@ -229,19 +229,19 @@ t.test('a long reading may take its time, as long as something comes', async (t)
       }, 100)
     },
   })
-  t.same(await namesIn({ prefixes }, connectTo(t, server, { readTimeoutMs: 800 })), names(stream, 20, 1))
+  t.same(await namesIn({ prefixes }, connectEventStore(t, server, { readTimeoutMs: 800 })), names(stream, 20, 1))
   t.same(server.subscribedAfter, ['start'])
 })
 
 t.test('a reader that is slow holds back the server', async (t) => {
   const total = 3_000
-  const { subscription, sent, isHeldBack } = createFlood(stream, total)
-  const server = await startMisbehavingServer(t, { log: [{ stream, number: total }], subscription })
+  const { subscription, sent, isBackpressured } = createFlood(stream, total)
+  const server = await startFakeEventStore(t, { log: [{ stream, number: total }], subscription })
   let seen = 0
-  const store = connectTo(t, server, { readTimeoutMs: 400 })
+  const store = connectEventStore(t, server, { readTimeoutMs: 400 })
   for await (const _event of store.readLog({ prefixes })) {
     if (seen++ > 0) continue
-    await waitFor(() => isHeldBack(80), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
+    await waitFor(() => isBackpressured(80), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
     t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
   }
   t.equal(seen, total)
@@ -249,8 +249,8 @@ t.test('a reader that is slow holds back the server', async (t) => {
 })
 
 t.test('whoever leaves the reading, or closes the store, ends it at the server, too', async (t) => {
-  const server = await startMisbehavingServer(t, { log: numbered(1_000) })
-  const store = connectTo(t, server)
+  const server = await startFakeEventStore(t, { log: numbered(1_000) })
+  const store = connectEventStore(t, server)
   const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
   for await (const event of store.readLog({ prefixes })) if (event.revision === 10n) break
   await waitFor(() => server.openCalls() === 0, { what: 'the end of the reading that was left' })

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { Recorded } from '../codec/codec.ts'
-import type { Connection, Line } from '../connection/connection.ts'
-import { NoAnswerError } from '../connection/failure.ts'
-import { type Batch, type BatchBuffer, createBatchBuffer } from '../subscription/batches.ts'
-import { openIntake } from '../subscription/intake.ts'
-import type { Progress } from '../subscription/lagWatch.ts'
-import { type EventLine, patiently, readDue, readHead } from './reading.ts'
+import type { Connection, ConnectionContext } from '../connection/connection.ts'
+import { ResponseTimeoutError } from '../connection/failure.ts'
+import { type EventBatch, type BatchBuffer, createBatchBuffer } from '../subscription/batches.ts'
+import { openCatchUpSubscription } from '../subscription/intake.ts'
+import type { SubscriptionProgress } from '../subscription/lagWatch.ts'
+import { type ReadContext, withRetries, readNextMatching, readLogHead } from './reading.ts'
 
 export type LogRange = {
   /** The wanted streams' names begin with one of these. */
@@ -24,14 +24,14 @@ export type BatchRange = LogRange & {
 }
 
 /** What reading the log needs: short calls, and a connection of its own for the long one. */
-export type LogSource = { readonly line: EventLine; readonly connect: () => Connection }
+export type LogSource = { readonly context: ReadContext; readonly connect: () => Connection }
 
 /** Events are up to 1 MiB each. */
 const defaultMaxBatch = 100
 /** A batch that is not full is handed out when this has passed since its first event: those of others may be all there is. */
-const gatherMs = 1_000
-const firstLookMs = 25
-const longestLookMs = 500
+const batchDelayMs = 1_000
+const firstPollMs = 25
+const maxPollMs = 500
 
 /**
  * The events of these streams, in the order of the log.
@@ -48,16 +48,16 @@ export async function* readLog(source: LogSource, range: LogRange): AsyncGenerat
  *   is nothing to read, not even of others
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export async function* readBatches(source: LogSource, range: BatchRange): AsyncGenerator<Batch, void> {
-  const head = await readHead(source.line)
+export async function* readBatches(source: LogSource, range: BatchRange): AsyncGenerator<EventBatch, void> {
+  const head = await readLogHead(source.context)
   if (head === undefined) return
   const { from, until } = range
   const end = until !== undefined && isAfter(head, until) ? until : head
-  const reader = createReader(source, range, end)
+  const reader = createBatchReader(source, range, end)
   try {
     for (let reached = from; reached === undefined || isAfter(end, reached); ) {
       const after = reached
-      const batch = await patiently(source.line, () => reader.next(after))
+      const batch = await withRetries(source.context, () => reader.next(after))
       yield batch
       reached = batch.position
     }
@@ -66,14 +66,14 @@ export async function* readBatches(source: LogSource, range: BatchRange): AsyncG
   }
 }
 
-type Reader = {
+type BatchReader = {
   /** The next events of the subscription there is, or of a new one that begins behind `after`. */
-  next(after: LogPosition | undefined): Promise<Batch>
+  next(after: LogPosition | undefined): Promise<EventBatch>
   close(): Promise<void>
 }
 
-function createReader(source: LogSource, range: BatchRange, end: LogPosition): Reader {
-  let open: OpenReading | undefined
+function createBatchReader(source: LogSource, range: BatchRange, end: LogPosition): BatchReader {
+  let open: OpenRead | undefined
   const close = async () => {
     const closing = open
     open = undefined
@@ -81,7 +81,7 @@ function createReader(source: LogSource, range: BatchRange, end: LogPosition): R
   }
   return {
     async next(after) {
-      open ??= openReading(source, range, after, end)
+      open ??= openRead(source, range, after, end)
       try {
         return await open.take()
       } catch (error) {
@@ -93,27 +93,27 @@ function createReader(source: LogSource, range: BatchRange, end: LogPosition): R
   }
 }
 
-type OpenReading = Pick<BatchBuffer, 'take'> & { close(): Promise<void> }
+type OpenRead = Pick<BatchBuffer, 'take'> & { close(): Promise<void> }
 
-function openReading(
-  { line, connect }: LogSource,
+function openRead(
+  { context, connect }: LogSource,
   { prefixes, maxBatch = defaultMaxBatch }: BatchRange,
   after: LogPosition | undefined,
   end: LogPosition,
-): OpenReading {
-  const progress: Progress = { reached: after, waiting: true }
-  const buffer = createBatchBuffer(maxBatch, gatherMs)
-  buffer.gather(end)
-  const watch = (left: AbortSignal) => watchEnd(line, { prefixes, end, progress, buffer, signal: left })
-  const { decode, closing: signal } = line
-  const intake = openIntake({ connect, decode, prefixes, buffer, progress, until: end, watch, signal })
-  return { take: buffer.take, close: intake.leave }
+): OpenRead {
+  const progress: SubscriptionProgress = { reached: after, waiting: true }
+  const buffer = createBatchBuffer(maxBatch, batchDelayMs)
+  buffer.collectUntil(end)
+  const watch = (left: AbortSignal) => watchEnd(context, { prefixes, end, progress, buffer, signal: left })
+  const { decode, closing: signal } = context
+  const intake = openCatchUpSubscription({ connect, decode, prefixes, buffer, progress, until: end, watch, signal })
+  return { take: buffer.take, close: intake.close }
 }
 
-type Watched = {
+type EndWatch = {
   readonly prefixes: readonly string[]
   readonly end: LogPosition
-  readonly progress: Progress
+  readonly progress: SubscriptionProgress
   readonly buffer: BatchBuffer
   readonly signal: AbortSignal
 }
@@ -123,19 +123,19 @@ type Watched = {
  * whenever nothing comes, the log itself is asked what there is to come.
  * @throws NoAnswerError when there is something and it does not come; the signal's reason when it aborts
  */
-async function watchEnd(line: Line, { prefixes, end, progress, buffer, signal }: Watched): Promise<void> {
-  const { readTimeoutMs } = line.timing
+async function watchEnd(context: ConnectionContext, { prefixes, end, progress, buffer, signal }: EndWatch): Promise<void> {
+  const { readTimeoutMs } = context.timing
   let silentSince = performance.now()
-  let heard = progress.reached
-  for (let pauseMs = firstLookMs; ; pauseMs = Math.min(pauseMs * 2, longestLookMs)) {
+  let lastReached = progress.reached
+  for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 2, maxPollMs)) {
     await sleep(pauseMs, undefined, { signal })
-    if (!progress.waiting || progress.reached !== heard) {
+    if (!progress.waiting || progress.reached !== lastReached) {
       silentSince = performance.now()
-      heard = progress.reached
-      pauseMs = firstLookMs
+      lastReached = progress.reached
+      pauseMs = firstPollMs
       continue
     }
-    if (performance.now() - silentSince > readTimeoutMs) throw new NoAnswerError('Read of the log', readTimeoutMs)
-    if ((await readDue(line, heard, prefixes)) === undefined) return buffer.checkpoint(end)
+    if (performance.now() - silentSince > readTimeoutMs) throw new ResponseTimeoutError('Read of the log', readTimeoutMs)
+    if ((await readNextMatching(context, lastReached, prefixes)) === undefined) return buffer.checkpoint(end)
   }
 }

@@ -3,9 +3,9 @@ import { status } from '@grpc/grpc-js'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
 import { eventMessage, type ScriptedEvent } from '../testing/messages.ts'
-import { type ReadCall, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import { type ReadCall, grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
 
 const stream = 'guestToken-1'
 const log = Array.from({ length: 40 }, (_, number) => ({ stream, number }))
@@ -17,15 +17,15 @@ function send(call: ReadCall, events: readonly ScriptedEvent[]) {
 
 t.test('a read that is cut off half way is made again, and never gives a part', async (t) => {
   const cuts: Record<string, (call: ReadCall) => void> = {
-    unavailable: (call) => call.emit('error', refusal(status.UNAVAILABLE)),
-    cancelled: (call) => call.emit('error', refusal(status.CANCELLED)),
-    unknown: (call) => call.emit('error', refusal(status.UNKNOWN)),
+    unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
+    cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
+    unknown: (call) => call.emit('error', grpcError(status.UNKNOWN)),
     silence: () => {},
   }
   for (const [name, cut] of Object.entries(cuts)) {
     await t.test(name, async (t) => {
       let reads = 0
-      const server = await startMisbehavingServer(t, {
+      const server = await startFakeEventStore(t, {
         log,
         read(call, nth, properly) {
           reads = nth
@@ -34,7 +34,7 @@ t.test('a read that is cut off half way is made again, and never gives a part', 
           cut(call)
         },
       })
-      const store = connectTo(t, server, { readTimeoutMs: 500 })
+      const store = connectEventStore(t, server, { readTimeoutMs: 500 })
       const events = await store.readStream(stream)
       t.same(
         events.map(({ revision }) => revision),
@@ -47,18 +47,18 @@ t.test('a read that is cut off half way is made again, and never gives a part', 
 })
 
 t.test('a read that never gets through fails, and gives no part either', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     read(call) {
       send(call, log.slice(0, 20))
-      call.emit('error', refusal(status.UNAVAILABLE))
+      call.emit('error', grpcError(status.UNAVAILABLE))
     },
   })
-  const store = connectTo(t, server, { readPatienceMs: 200 })
+  const store = connectEventStore(t, server, { readPatienceMs: 200 })
   await t.rejects(store.readStream(stream), { code: 'event_store_unavailable' })
 })
 
 t.test('a long read may take its time, as long as something comes', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     read(call) {
       let sent = 0
       const drip = setInterval(() => {
@@ -69,14 +69,14 @@ t.test('a long read may take its time, as long as something comes', async (t) =>
       }, 25)
     },
   })
-  const store = connectTo(t, server, { readTimeoutMs: 800, readPatienceMs: 0 })
+  const store = connectEventStore(t, server, { readTimeoutMs: 800, readPatienceMs: 0 })
   t.equal((await store.readStream(stream)).length, log.length)
 })
 
 t.test('a dead connection is replaced', async (t) => {
-  const server = await startMisbehavingServer(t, { log })
+  const server = await startFakeEventStore(t, { log })
   const proxy = await startTcpProxy(t, server.port)
-  const store = connectTo(t, withoutKeepalive(proxy.port), {
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), {
     readTimeoutMs: 300,
   })
   await store.head()
@@ -86,21 +86,21 @@ t.test('a dead connection is replaced', async (t) => {
 
 t.test('a refusal is told at once', async (t) => {
   let reads = 0
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     read(call) {
       reads++
       const trailers = { exception: 'stream-deleted', 'stream-name': stream }
-      call.emit('error', refusal(status.FAILED_PRECONDITION, trailers))
+      call.emit('error', grpcError(status.FAILED_PRECONDITION, trailers))
     },
   })
-  await t.rejects(connectTo(t, server).readStream(stream), { cause: { type: 'stream-deleted' } })
+  await t.rejects(connectEventStore(t, server).readStream(stream), { cause: { type: 'stream-deleted' } })
   t.equal(reads, 1)
 })
 
 t.test('a read that is given up half way is ended at the server, too', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     read: (call) => send(call, [...log.slice(0, 5), { stream, number: 5, type: 'PaymentExploded' }]),
   })
-  await t.rejects(connectTo(t, server).readStream(stream), { name: 'UnreadableEventError' })
+  await t.rejects(connectEventStore(t, server).readStream(stream), { name: 'UnreadableEventError' })
   await waitFor(() => server.openCalls() === 0, { what: 'the end of the read at the server' })
 })

@@ -15,12 +15,12 @@ import {
 } from '@eventstore/db-client'
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { type Codec, type Recorded, UnreadableEventError } from '../codec/codec.ts'
-import type { Line } from '../connection/connection.ts'
-import { isRefusal, NoAnswerError, unreadable } from '../connection/failure.ts'
+import type { ConnectionContext } from '../connection/connection.ts'
+import { isPermanentError, ResponseTimeoutError, unreadableLogError } from '../connection/failure.ts'
 import type { StreamName } from '../streamName.ts'
 
 /** What reading events takes: a line, and what makes events of what is recorded. */
-export type EventLine = Line & Pick<Codec, 'decode'>
+export type ReadContext = ConnectionContext & Pick<Codec, 'decode'>
 
 export type ReadRange =
   | { readonly from?: bigint; readonly limit?: number }
@@ -28,13 +28,13 @@ export type ReadRange =
   | { readonly last: number }
 
 /** Many times what a subscription to a part of the log may pass over without sending a checkpoint. */
-const untoldEvents = 1_000
+const maxSkippedEvents = 1_000
 
 /**
  * A stream's events in order; none for a stream that does not exist.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export function readStream(line: EventLine, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
+export function readStream(context: ReadContext, stream: StreamName, range: ReadRange): Promise<Recorded[]> {
   const isFromEnd = 'last' in range
   const open = (client: EventStoreDBClient) =>
     isFromEnd
@@ -44,11 +44,11 @@ export function readStream(line: EventLine, stream: StreamName, range: ReadRange
           fromRevision: range.from ?? START,
           ...(range.limit === undefined ? {} : { maxCount: range.limit }),
         })
-  return patiently(line, async () => {
+  return withRetries(context, async () => {
     const events: Recorded[] = []
     try {
-      for await (const event of eventsOf(line, `Read of ${stream}`, open)) {
-        events.push(line.decode(event, event.position ?? nowhere))
+      for await (const event of eventsOf(context, `Read of ${stream}`, open)) {
+        events.push(context.decode(event, event.position ?? unknownPosition))
       }
       return isFromEnd ? events.reverse() : events
     } catch (error) {
@@ -59,13 +59,13 @@ export function readStream(line: EventLine, stream: StreamName, range: ReadRange
 }
 
 /** Stands for the position of an event that a store from before version 22.6 does not tell in streams. */
-const nowhere: LogPosition = { commit: 0n, prepare: 0n }
+const unknownPosition: LogPosition = { commit: 0n, prepare: 0n }
 
 /** The position of the log's last event, whatever it is. */
-export function readHead(line: Line): Promise<LogPosition | undefined> {
+export function readLogHead(context: ConnectionContext): Promise<LogPosition | undefined> {
   const open = (client: EventStoreDBClient) => client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-  return patiently(line, async () => {
-    for await (const event of eventsOf(line, 'Read of the end of the log', open)) return event.position
+  return withRetries(context, async () => {
+    for await (const event of eventsOf(context, 'Read of the end of the log', open)) return event.position
     return undefined
   })
 }
@@ -74,11 +74,11 @@ export function readHead(line: Line): Promise<LogPosition | undefined> {
  * The position of the last event before this one, whatever it is; what is read from there begins with the event at
  * `position`. Only positions of events are known to be safe to read from.
  */
-export function readBefore(line: Line, position: LogPosition): Promise<LogPosition | undefined> {
+export function readPositionBefore(context: ConnectionContext, position: LogPosition): Promise<LogPosition | undefined> {
   const open = (client: EventStoreDBClient) =>
     client.readAll({ direction: BACKWARDS, fromPosition: position, maxCount: 2 })
-  return patiently(line, async () => {
-    for await (const event of eventsOf(line, 'Read of the log', open)) {
+  return withRetries(context, async () => {
+    for await (const event of eventsOf(context, 'Read of the log', open)) {
       if (isAfter(position, event.position)) return event.position
     }
     return undefined
@@ -89,16 +89,16 @@ export function readBefore(line: Line, position: LogPosition): Promise<LogPositi
  * How far a subscription to these prefixes must have got that is healthy and waits for more at `reached`: to the first
  * event after it that matches, or that comes after so many others that there must have been a checkpoint.
  */
-export function readDue(
-  line: Line,
+export function readNextMatching(
+  context: ConnectionContext,
   reached: LogPosition | undefined,
   prefixes: readonly string[],
 ): Promise<LogPosition | undefined> {
-  return patiently(line, async () => {
-    let passed = 0
-    for await (const { streamId, position } of eventsAfter(line, reached)) {
-      passed++
-      if (passed === untoldEvents || prefixes.some((prefix) => streamId.startsWith(prefix))) return position
+  return withRetries(context, async () => {
+    let skipped = 0
+    for await (const { streamId, position } of eventsAfter(context, reached)) {
+      skipped++
+      if (skipped === maxSkippedEvents || prefixes.some((prefix) => streamId.startsWith(prefix))) return position
     }
     return undefined
   })
@@ -108,26 +108,26 @@ export function readDue(
  * How far a subscription to these prefixes that waits at `reached` may go on without being told: to the end of the log, if
  * nothing up to there is for it. Nothing when something is, or when it is at the end.
  */
-export function readPassed(
-  line: Line,
+export function readLastSkipped(
+  context: ConnectionContext,
   reached: LogPosition | undefined,
   prefixes: readonly string[],
 ): Promise<LogPosition | undefined> {
-  return patiently(line, async () => {
-    let passed: LogPosition | undefined
-    for await (const { streamId, position } of eventsAfter(line, reached)) {
+  return withRetries(context, async () => {
+    let skipped: LogPosition | undefined
+    for await (const { streamId, position } of eventsAfter(context, reached)) {
       if (prefixes.some((prefix) => streamId.startsWith(prefix))) return undefined
-      passed = position
+      skipped = position
     }
-    return passed
+    return skipped
   })
 }
 
 /** The next events of the log, whosever they are, as many as count. */
-async function* eventsAfter(line: Line, reached: LogPosition | undefined): AsyncGenerator<AllStreamRecordedEvent> {
+async function* eventsAfter(context: ConnectionContext, reached: LogPosition | undefined): AsyncGenerator<AllStreamRecordedEvent> {
   const open = (client: EventStoreDBClient) =>
-    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: untoldEvents + 1 })
-  for await (const event of eventsOf(line, 'Read of the log', open)) {
+    client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: maxSkippedEvents + 1 })
+  for await (const event of eventsOf(context, 'Read of the log', open)) {
     // A read of the log begins with the event at its start.
     if (reached === undefined || isAfter(event.position, reached)) yield event
   }
@@ -135,14 +135,14 @@ async function* eventsAfter(line: Line, reached: LogPosition | undefined): Async
 
 /** The events of one reading, which fails when it goes silent and is cancelled when it is left. */
 async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent>(
-  { connection, timing, closing }: Line,
-  what: string,
+  { connection, timing, closing }: ConnectionContext,
+  operation: string,
   open: (client: EventStoreDBClient) => StreamingRead<Resolved>,
 ): AsyncGenerator<NonNullable<Resolved['event']>> {
   const client = connection.current()
   const reading = open(client)
   const silence = setTimeout(() => {
-    reading.destroy(new NoAnswerError(what, timing.readTimeoutMs))
+    reading.destroy(new ResponseTimeoutError(operation, timing.readTimeoutMs))
     connection.replace(client)
   }, timing.readTimeoutMs)
   const close = () => reading.destroy(new Error('The event store was closed'))
@@ -167,14 +167,14 @@ async function* eventsOf<Resolved extends ResolvedEvent | AllStreamResolvedEvent
  * Repeats a reading that fails, for as long as a store that restarts may need.
  * @throws UnreadableEventError, DomainError `event_store_unavailable`
  */
-export async function patiently<T>({ timing, closing }: Line, read: () => Promise<T>): Promise<T> {
-  const giveUpAt = Date.now() + timing.readPatienceMs
+export async function withRetries<T>({ timing, closing }: ConnectionContext, read: () => Promise<T>): Promise<T> {
+  const giveUpAt = Date.now() + timing.readRetryTimeoutMs
   for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     try {
       return await read()
     } catch (error) {
       if (error instanceof UnreadableEventError) throw error
-      if (closing.aborted || isRefusal(error) || Date.now() + pauseMs > giveUpAt) throw unreadable(error)
+      if (closing.aborted || isPermanentError(error) || Date.now() + pauseMs > giveUpAt) throw unreadableLogError(error)
       await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
     }
   }

@@ -3,19 +3,19 @@ import type { AllStreamResolvedEvent, AllStreamSubscription } from '@eventstore/
 import type { LogPosition } from '@paylog/domain/logPosition'
 
 /** That everything of interest up to here has come. */
-export type Checkpoint = { readonly checkpoint: LogPosition }
+export type CheckpointMessage = { readonly checkpoint: LogPosition }
 
-export type Arrivals = {
+export type SubscriptionReader = {
   /** The next one; null when it is not there yet. */
-  next(): AllStreamResolvedEvent | Checkpoint | null
+  next(): AllStreamResolvedEvent | CheckpointMessage | null
   /**
    * Waits until there may be more; to be called right after `next` returned null.
    * @throws Error why nothing will come any more
    */
-  more(): Promise<void>
+  waitForMore(): Promise<void>
 }
 
-export function arrivalsOf(subscription: AllStreamSubscription): Arrivals {
+export function readSubscription(subscription: AllStreamSubscription): SubscriptionReader {
   let over: { readonly reason: unknown } | undefined
   let wake = () => {}
   const finish = (reason: unknown) => {
@@ -30,7 +30,7 @@ export function arrivalsOf(subscription: AllStreamSubscription): Arrivals {
   subscription.on('close', ended)
   return {
     next: () => subscription.read(),
-    async more() {
+    async waitForMore() {
       if (over) throw over.reason
       await new Promise<void>((resolve) => {
         wake = resolve

@@ -75,8 +75,8 @@ t.test('what was pushed is handed out before the end is told', async (t) => {
 
 t.test('while it gathers, a batch is handed out when it is full or complete, and not before', async (t) => {
   const buffer = createBatchBuffer(3, 60_000)
-  buffer.gather(at(8))
-  t.ok(buffer.isGathering())
+  buffer.collectUntil(at(8))
+  t.ok(buffer.isCollecting())
   const taken: number[][] = []
   const taking = (async () => {
     for (let batch = 0; batch < 4; batch++) taken.push(ids(await buffer.take()))
@@ -96,10 +96,10 @@ t.test('while it gathers, a batch is handed out when it is full or complete, and
   buffer.checkpoint(at(8))
   await new Promise(setImmediate)
   t.same(taken, [[1, 3, 4], [5]])
-  t.notOk(buffer.isGathering())
+  t.notOk(buffer.isCollecting())
   await pushed(9)
   t.same(taken.at(-1), [9])
-  buffer.gather(at(20))
+  buffer.collectUntil(at(20))
   await pushed(10)
   t.same(taken.length, 3)
   await pushed(21)
@@ -109,7 +109,7 @@ t.test('while it gathers, a batch is handed out when it is full or complete, and
 
 t.test('whoever gathers is not kept waiting by an end that never comes', async (t) => {
   const patient = createBatchBuffer(3, 20)
-  patient.gather(at(100))
+  patient.collectUntil(at(100))
   const begun = performance.now()
   const taking = patient.take()
   await patient.push(event(1))
@@ -120,8 +120,8 @@ t.test('whoever gathers is not kept waiting by an end that never comes', async (
   t.same((await patient.take()).position, at(5), 'not even by a checkpoint that is all there is')
 
   const never = createBatchBuffer(3, 60_000)
-  for (const release of [() => never.gather(undefined), () => never.end(new Error('over'))]) {
-    never.gather(at(100))
+  for (const release of [() => never.collectUntil(undefined), () => never.end(new Error('over'))]) {
+    never.collectUntil(at(100))
     const waiting = never.take()
     await never.push(event(1))
     release()

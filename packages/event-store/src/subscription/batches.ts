@@ -3,7 +3,7 @@ import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { Recorded } from '../codec/codec.ts'
 
 /** Events in log order; everything up to `position` is in this batch or an earlier one. `events` may be empty. */
-export type Batch = { readonly events: readonly Recorded[]; readonly position: LogPosition }
+export type EventBatch = { readonly events: readonly Recorded[]; readonly position: LogPosition }
 
 export type BatchBuffer = {
   /** Takes one more event; a promise is returned only when there is no room left, and resolves when a batch was taken. */
@@ -13,35 +13,35 @@ export type BatchBuffer = {
   /** No more will come; `take` throws the reason once the buffer is empty. */
   end(reason: unknown): void
   /** Waits for something to be there and returns all of it, at most `maxBatch` events. */
-  take(): Promise<Batch>
+  take(): Promise<EventBatch>
   /** Until everything up to here was pushed, `take` waits for a full batch; without a position, it does not. */
-  gather(until: LogPosition | undefined): void
-  isGathering(): boolean
+  collectUntil(until: LogPosition | undefined): void
+  isCollecting(): boolean
 }
 
 /**
  * While a batch is handled the next ones gather here, so that reading and writing overlap.
- * @param gatherMs how long `take` waits for a full batch, from the first that is there: however little comes, and even if the
+ * @param batchDelayMs how long `take` waits for a full batch, from the first that is there: however little comes, and even if the
  *   position that it gathers up to is never reached, it is handed out then
  */
-export function createBatchBuffer(maxBatch: number, gatherMs = 0): BatchBuffer {
-  const content = createContent(maxBatch)
+export function createBatchBuffer(maxBatch: number, batchDelayMs = 0): BatchBuffer {
+  const content = createBufferContent(maxBatch)
   let ended: { reason: unknown } | undefined
-  let gatheringUntil: LogPosition | undefined
+  let collectingUntil: LogPosition | undefined
   let dueAt = 0
   let waiting: { readonly wake: () => void; readonly isTimed: boolean } | undefined
-  let room = Promise.withResolvers<void>()
+  let space = Promise.withResolvers<void>()
   const capacity = maxBatch * 2
 
   const isFull = () => content.size() >= capacity && ended === undefined
   const isDue = () =>
     !content.isEmpty() &&
-    (gatheringUntil === undefined || ended !== undefined || content.size() >= maxBatch || performance.now() >= dueAt)
+    (collectingUntil === undefined || ended !== undefined || content.size() >= maxBatch || performance.now() >= dueAt)
 
   /** Whoever waits is not woken for each event: for the first, to set the clock by it, and when a batch is due. */
-  function came(position: LogPosition, isFirst: boolean): void {
-    if (gatheringUntil !== undefined && !isAfter(gatheringUntil, position)) gatheringUntil = undefined
-    if (isFirst) dueAt = performance.now() + gatherMs
+  function onArrival(position: LogPosition, isFirst: boolean): void {
+    if (collectingUntil !== undefined && !isAfter(collectingUntil, position)) collectingUntil = undefined
+    if (isFirst) dueAt = performance.now() + batchDelayMs
     if (waiting !== undefined && (!waiting.isTimed || isDue())) waiting.wake()
   }
 
@@ -54,48 +54,48 @@ export function createBatchBuffer(maxBatch: number, gatherMs = 0): BatchBuffer {
     clearTimeout(timer)
   }
 
-  async function hasRoom(): Promise<void> {
-    while (isFull()) await room.promise
+  async function waitForSpace(): Promise<void> {
+    while (isFull()) await space.promise
   }
 
   return {
     push(event) {
       const isFirst = content.isEmpty()
       content.add(event)
-      came(event.position, isFirst)
-      return isFull() ? hasRoom() : undefined
+      onArrival(event.position, isFirst)
+      return isFull() ? waitForSpace() : undefined
     },
     checkpoint(position) {
       const isFirst = content.isEmpty()
       content.pass(position)
-      came(position, isFirst)
+      onArrival(position, isFirst)
     },
     end(reason) {
       ended ??= { reason }
-      room.resolve()
+      space.resolve()
       waiting?.wake()
     },
-    gather(until) {
-      gatheringUntil = until
+    collectUntil(until) {
+      collectingUntil = until
       waiting?.wake()
     },
-    isGathering: () => gatheringUntil !== undefined,
+    isCollecting: () => collectingUntil !== undefined,
     async take() {
       for (;;) {
         if (isDue()) break
         if (ended) throw ended.reason
         await wait()
       }
-      room.resolve()
-      room = Promise.withResolvers<void>()
-      dueAt = performance.now() + gatherMs
+      space.resolve()
+      space = Promise.withResolvers<void>()
+      dueAt = performance.now() + batchDelayMs
       return content.take()
     },
   }
 }
 
 /** What came and was not taken yet. */
-function createContent(maxBatch: number) {
+function createBufferContent(maxBatch: number) {
   let events: Recorded[] = []
   let checkpoint: LogPosition | undefined
   return {
@@ -110,7 +110,7 @@ function createContent(maxBatch: number) {
     isEmpty: () => events.length === 0 && checkpoint === undefined,
     size: () => events.length,
     /** @throws Error when it is empty */
-    take(): Batch {
+    take(): EventBatch {
       const isAll = events.length <= maxBatch
       const first = isAll ? events : events.slice(0, maxBatch)
       const position = (isAll ? checkpoint : undefined) ?? first.at(-1)?.position

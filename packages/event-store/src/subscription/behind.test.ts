@@ -4,17 +4,17 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createEventStore } from '../eventStore.ts'
 import { append as appendTo } from '../testing/guestTokens.ts'
-import { createSubscriber, type Subscriber } from '../testing/subscriber.ts'
-import type { Batch } from './batches.ts'
+import { subscriberHarness, type SubscriberHarness } from '../testing/subscriber.ts'
+import type { EventBatch } from './batches.ts'
 
 const node = await startEventStore(t)
 const store = createEventStore({ connectionString: node.connectionString })
 t.teardown(() => store.close())
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
-const subscriber = (prefix: string, handle?: (batch: Batch) => Promise<void> | void) =>
-  createSubscriber(store, prefix, handle)
-const sizes = (batches: readonly Batch[]) => batches.map(({ events }) => events.length).filter((size) => size > 0)
+const subscriber = (prefix: string, handle?: (batch: EventBatch) => Promise<void> | void) =>
+  subscriberHarness(store, prefix, handle)
+const sizes = (batches: readonly EventBatch[]) => batches.map(({ events }) => events.length).filter((size) => size > 0)
 
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
@@ -23,7 +23,7 @@ const freshPrefix = () => `guestToken-t${category++}x`
 const gatherMs = 200
 
 /** From the append of one event to its handling, over and over. */
-async function expectNoGathering(t: Test, prefix: string, sub: Subscriber, rounds: number): Promise<void> {
+async function expectNoGathering(t: Test, prefix: string, sub: SubscriberHarness, rounds: number): Promise<void> {
   const latencies: number[] = []
   const before = sub.seen.length
   for (let n = 1; n <= rounds; n++) {

@@ -4,19 +4,19 @@ import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { Codec } from '../codec/codec.ts'
 import type { Connection } from '../connection/connection.ts'
 import { withTimeout } from '../connection/failure.ts'
-import { arrivalsOf, type Checkpoint } from './arrivals.ts'
+import { readSubscription, type CheckpointMessage } from './arrivals.ts'
 import type { BatchBuffer } from './batches.ts'
-import { endOfAnyLog } from './behind.ts'
-import type { Progress } from './lagWatch.ts'
+import { maxLogPosition } from './behind.ts'
+import type { SubscriptionProgress } from './lagWatch.ts'
 
-const leaveTimeoutMs = 1_000
+const closeTimeoutMs = 1_000
 
-type Intake = Pick<Codec, 'decode'> & {
+type CatchUpOptions = Pick<Codec, 'decode'> & {
   readonly connect: () => Connection
   readonly prefixes: readonly string[]
   readonly buffer: BatchBuffer
   /** It begins where this has come to. */
-  readonly progress: Progress
+  readonly progress: SubscriptionProgress
   /** Nothing beyond this is wanted. */
   readonly until?: LogPosition
   /** Goes on beside it until it is left; what it throws ends the buffer. */
@@ -25,34 +25,34 @@ type Intake = Pick<Codec, 'decode'> & {
   readonly signal: AbortSignal
 }
 
-export type OpenIntake = {
+export type CatchUpSubscription = {
   readonly subscription: AllStreamSubscription
   /** Aborts when it is left. */
-  readonly left: AbortSignal
-  leave(): Promise<void>
+  readonly closed: AbortSignal
+  close(): Promise<void>
 }
 
 /** Subscribes. Why nothing comes any more is what taking from the buffer throws then. */
-export function openIntake(intake: Intake): OpenIntake {
-  const { connect, prefixes, buffer, progress, watch, signal } = intake
+export function openCatchUpSubscription(options: CatchUpOptions): CatchUpSubscription {
+  const { connect, prefixes, buffer, progress, watch, signal } = options
   const connection = connect()
   const subscription = subscribe(connection, progress.reached, prefixes)
-  const left = new AbortController()
+  const closed = new AbortController()
   const aborted = () => buffer.end(signal.reason)
   signal.addEventListener('abort', aborted)
   if (signal.aborted) aborted()
-  const taking = take(subscription, intake).catch(buffer.end)
+  const consuming = consume(subscription, options).catch(buffer.end)
   // Not waited for in the end: it may be reading, and what it finds out then is nobody's concern.
-  void watch(left.signal).catch(buffer.end)
+  void watch(closed.signal).catch(buffer.end)
   return {
     subscription,
-    left: left.signal,
-    async leave() {
+    closed: closed.signal,
+    async close() {
       signal.removeEventListener('abort', aborted)
-      left.abort()
+      closed.abort()
       buffer.end(new Error('The subscription was left'))
-      await leave(connection, subscription)
-      await taking
+      await closeSubscription(connection, subscription)
+      await consuming
     },
   }
 }
@@ -68,7 +68,7 @@ function subscribe(
       prefixes: [...prefixes],
       // It comes after the events before it but would overtake those that are not read yet: so it takes its place in line.
       checkpointReached(_, position) {
-        const checkpoint: Checkpoint = { checkpoint: position }
+        const checkpoint: CheckpointMessage = { checkpoint: position }
         subscription.push(checkpoint)
       },
     }),
@@ -81,18 +81,18 @@ function subscribe(
  * @returns when something beyond `until` came
  * @throws UnreadableEventError, or why nothing comes any more
  */
-async function take(subscription: AllStreamSubscription, intake: Intake): Promise<void> {
-  const { decode, buffer, progress, until } = intake
-  const arrivals = arrivalsOf(subscription)
+async function consume(subscription: AllStreamSubscription, options: CatchUpOptions): Promise<void> {
+  const { decode, buffer, progress, until } = options
+  const reader = readSubscription(subscription)
   for (;;) {
-    const item = arrivals.next()
+    const item = reader.next()
     if (item === null) {
-      await arrivals.more()
+      await reader.waitForMore()
       continue
     }
     const position = 'checkpoint' in item ? item.checkpoint : item.event?.position
     // Some servers send 2^64-1 as a checkpoint before anything matched.
-    if (position === undefined || position.commit > endOfAnyLog.commit) continue
+    if (position === undefined || position.commit > maxLogPosition.commit) continue
     if (until !== undefined && isAfter(position, until)) {
       progress.waiting = false
       buffer.checkpoint(until)
@@ -103,18 +103,18 @@ async function take(subscription: AllStreamSubscription, intake: Intake): Promis
       if (progress.reached !== undefined && !isAfter(position, progress.reached)) continue
       buffer.checkpoint(position)
     } else if (item.event) {
-      const room = buffer.push(decode(item.event, position))
-      progress.waiting = room === undefined
-      if (room) await room
+      const space = buffer.push(decode(item.event, position))
+      progress.waiting = space === undefined
+      if (space) await space
       progress.waiting = true
     }
     progress.reached = position
   }
 }
 
-async function leave(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
+async function closeSubscription(connection: Connection, subscription: AllStreamSubscription): Promise<void> {
   // Leaving a `for await` does not cancel the call on the wire. There may not be one yet, when no server answers.
-  await withTimeout(subscription.unsubscribe(), leaveTimeoutMs, 'Unsubscribing').catch(() => {})
+  await withTimeout(subscription.unsubscribe(), closeTimeoutMs, 'Unsubscribing').catch(() => {})
   subscription.destroy()
   await connection.close()
 }

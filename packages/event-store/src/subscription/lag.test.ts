@@ -3,13 +3,13 @@ import { jsonEvent } from '@eventstore/db-client'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectTo } from '../testing/connectTo.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { append as appendTo } from '../testing/guestTokens.ts'
 import { eventMessage } from '../testing/messages.ts'
-import { startMisbehavingServer } from '../testing/misbehavingServer.ts'
+import { startFakeEventStore } from '../testing/misbehavingServer.ts'
 
 const node = await startEventStore(t)
-const store = connectTo(t, node)
+const store = connectEventStore(t, node)
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 
 let category = 0
@@ -59,7 +59,7 @@ t.test('it counts no further than it is asked to, and says that there is more', 
   const prefix = freshPrefix()
   await append(`${prefix}a`, 40)
   const counted = async (most: number) => {
-    const { events, isMore } = await store.lag(undefined, [prefix], { most })
+    const { events, isMore } = await store.lag(undefined, [prefix], { maxEvents: most })
     return [events, isMore]
   }
   t.same(await counted(10), [10, true])
@@ -70,7 +70,7 @@ t.test('it counts no further than it is asked to, and says that there is more', 
     [39, false],
     [38, true],
   ] as const) {
-    const counted = await store.lag(first, [prefix], { most })
+    const counted = await store.lag(first, [prefix], { maxEvents: most })
     t.match(counted, { events: most, isMore }, 'the event at the position is not one of them')
   }
 })
@@ -84,11 +84,11 @@ t.test('events that cannot be read count as well', async (t) => {
 
 t.test('many looks at a log of many events keep their connection and leave no call behind', async (t) => {
   const log = Array.from({ length: 5_000 }, (_, n) => ({ stream: 'guestToken-1', number: n + 1 }))
-  const server = await startMisbehavingServer(t, { log })
-  const counting = connectTo(t, server)
+  const server = await startFakeEventStore(t, { log })
+  const counting = connectEventStore(t, server)
   const { client } = counting
   for (let look = 0; look < 20; look++) {
-    const { events, isMore } = await counting.lag(undefined, ['guestToken-'], { most: 10 })
+    const { events, isMore } = await counting.lag(undefined, ['guestToken-'], { maxEvents: 10 })
     t.same([events, isMore], [10, true])
   }
   t.equal(counting.client, client)
@@ -96,14 +96,14 @@ t.test('many looks at a log of many events keep their connection and leave no ca
 })
 
 t.test('a store that finds nothing for long, or stops half way, is not waited for and not given up', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: [{ stream: 'guestToken-1', number: 9 }],
     read(call, _nth, properly) {
       if (call.request.getOptions()?.hasNoFilter()) return properly()
       call.write(eventMessage({ stream: 'guestToken-1', number: 1 }))
     },
   })
-  const counting = connectTo(t, server, { readTimeoutMs: 200 })
+  const counting = connectEventStore(t, server, { readTimeoutMs: 200 })
   const { client } = counting
   const { events, isMore } = await counting.lag(undefined, ['guestToken-'])
   t.same([events, isMore], [1, true])
@@ -118,7 +118,7 @@ t.test('a node that is killed meanwhile is waited for, a store that is closed is
   const counting = store.lag(undefined, [prefix])
   await node.start()
   t.equal((await counting).events, 3)
-  const other = connectTo(t, node)
+  const other = connectEventStore(t, node)
   await other.close()
   await t.rejects(other.lag(undefined, [prefix]), { code: 'event_store_unavailable' })
 })

@@ -2,11 +2,11 @@
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
-import { type Line, member } from '../connection/connection.ts'
+import { type ConnectionContext, clientMethod } from '../connection/connection.ts'
 import type { CallArguments } from '../raw/rawClient.ts'
 import { allFrom, readOptions, streamsWith } from '../raw/readRequest.ts'
 import { createdOf, positionOf } from '../raw/recordedEvent.ts'
-import { patiently, readHead } from '../read/reading.ts'
+import { withRetries, readLogHead } from '../read/reading.ts'
 
 export type Lag = {
   readonly events: number
@@ -19,9 +19,9 @@ export type Lag = {
 }
 
 /** How far is counted, and for how long: beyond that there may be more. */
-export type LagLimits = { readonly most?: number; readonly timeoutMs?: number }
+export type LagLimits = { readonly maxEvents?: number; readonly timeoutMs?: number }
 
-const defaultMost = 10_000
+const defaultMaxEvents = 10_000
 
 /**
  * Counts events of interest after a position, no longer than one read may take unless told otherwise. Streams other than
@@ -29,18 +29,18 @@ const defaultMost = 10_000
  * @throws DomainError `event_store_unavailable`
  */
 export async function measureLag(
-  line: Line,
+  context: ConnectionContext,
   position: LogPosition | undefined,
   prefixes: readonly string[],
-  { most = defaultMost, timeoutMs = line.timing.readTimeoutMs }: LagLimits = {},
+  { maxEvents = defaultMaxEvents, timeoutMs = context.timing.readTimeoutMs }: LagLimits = {},
 ): Promise<Lag> {
-  const end = await readHead(line)
+  const end = await readLogHead(context)
   if (end === undefined || (position !== undefined && !isAfter(end, position))) {
     return { events: 0, isMore: false, since: undefined, end }
   }
   // One more than is counted shows that there are more, and a read begins with the event at its position.
-  const request = filteredRead(position, prefixes, most + 2)
-  return { ...(await patiently(line, () => count(line, request, { after: position, end, most, timeoutMs }))), end }
+  const request = filteredRead(position, prefixes, maxEvents + 2)
+  return { ...(await withRetries(context, () => countLag(context, request, { after: position, end, most: maxEvents, timeoutMs }))), end }
 }
 
 function filteredRead(from: LogPosition | undefined, prefixes: readonly string[], atMost: number): ReadReq {
@@ -51,25 +51,25 @@ function filteredRead(from: LogPosition | undefined, prefixes: readonly string[]
   return new streams.ReadReq().setOptions(options)
 }
 
-type Counted = Pick<Lag, 'events' | 'isMore' | 'since'>
-type Counting = { readonly after: LogPosition | undefined; readonly end: LogPosition } & Required<LagLimits>
+type LagCount = Pick<Lag, 'events' | 'isMore' | 'since'>
+type LagCountOptions = { readonly after: LogPosition | undefined; readonly end: LogPosition } & Required<LagLimits>
 
-async function count({ connection, closing }: Line, request: ReadReq, counting: Counting): Promise<Counted> {
+async function countLag({ connection, closing }: ConnectionContext, request: ReadReq, counting: LagCountOptions): Promise<LagCount> {
   const client = connection.current()
-  const callArguments = member(client, 'callArguments')
+  const callArguments = clientMethod(client, 'callArguments')
   // An error that passes through `execute` makes the client connect anew if need be; a call that was enough does not.
-  return await member(client, 'execute')(grpcStubs.StreamsClient, 'lag', (stub: StreamsClient) => {
+  return await clientMethod(client, 'execute')(grpcStubs.StreamsClient, 'lag', (stub: StreamsClient) => {
     const args: CallArguments = callArguments({}, { deadline: Number.POSITIVE_INFINITY })
-    return counted(stub, args, request, { ...counting, closing })
+    return countEvents(stub, args, request, { ...counting, closing })
   })
 }
 
-function counted(
+function countEvents(
   stub: StreamsClient,
   args: CallArguments,
   request: ReadReq,
-  { after, end, most, timeoutMs, closing }: Counting & { readonly closing: AbortSignal },
-): Promise<Counted> {
+  { after, end, most: maxEvents, timeoutMs, closing }: LagCountOptions & { readonly closing: AbortSignal },
+): Promise<LagCount> {
   return new Promise((resolve, reject) => {
     let events = 0
     let since: Date | undefined
@@ -98,7 +98,7 @@ function counted(
       const position = positionOf(recorded)
       if (after !== undefined && !isAfter(position, after)) return
       if (isAfter(position, end)) settle(false)
-      else if (events === most) settle(true)
+      else if (events === maxEvents) settle(true)
       else {
         since ??= createdOf(recorded)
         events++

@@ -4,12 +4,12 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
 import { append } from '../testing/guestTokens.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
-import { refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
-import { type Progress, watchLag } from './lagWatch.ts'
+import { grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
+import { type SubscriptionProgress, detectSilence } from './lagWatch.ts'
 
 const prefix = 'guestToken-'
 const own = (number: number) => ({ stream: 'guestToken-1', number })
@@ -20,7 +20,7 @@ const timing = { lagCheckMs, readTimeoutMs: 500 }
 
 t.test('a subscription that has come to what was missing, and misses something later, is not silent', async (t) => {
   const left = new AbortController()
-  const progress: Progress = { reached: undefined, waiting: true }
+  const progress: SubscriptionProgress = { reached: undefined, waiting: true }
   let looks = 0
   const due = async () => {
     // What the last look found has come since.
@@ -29,16 +29,16 @@ t.test('a subscription that has come to what was missing, and misses something l
     if (looks === 4) left.abort()
     return { commit: BigInt(looks), prepare: 0n }
   }
-  await t.rejects(watchLag({ due, lagCheckMs: 1 }, [prefix], progress, left.signal), { name: 'AbortError' })
+  await t.rejects(detectSilence({ due, lagCheckMs: 1 }, [prefix], progress, left.signal), { name: 'AbortError' })
   t.equal(looks, 4)
 })
 
 t.test('a subscription that is accepted and then gets nothing is begun again', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: [...others(1, 3), own(4)],
     subscription: (call, nth, properly) => (nth === 1 ? call.write(confirmationMessage()) : properly()),
   })
-  const sub = createSubscriber(connectTo(t, server, timing), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
   await waitFor(() => sub.seen.length === 1, { what: 'the event that was withheld' })
   await run.stop()
@@ -47,7 +47,7 @@ t.test('a subscription that is accepted and then gets nothing is begun again', a
 
 t.test('a subscription that stops in the middle goes on behind what it got', async (t) => {
   const log = [own(1), ...others(2, 5), own(7)]
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log,
     subscription(call, nth, properly) {
       if (nth > 1) return properly()
@@ -56,7 +56,7 @@ t.test('a subscription that stops in the middle goes on behind what it got', asy
       call.write(checkpointMessage({ commit: 3n, prepare: 0n }))
     },
   })
-  const sub = createSubscriber(connectTo(t, server, timing), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
   await waitFor(() => sub.seen.length === 2, { what: 'the event that was withheld' })
   await run.stop()
@@ -64,27 +64,27 @@ t.test('a subscription that stops in the middle goes on behind what it got', asy
 })
 
 t.test('a subscription that is told neither events nor checkpoints is begun again', async (t) => {
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: others(1, 3_000),
     subscription: (call, nth, properly) => (nth === 1 ? call.write(confirmationMessage()) : properly()),
   })
-  const sub = createSubscriber(connectTo(t, server, timing), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
-  await waitFor(() => sub.kept.checkpoint?.commit === 3_000n, { what: 'the checkpoint of the second subscription' })
+  await waitFor(() => sub.stored.checkpoint?.commit === 3_000n, { what: 'the checkpoint of the second subscription' })
   await run.stop()
 })
 
 t.test('a subscription with nothing to hear is left alone', async (t) => {
   for (const log of [[], [own(1)]]) {
     let looks = 0
-    const server = await startMisbehavingServer(t, {
+    const server = await startFakeEventStore(t, {
       log,
       read(_call, nth, properly) {
         looks = nth
         properly()
       },
     })
-    const sub = createSubscriber(connectTo(t, server, timing), prefix)
+    const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
     const run = sub.run()
     await waitFor(() => looks === 6, { what: 'several looks' })
     await run.stop()
@@ -96,7 +96,7 @@ t.test('a subscription with nothing to hear is left alone', async (t) => {
 t.test('an event that is on its way while the log is looked at is not missing', async (t) => {
   let looks = 0
   let deliver = () => {}
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: [own(1)],
     subscription(call) {
       call.write(confirmationMessage())
@@ -109,7 +109,7 @@ t.test('an event that is on its way while the log is looked at is not missing', 
       properly()
     },
   })
-  const sub = createSubscriber(connectTo(t, server, timing), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
   await waitFor(() => looks === 4, { what: 'several looks' })
   await run.stop()
@@ -119,7 +119,7 @@ t.test('an event that is on its way while the log is looked at is not missing', 
 
 t.test('a slow handler is no silent server', async (t) => {
   let looks = 0
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: Array.from({ length: 100 }, (_, n) => own(n + 1)),
     read(_call, nth, properly) {
       looks = nth
@@ -127,7 +127,7 @@ t.test('a slow handler is no silent server', async (t) => {
     },
   })
   const released = Promise.withResolvers<void>()
-  const sub = createSubscriber(connectTo(t, server, timing), prefix, () => released.promise)
+  const sub = subscriberHarness(connectEventStore(t, server, timing), prefix, () => released.promise)
   const run = sub.run(1)
   const begun = performance.now()
   await waitFor(() => performance.now() - begun > lagCheckMs * 8, { what: 'the time of several looks' })
@@ -141,7 +141,7 @@ t.test('a slow handler is no silent server', async (t) => {
 
 t.test('events of others without a checkpoint yet are no reason to begin again', async (t) => {
   let looks = 0
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: [own(1), ...others(2, 31)],
     subscription(call) {
       call.write(confirmationMessage())
@@ -152,7 +152,7 @@ t.test('events of others without a checkpoint yet are no reason to begin again',
       properly()
     },
   })
-  const sub = createSubscriber(connectTo(t, server, timing), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, timing), prefix)
   const run = sub.run()
   await waitFor(() => looks === 6, { what: 'several looks' })
   await run.stop()
@@ -162,15 +162,15 @@ t.test('events of others without a checkpoint yet are no reason to begin again',
 
 t.test('a store that cannot be read is no reason either', async (t) => {
   let looks = 0
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log: [own(1)],
     subscription: (call) => call.write(confirmationMessage()),
     read(call, nth) {
       looks = nth
-      call.emit('error', refusal(status.UNAVAILABLE))
+      call.emit('error', grpcError(status.UNAVAILABLE))
     },
   })
-  const sub = createSubscriber(connectTo(t, server, { ...timing, readPatienceMs: 50 }), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server, { ...timing, readPatienceMs: 50 }), prefix)
   const run = sub.run()
   await waitFor(() => looks > 8, { what: 'several looks' })
   await run.stop()
@@ -179,10 +179,10 @@ t.test('a store that cannot be read is no reason either', async (t) => {
 
 t.test('a connection that dies without a word is noticed on the real node, without its keepalive', async (t) => {
   const node = await startEventStore(t)
-  const direct = connectTo(t, node, timing)
+  const direct = connectEventStore(t, node, timing)
   const proxy = await startTcpProxy(t, Number(new URL(node.connectionString).port))
-  const store = connectTo(t, withoutKeepalive(proxy.port), { ...timing, lagCheckMs: 300 })
-  const sub = createSubscriber(store, prefix)
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), { ...timing, lagCheckMs: 300 })
+  const sub = subscriberHarness(store, prefix)
   const run = sub.run()
   await append(direct, `${prefix}1`, 3)
   await waitFor(() => sub.seen.length === 3, { what: 'the first events' })
@@ -194,7 +194,7 @@ t.test('a connection that dies without a word is noticed on the real node, witho
   // Longer than the 32 events after which a checkpoint is due, and nothing for this subscription among them.
   await append(direct, 'somethingElse-1', 100)
   await append(direct, 'somethingElse-1', 20)
-  await waitFor(() => (sub.kept.checkpoint?.commit ?? 0n) > before, { what: 'a checkpoint' })
+  await waitFor(() => (sub.stored.checkpoint?.commit ?? 0n) > before, { what: 'a checkpoint' })
   await run.stop()
   t.equal(sub.interruptions.length, 1)
   t.equal(new Set(sub.seen).size, sub.seen.length)

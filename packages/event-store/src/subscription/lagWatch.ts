@@ -4,7 +4,7 @@ import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import type { SubscriptionSource } from '../eventStore.ts'
 
 /** How far a subscription has got. */
-export type Progress = {
+export type SubscriptionProgress = {
   /** The last event or checkpoint that came, or where it began. */
   reached: LogPosition | undefined
   /** Whether everything that came was taken, so that the next word is the server's. */
@@ -22,17 +22,17 @@ class SilentSubscriptionError extends Error {
  * one that is behind the end of the log by events of others misses nothing.
  * @throws SilentSubscriptionError then; the signal's reason when it aborts
  */
-export async function watchLag(
-  { due, lagCheckMs }: Pick<SubscriptionSource, 'due' | 'lagCheckMs'>,
+export async function detectSilence(
+  { due: nextMatching, lagCheckMs }: Pick<SubscriptionSource, 'due' | 'lagCheckMs'>,
   prefixes: readonly string[],
-  progress: Progress,
+  progress: SubscriptionProgress,
   signal: AbortSignal,
 ): Promise<never> {
   let missing: LogPosition | undefined
   for (;;) {
     await sleep(lagCheckMs, undefined, { signal })
     // A store that cannot be read tells nothing about the subscription.
-    const found = progress.waiting ? await due(progress.reached, prefixes).catch(() => undefined) : undefined
+    const found = progress.waiting ? await nextMatching(progress.reached, prefixes).catch(() => undefined) : undefined
     // Looked at after the read, which gave everything that had already come the time to be taken.
     if (missing && found && progress.waiting && !hasReached(progress, missing)) {
       throw new SilentSubscriptionError(`Nothing came although the log goes on to ${found.commit}/${found.prepare}`)
@@ -41,6 +41,6 @@ export async function watchLag(
   }
 }
 
-function hasReached({ reached }: Progress, position: LogPosition): boolean {
+function hasReached({ reached }: SubscriptionProgress, position: LogPosition): boolean {
   return reached !== undefined && !isAfter(position, reached)
 }

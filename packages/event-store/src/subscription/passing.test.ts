@@ -4,13 +4,13 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createEventStore } from '../eventStore.ts'
-import { connectTo } from '../testing/connectTo.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { append } from '../testing/guestTokens.ts'
 import { confirmationMessage, eventMessage, type ScriptedEvent } from '../testing/messages.ts'
-import { startMisbehavingServer } from '../testing/misbehavingServer.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
-import type { Progress } from './lagWatch.ts'
-import { createPassing } from './passing.ts'
+import { startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
+import type { SubscriptionProgress } from './lagWatch.ts'
+import { createCheckpointAdvance } from './passing.ts'
 
 const prefix = 'guestToken-'
 const own = (number: number) => ({ stream: 'guestToken-1', number })
@@ -23,15 +23,15 @@ t.test('at the real node, the end of the log is reached as soon as somebody wait
   const store = createEventStore({ connectionString: node.connectionString })
   t.teardown(() => store.close())
   await append(store, 'guestToken-mine', 3)
-  const sub = createSubscriber(store, 'guestToken-mine')
+  const sub = subscriberHarness(store, 'guestToken-mine')
   const run = sub.run()
   await waitFor(() => sub.seen.length === 3, { what: 'the own events' })
   for (let round = 0; round < 5; round++) {
     await append(store, `guestToken-other${round}`, 2)
     const head = await store.head()
-    t.ok((sub.kept.checkpoint?.commit ?? 0n) < (head?.commit ?? 0n))
+    t.ok((sub.stored.checkpoint?.commit ?? 0n) < (head?.commit ?? 0n))
     sub.await()
-    await waitFor(() => sub.kept.checkpoint?.commit === head?.commit, { what: 'the end of the log' })
+    await waitFor(() => sub.stored.checkpoint?.commit === head?.commit, { what: 'the end of the log' })
   }
   await append(store, 'guestToken-mine', 1)
   await waitFor(() => sub.seen.length === 4, { what: 'the next own event' })
@@ -43,7 +43,7 @@ t.test('what is for it and has not come yet holds it back, however often somebod
   const log: ScriptedEvent[] = [...others(1, 5), own(6), ...others(7, 3)]
   let deliver = () => {}
   let reads = 0
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     log,
     subscription(call) {
       call.write(confirmationMessage())
@@ -54,7 +54,7 @@ t.test('what is for it and has not come yet holds it back, however often somebod
       properly()
     },
   })
-  const sub = createSubscriber(connectTo(t, server), prefix)
+  const sub = subscriberHarness(connectEventStore(t, server), prefix)
   const run = sub.run()
   await waitFor(() => server.subscribedAfter.length === 1, { what: 'the subscription' })
   for (let asked = 0; asked < 4; asked++) {
@@ -66,7 +66,7 @@ t.test('what is for it and has not come yet holds it back, however often somebod
   deliver()
   await waitFor(() => sub.seen.length === 1, { what: 'the own event' })
   sub.await()
-  await waitFor(() => sub.kept.checkpoint?.commit === 9n, { what: 'the end of the log' })
+  await waitFor(() => sub.stored.checkpoint?.commit === 9n, { what: 'the end of the log' })
   await run.stop()
   t.same(
     sub.batches.map(({ events, position }) => [events.length, position.commit]),
@@ -79,13 +79,13 @@ t.test('what is for it and has not come yet holds it back, however often somebod
 
 /** A subscription in memory, whose reads of the log are answered when a test says so. */
 function standing(reached: number) {
-  const progress: Progress = { reached: at(reached), waiting: true }
+  const progress: SubscriptionProgress = { reached: at(reached), waiting: true }
   const checkpoints: LogPosition[] = []
   const reads: {
     readonly from: LogPosition | undefined
     readonly answer: (found: LogPosition | Error | undefined) => void
   }[] = []
-  const pass = createPassing(
+  const pass = createCheckpointAdvance(
     {
       passed: (from) =>
         new Promise((resolve, reject) => {

@@ -5,16 +5,16 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createEventStore } from '../eventStore.ts'
 import { append as appendTo } from '../testing/guestTokens.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
-import type { Batch } from './batches.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
+import type { EventBatch } from './batches.ts'
 
 const node = await startEventStore(t)
 const store = createEventStore({ connectionString: node.connectionString })
 t.teardown(() => store.close())
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
-const subscriber = (prefix: string, handle?: (batch: Batch) => Promise<void> | void) =>
-  createSubscriber(store, prefix, handle)
+const subscriber = (prefix: string, handle?: (batch: EventBatch) => Promise<void> | void) =>
+  subscriberHarness(store, prefix, handle)
 
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
@@ -55,13 +55,13 @@ t.test('a log that ends before the checkpoint is not the one that was handled: n
   t.ok(head)
   const sub = subscriber(prefix)
   const beyond = (head?.commit ?? 0n) + 1_000_000n
-  sub.kept.checkpoint = { commit: beyond, prepare: beyond }
+  sub.stored.checkpoint = { commit: beyond, prepare: beyond }
   const run = sub.run()
   await append(`${prefix}a`, 3)
   await waitFor(async () => sub.interruptions.length >= 3, { timeoutMs: 10_000, what: 'it to try again and again' })
   t.ok(sub.interruptions.every((error) => /^Error: The log ends at \d+, before the checkpoint/.test(String(error))))
   t.same(sub.batches, [])
-  sub.kept.checkpoint = head
+  sub.stored.checkpoint = head
   await waitFor(async () => sub.seen.length === 3, {
     timeoutMs: 10_000,
     what: 'what came after a checkpoint that is in it',
@@ -109,7 +109,7 @@ t.test('the checkpoint passes over events of others', async (t) => {
   const other = freshPrefix()
   for (let n = 0; n < 4; n++) await append(`${other}${n}`, 100)
   const head = await store.head()
-  await waitFor(async () => (sub.kept.checkpoint?.commit ?? 0n) > (head?.commit ?? 0n) - 100n, {
+  await waitFor(async () => (sub.stored.checkpoint?.commit ?? 0n) > (head?.commit ?? 0n) - 100n, {
     timeoutMs: 10_000,
     what: 'a checkpoint near the end of the log',
   })
@@ -151,9 +151,9 @@ t.test('an abandoned subscription leaves nothing running behind it', async (t) =
   for (let n = 0; n < 2; n++) await append(`${prefix}${n}`, 500)
   const sub = subscriber(prefix, () => new Promise((resolve) => setTimeout(resolve, 20)))
   for (let round = 0; round < 5; round++) {
-    sub.kept.checkpoint = undefined
+    sub.stored.checkpoint = undefined
     const run = sub.run(50)
-    await waitFor(async () => sub.kept.checkpoint !== undefined, { timeoutMs: 10_000, what: 'a first batch' })
+    await waitFor(async () => sub.stored.checkpoint !== undefined, { timeoutMs: 10_000, what: 'a first batch' })
     await run.stop()
   }
   await waitFor(() => !process.getActiveResourcesInfo().includes('Timeout'), {

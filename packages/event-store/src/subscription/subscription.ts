@@ -4,11 +4,11 @@ import { isAfter, type LogPosition } from '@paylog/domain/logPosition'
 import { UnreadableEventError } from '../codec/codec.ts'
 import { withTimeout } from '../connection/failure.ts'
 import type { EventStore } from '../eventStore.ts'
-import { type Batch, createBatchBuffer } from './batches.ts'
-import { watchBehind } from './behind.ts'
-import { openIntake } from './intake.ts'
-import { type Progress, watchLag } from './lagWatch.ts'
-import { createPassing } from './passing.ts'
+import { type EventBatch, createBatchBuffer } from './batches.ts'
+import { watchBacklog } from './behind.ts'
+import { openCatchUpSubscription } from './intake.ts'
+import { type SubscriptionProgress, detectSilence } from './lagWatch.ts'
+import { createCheckpointAdvance } from './passing.ts'
 
 /** The part of a logger that a subscription needs. */
 export type SubscriptionLog = {
@@ -23,7 +23,7 @@ export type SubscriptionOptions = {
   /** The last position that is durably handled (exclusive start), or nothing to begin at the start of the log. */
   readonly start: () => Promise<LogPosition | undefined>
   /** Handles a batch durably, checkpoint included. A throw is taken for a passing fault. */
-  readonly handle: (batch: Batch) => Promise<void>
+  readonly handle: (batch: EventBatch) => Promise<void>
   /** While the subscription is behind the end of the log, batches have as many events as this. */
   readonly maxBatch: number
   /** Its event `awaited` says that somebody waits for the end of the log, whether there is something to handle or not. */
@@ -35,11 +35,11 @@ export type SubscriptionOptions = {
 }
 
 const firstPauseMs = 100
-const longestPauseMs = 5_000
+const maxPauseMs = 5_000
 /** Longer than a read is repeated for by itself. */
 const headTimeoutMs = 15_000
 /** How long a full batch is waited for while behind: long enough for 500 events, and short for whoever waits for them. */
-const gatherMs = 200
+const batchDelayMs = 200
 
 /**
  * Runs until the signal aborts or the store is closed. A lost connection, an ended or a silent stream or a handler that
@@ -64,34 +64,34 @@ export async function runSubscription(options: SubscriptionOptions): Promise<voi
         'subscription interrupted, resuming from the last checkpoint',
       )
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs)
     }
   }
 }
 
 async function subscribeOnce(options: SubscriptionOptions, progressed: () => void): Promise<void> {
   const { store, streamPrefixes, signal, maxBatch } = options
-  const progress: Progress = { reached: await options.start(), waiting: true }
-  await refuseShorterLog(store, progress.reached, signal)
-  const buffer = createBatchBuffer(maxBatch, gatherMs)
-  const watch = (left: AbortSignal) => watchLag(store.subscriptions, streamPrefixes, progress, left)
-  const intake = openIntake({ ...store.subscriptions, prefixes: streamPrefixes, buffer, progress, watch, signal })
+  const progress: SubscriptionProgress = { reached: await options.start(), waiting: true }
+  await assertLogNotShorter(store, progress.reached, signal)
+  const buffer = createBatchBuffer(maxBatch, batchDelayMs)
+  const watch = (left: AbortSignal) => detectSilence(store.subscriptions, streamPrefixes, progress, left)
+  const catchUp = openCatchUpSubscription({ ...store.subscriptions, prefixes: streamPrefixes, buffer, progress, watch, signal })
   const confirmed = () => options.connected?.(true)
-  intake.subscription.once('confirmation', confirmed)
-  const behind = watchBehind(store, streamPrefixes, maxBatch, progress, buffer)
-  const pass = createPassing(store.subscriptions, streamPrefixes, progress, buffer)
-  options.awaited?.addEventListener('awaited', pass, { signal: intake.left })
+  catchUp.subscription.once('confirmation', confirmed)
+  const backlog = watchBacklog(store, streamPrefixes, maxBatch, progress, buffer)
+  const advance = createCheckpointAdvance(store.subscriptions, streamPrefixes, progress, buffer)
+  options.awaited?.addEventListener('awaited', advance, { signal: catchUp.closed })
   try {
     for (;;) {
       const batch = await buffer.take()
-      behind.taken(batch)
+      backlog.batchTaken(batch)
       await options.handle(batch)
       progressed()
     }
   } finally {
-    intake.subscription.off('confirmation', confirmed)
+    catchUp.subscription.off('confirmation', confirmed)
     options.connected?.(false)
-    await intake.leave()
+    await catchUp.close()
   }
 }
 
@@ -99,7 +99,7 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
  * A log that ends before what was handled of it is another one: restored from an older backup, or made anew. What it records
  * from now on would be taken for handled already, so nothing of it is handled until somebody has decided what to do.
  */
-async function refuseShorterLog(
+async function assertLogNotShorter(
   store: Pick<EventStore, 'head'>,
   reached: LogPosition | undefined,
   signal: AbortSignal,

@@ -6,10 +6,10 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createEventStore } from '../eventStore.ts'
-import { connectTo, withoutKeepalive } from '../testing/connectTo.ts'
+import { connectEventStore, withoutKeepalive } from '../testing/connectTo.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
-import { callsPerConnection, type ReadCall, refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
+import { callsPerConnection, type ReadCall, grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
 import { runSubscription } from './subscription.ts'
 
 const stream = 'guestToken-1'
@@ -21,14 +21,14 @@ const at = (commit: bigint, prepare = commit) => ({ commit, prepare })
 t.test('however a subscription is cut off, it goes on behind what was handled', async (t) => {
   const log = numbered(20)
   const cuts: Record<string, (call: ReadCall) => void> = {
-    unavailable: (call) => call.emit('error', refusal(status.UNAVAILABLE)),
-    cancelled: (call) => call.emit('error', refusal(status.CANCELLED)),
-    unknown: (call) => call.emit('error', refusal(status.UNKNOWN)),
+    unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
+    cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
+    unknown: (call) => call.emit('error', grpcError(status.UNKNOWN)),
     'an end without an error': (call) => call.end(),
   }
   for (const [name, cut] of Object.entries(cuts)) {
     await t.test(name, async (t) => {
-      const server = await startMisbehavingServer(t, {
+      const server = await startFakeEventStore(t, {
         log,
         subscription(call, nth, properly) {
           if (nth > 1) return properly()
@@ -39,7 +39,7 @@ t.test('however a subscription is cut off, it goes on behind what was handled', 
           cut(call)
         },
       })
-      const sub = createSubscriber(connectTo(t, server), prefix)
+      const sub = subscriberHarness(connectEventStore(t, server), prefix)
       const run = sub.run()
       await waitFor(() => sub.seen.length >= 18, { what: 'all events' })
       await run.stop()
@@ -51,25 +51,25 @@ t.test('however a subscription is cut off, it goes on behind what was handled', 
 
 t.test('a dropped connection is one more way to be cut off', async (t) => {
   const log = numbered(10)
-  const server = await startMisbehavingServer(t, { log })
+  const server = await startFakeEventStore(t, { log })
   const proxy = await startTcpProxy(t, server.port)
-  const sub = createSubscriber(connectTo(t, withoutKeepalive(proxy.port)), prefix)
+  const sub = subscriberHarness(connectEventStore(t, withoutKeepalive(proxy.port)), prefix)
   const run = sub.run()
-  await waitFor(() => sub.kept.checkpoint?.commit === 10n, { what: 'the first events' })
+  await waitFor(() => sub.stored.checkpoint?.commit === 10n, { what: 'the first events' })
   log.push(...numbered(20).slice(10))
   proxy.heal()
-  await waitFor(() => sub.kept.checkpoint?.commit === 20n, { what: 'the later events' })
+  await waitFor(() => sub.stored.checkpoint?.commit === 20n, { what: 'the later events' })
   await run.stop()
   t.same(sub.seen, names(20))
 })
 
 t.test('it is told when the store begins to send, and when that ended', async (t) => {
-  const server = await startMisbehavingServer(t, { log: numbered(3) })
+  const server = await startFakeEventStore(t, { log: numbered(3) })
   const proxy = await startTcpProxy(t, server.port)
   const told: boolean[] = []
   const stop = new AbortController()
   const running = runSubscription({
-    store: connectTo(t, withoutKeepalive(proxy.port)),
+    store: connectEventStore(t, withoutKeepalive(proxy.port)),
     name: 'test',
     streamPrefixes: [prefix],
     start: async () => undefined,
@@ -89,9 +89,9 @@ t.test('it is told when the store begins to send, and when that ended', async (t
 })
 
 t.test('whoever leaves a subscription ends it at the server, too', async (t) => {
-  const server = await startMisbehavingServer(t, { log: numbered(1_000) })
+  const server = await startFakeEventStore(t, { log: numbered(1_000) })
   let failures = 5
-  const sub = createSubscriber(connectTo(t, server), prefix, () => {
+  const sub = subscriberHarness(connectEventStore(t, server), prefix, () => {
     if (failures-- > 0) throw new Error('database down')
   })
   const run = sub.run(10)
@@ -103,14 +103,14 @@ t.test('whoever leaves a subscription ends it at the server, too', async (t) => 
 })
 
 t.test('a subscription that was left keeps no connection', async (t) => {
-  const server = await startMisbehavingServer(t, { log: numbered(10) })
-  const store = connectTo(t, server)
+  const server = await startFakeEventStore(t, { log: numbered(10) })
+  const store = connectEventStore(t, server)
   const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
   await waitFor(() => sockets() === 0, { what: 'the end of what other tests opened' })
   await store.head()
   const forReads = sockets()
   for (let round = 0; round < 3; round++) {
-    const sub = createSubscriber(store, prefix)
+    const sub = subscriberHarness(store, prefix)
     const run = sub.run()
     await waitFor(() => sub.seen.length === 10, { what: 'all events' })
     t.ok(sockets() > forReads)
@@ -123,8 +123,8 @@ t.test('a subscription that was left keeps no connection', async (t) => {
 t.test('a stop while nobody answers where the log ends is heard', async (t) => {
   const store = createEventStore({ connectionString: `esdb://127.0.0.1:${await freePort()}?tls=false` })
   t.teardown(() => store.close())
-  const sub = createSubscriber(store, prefix)
-  sub.kept.checkpoint = { commit: 1n, prepare: 1n }
+  const sub = subscriberHarness(store, prefix)
+  sub.stored.checkpoint = { commit: 1n, prepare: 1n }
   const run = sub.run()
   await sleep(200)
   const before = performance.now()
@@ -133,10 +133,10 @@ t.test('a stop while nobody answers where the log ends is heard', async (t) => {
 })
 
 t.test('a stop while the subscription is only beginning is heard', async (t) => {
-  const server = await startMisbehavingServer(t)
+  const server = await startFakeEventStore(t)
   const stop = new AbortController()
   await runSubscription({
-    store: connectTo(t, server),
+    store: connectEventStore(t, server),
     name: 'test',
     streamPrefixes: [prefix],
     async start() {
@@ -152,9 +152,9 @@ t.test('a stop while the subscription is only beginning is heard', async (t) => 
 })
 
 t.test('one process may have more subscriptions than a server takes on one connection', async (t) => {
-  const server = await startMisbehavingServer(t, { log: numbered(10) })
-  const store = connectTo(t, server)
-  const subs = Array.from({ length: callsPerConnection * 2 + 1 }, () => createSubscriber(store, prefix))
+  const server = await startFakeEventStore(t, { log: numbered(10) })
+  const store = connectEventStore(t, server)
+  const subs = Array.from({ length: callsPerConnection * 2 + 1 }, () => subscriberHarness(store, prefix))
   const runs = subs.map((sub) => sub.run())
   await waitFor(() => subs.every(({ seen }) => seen.length === 10), { what: 'all events for every subscription' })
   t.equal((await store.readStream(stream)).length, 10, 'and reads go on, too')

@@ -2,11 +2,11 @@
 import { status } from '@grpc/grpc-js'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectTo } from '../testing/connectTo.ts'
+import { connectEventStore } from '../testing/connectTo.ts'
 import { createFlood } from '../testing/flood.ts'
 import { checkpointMessage, confirmationMessage, eventMessage } from '../testing/messages.ts'
-import { refusal, startMisbehavingServer } from '../testing/misbehavingServer.ts'
-import { createSubscriber } from '../testing/subscriber.ts'
+import { grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
+import { subscriberHarness } from '../testing/subscriber.ts'
 
 const stream = 'guestToken-1'
 const prefix = 'guestToken-'
@@ -16,7 +16,7 @@ const at = (commit: bigint, prepare = commit) => ({ commit, prepare })
 
 t.test('a checkpoint is never handed out before the events that came before it', async (t) => {
   const log = numbered(60)
-  const server = await startMisbehavingServer(t, {
+  const server = await startFakeEventStore(t, {
     subscription(call) {
       call.write(confirmationMessage())
       for (const event of log) {
@@ -26,9 +26,9 @@ t.test('a checkpoint is never handed out before the events that came before it',
       call.write(checkpointMessage(at(100n)))
     },
   })
-  const sub = createSubscriber(connectTo(t, server), prefix, () => new Promise(setImmediate))
+  const sub = subscriberHarness(connectEventStore(t, server), prefix, () => new Promise(setImmediate))
   const run = sub.run(3)
-  await waitFor(() => sub.kept.checkpoint?.commit === 100n, { what: 'the last checkpoint' })
+  await waitFor(() => sub.stored.checkpoint?.commit === 100n, { what: 'the last checkpoint' })
   await run.stop()
   t.same(sub.seen, names(60))
   for (const { events, position } of sub.batches.filter(({ events }) => events.length > 0)) {
@@ -40,7 +40,7 @@ t.test('a checkpoint is never handed out before the events that came before it',
 t.test('a checkpoint that cannot be, or would take a position back, is passed over', async (t) => {
   // Some servers send prepare as 0, and 2^64-1 for both while nothing matched.
   for (const wrong of [at(5n, 0n), at(4n), at(5n), at(2n ** 64n - 1n)]) {
-    const server = await startMisbehavingServer(t, {
+    const server = await startFakeEventStore(t, {
       log: numbered(6),
       subscription(call, nth, properly) {
         if (nth > 1) return properly()
@@ -48,10 +48,10 @@ t.test('a checkpoint that cannot be, or would take a position back, is passed ov
         for (const event of numbered(5)) call.write(eventMessage(event))
         call.write(checkpointMessage(wrong))
         // Whatever was taken from the subscription before its end counts.
-        call.emit('error', refusal(status.UNAVAILABLE))
+        call.emit('error', grpcError(status.UNAVAILABLE))
       },
     })
-    const sub = createSubscriber(connectTo(t, server), prefix)
+    const sub = subscriberHarness(connectEventStore(t, server), prefix)
     const run = sub.run(1)
     await waitFor(() => sub.seen.length >= 6, { what: 'all events' })
     await run.stop()
@@ -62,16 +62,16 @@ t.test('a checkpoint that cannot be, or would take a position back, is passed ov
 
 t.test('a handler that is slow holds back the server, and gets everything in the end', async (t) => {
   const total = 3_000
-  const { subscription, sent, isHeldBack } = createFlood(stream, total)
-  const server = await startMisbehavingServer(t, { subscription })
+  const { subscription, sent, isBackpressured } = createFlood(stream, total)
+  const server = await startFakeEventStore(t, { subscription })
   const released = Promise.withResolvers<void>()
   let held = 0
-  const sub = createSubscriber(connectTo(t, server), prefix, () => {
+  const sub = subscriberHarness(connectEventStore(t, server), prefix, () => {
     held++
     return released.promise
   })
   const run = sub.run(100)
-  await waitFor(() => held > 0 && isHeldBack(30), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
+  await waitFor(() => held > 0 && isBackpressured(30), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
   t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
   t.equal(held, 1)
   released.resolve()

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { EventStoreTiming } from '../connection/timing.ts'
 import { createEventStore, type EventStore } from '../eventStore.ts'
 
-export function connectTo(
+export function connectEventStore(
   t: Test,
   { connectionString }: { readonly connectionString: string },
   timing: Partial<EventStoreTiming> = {},

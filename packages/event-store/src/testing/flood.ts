@@ -9,7 +9,7 @@ export type Flood = {
   subscription(call: ReadCall): Promise<void>
   sent(): number
   /** Whether it could not send for so many looks in a row, this one among them. */
-  isHeldBack(looks: number): boolean
+  isBackpressured(looks: number): boolean
 }
 
 /** So many events of one stream, as fast as they are taken. */
@@ -17,7 +17,7 @@ export function createFlood(stream: string, total: number): Flood {
   let sent = 0
   let isFull = false
   let last = -1
-  let still = 0
+  let unchanged = 0
   return {
     async subscription(call) {
       call.write(confirmationMessage())
@@ -28,10 +28,10 @@ export function createFlood(stream: string, total: number): Flood {
       }
     },
     sent: () => sent,
-    isHeldBack(looks) {
-      still = isFull && sent === last ? still + 1 : 0
+    isBackpressured(looks) {
+      unchanged = isFull && sent === last ? unchanged + 1 : 0
       last = sent
-      return still === looks
+      return unchanged === looks
     },
   }
 }

@@ -27,7 +27,7 @@ export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
 
 /** What the server does with the nth call of a kind, from 1; what is not told is done properly. */
-export type Behaviour = {
+export type FakeEventStoreBehaviour = {
   readonly supportedMethods?: (answer: sendUnaryData<SupportedMethods>, nth: number) => void
   /** Called for each message; the call is the nth. */
   readonly append?: (call: BatchCall, request: BatchAppendReq, nth: number) => void
@@ -35,7 +35,7 @@ export type Behaviour = {
   readonly read?: (call: ReadCall, nth: number, properly: () => void) => void
 }
 
-export type MisbehavingServer = {
+export type FakeEventStore = {
   readonly port: number
   readonly connectionString: string
   /** Every append that arrived: its stream, its events' ids, what it expects. */
@@ -57,14 +57,14 @@ export type ReceivedAppend = {
 export const callsPerConnection = 4
 
 /** Starts a server that holds `log`, which may grow, and ends with the test. Its port is a free one unless it is given. */
-export async function startMisbehavingServer(
+export async function startFakeEventStore(
   t: Test,
   {
     log = [],
     port: wanted = 0,
     ...behaviour
-  }: Behaviour & { readonly log?: readonly ScriptedEvent[]; readonly port?: number } = {},
-): Promise<MisbehavingServer> {
+  }: FakeEventStoreBehaviour & { readonly log?: readonly ScriptedEvent[]; readonly port?: number } = {},
+): Promise<FakeEventStore> {
   const open = new Set<object>()
   const appends: ReceivedAppend[] = []
   const subscribedAfter: string[] = []
@@ -107,9 +107,9 @@ export async function startMisbehavingServer(
       }
     },
     append: (_call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) =>
-      answer(refusal(status.UNIMPLEMENTED)),
-    delete: (_call: unknown, answer: sendUnaryData<never>) => answer(refusal(status.UNIMPLEMENTED)),
-    tombstone: (_call: unknown, answer: sendUnaryData<never>) => answer(refusal(status.UNIMPLEMENTED)),
+      answer(grpcError(status.UNIMPLEMENTED)),
+    delete: (_call: unknown, answer: sendUnaryData<never>) => answer(grpcError(status.UNIMPLEMENTED)),
+    tombstone: (_call: unknown, answer: sendUnaryData<never>) => answer(grpcError(status.UNIMPLEMENTED)),
   })
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`127.0.0.1:${wanted}`, ServerCredentials.createInsecure(), (error, bound) => {
@@ -126,13 +126,13 @@ export function supportedMethods(): SupportedMethods {
   const method = new serverFeatures.SupportedMethod()
   method.setServiceName('event_store.client.streams.streams')
   method.setMethodName('batchappend')
-  const answer = new serverFeatures.SupportedMethods()
-  answer.addMethods(method)
-  return answer
+  const response = new serverFeatures.SupportedMethods()
+  response.addMethods(method)
+  return response
 }
 
 /** A status to end a call with: `answer(…)` of a unary call, `call.emit('error', …)` of a stream. */
-export function refusal(code: status, trailers: Readonly<Record<string, string>> = {}) {
+export function grpcError(code: status, trailers: Readonly<Record<string, string>> = {}) {
   const metadata = new Metadata()
   for (const [key, value] of Object.entries(trailers)) metadata.set(key, value)
   return Object.assign(new Error(`refused with ${status[code]}`), { code, details: 'on purpose', metadata })
@@ -142,7 +142,7 @@ export function refusal(code: status, trailers: Readonly<Record<string, string>>
  * That all the server ever got is one append, the same each time.
  * @param attempts how often, if that is sure
  */
-export function assertOneAppend(t: Test, { appends }: MisbehavingServer, attempts?: number): void {
+export function assertOneAppend(t: Test, { appends }: FakeEventStore, attempts?: number): void {
   if (attempts !== undefined) t.equal(appends.length, attempts, 'attempts')
   t.equal(new Set(appends.map(({ stream, ids, expected }) => `${stream} ${ids} ${expected}`)).size, 1, 'all the same')
 }

@@ -1,15 +1,15 @@
 // A subscriber whose checkpoint survives its runs, as a table's would.
 import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventStore } from '../eventStore.ts'
-import type { Batch } from '../subscription/batches.ts'
+import type { EventBatch } from '../subscription/batches.ts'
 import { runSubscription } from '../subscription/subscription.ts'
 
-export type Subscriber = {
+export type SubscriberHarness = {
   /** `stream@revision` of every event that was handled, in order. */
   readonly seen: readonly string[]
   /** Every batch that was handled. */
-  readonly batches: readonly Batch[]
-  readonly kept: { checkpoint: LogPosition | undefined }
+  readonly batches: readonly EventBatch[]
+  readonly stored: { checkpoint: LogPosition | undefined }
   /** Why it was interrupted, each time. */
   readonly interruptions: readonly unknown[]
   /** Says that somebody waits for it. */
@@ -18,20 +18,20 @@ export type Subscriber = {
 }
 
 /** @param handle is called before a batch counts as handled, and may throw */
-export function createSubscriber(
+export function subscriberHarness(
   store: EventStore,
   prefix: string,
-  handle: (batch: Batch) => Promise<void> | void = () => {},
-): Subscriber {
+  handle: (batch: EventBatch) => Promise<void> | void = () => {},
+): SubscriberHarness {
   const seen: string[] = []
-  const batches: Batch[] = []
+  const batches: EventBatch[] = []
   const interruptions: unknown[] = []
-  const kept: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
+  const stored: { checkpoint: LogPosition | undefined } = { checkpoint: undefined }
   const awaited = new EventTarget()
   return {
     seen,
     batches,
-    kept,
+    stored,
     interruptions,
     await: () => void awaited.dispatchEvent(new Event('awaited')),
     run(maxBatch = 500) {
@@ -40,12 +40,12 @@ export function createSubscriber(
         store,
         name: 'test',
         streamPrefixes: [prefix],
-        start: async () => kept.checkpoint,
+        start: async () => stored.checkpoint,
         handle: async (batch) => {
           await handle(batch)
           batches.push(batch)
           for (const { stream, revision } of batch.events) seen.push(`${stream}@${revision}`)
-          kept.checkpoint = batch.position
+          stored.checkpoint = batch.position
         },
         maxBatch,
         awaited,

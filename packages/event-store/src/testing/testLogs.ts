@@ -6,20 +6,20 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { type CopyProgress, copyLog } from '../copy-log/copyLog.ts'
 import { createRawClient, type RawClient } from '../raw/rawClient.ts'
-import { isMoved, type RawEvent } from '../raw/rawEvent.ts'
-import { readLog } from '../raw/rawRead.ts'
+import { isCopiedStream, type RawEvent } from '../raw/rawEvent.ts'
+import { readRawLog } from '../raw/rawRead.ts'
 
 type Store = Pick<TestEventStore, 'connectionString' | 'databaseUrl'>
-export type Log = { readonly store: Store; readonly client: EventStoreDBClient; readonly raw: RawClient }
+export type TestLog = { readonly store: Store; readonly client: EventStoreDBClient; readonly raw: RawClient }
 
-function connectLog<Given extends Store>(t: Test, store: Given): Log & { readonly store: Given } {
+function connectLog<Given extends Store>(t: Test, store: Given): TestLog & { readonly store: Given } {
   const client = EventStoreDBClient.connectionString(store.connectionString)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString, timeoutMs: 5_000 })
   t.teardown(() => Promise.all([client.dispose(), raw.close()]))
   return { store, client, raw }
 }
 
-export async function startLogs(t: Test): Promise<{ readonly source: Log; readonly target: Log }> {
+export async function startLogs(t: Test): Promise<{ readonly source: TestLog; readonly target: TestLog }> {
   const [source, target] = await Promise.all([startEventStore(t), startEventStore(t)])
   return { source: connectLog(t, source), target: connectLog(t, target) }
 }
@@ -33,13 +33,13 @@ export async function startLogProcesses(t: Test, settings: Readonly<Record<strin
   return { source: connectLog(t, source), target: connectLog(t, target) }
 }
 
-export const copy = (source: Log, target: Log, onProgress: (progress: CopyProgress) => void = () => undefined) =>
+export const copyTestLog = (source: TestLog, target: TestLog, onProgress: (progress: CopyProgress) => void = () => undefined) =>
   copyLog({ from: source.store.connectionString, to: target.store.connectionString, onProgress })
 
-export const json = (number: number) => jsonEvent({ type: 'Numbered', data: { number } })
+export const numberedEvent = (number: number) => jsonEvent({ type: 'Numbered', data: { number } })
 
 /** An event as bytes. */
-export function raw(
+export function rawEventFixture(
   stream: string,
   revision: number,
   { data = '{}', ...given }: Partial<Omit<RawEvent, 'data'>> & { readonly data?: string } = {},
@@ -59,10 +59,10 @@ export function raw(
 }
 
 /** Everything that is to be copied, but for positions, as text. */
-export async function contents(log: Log): Promise<string[]> {
+export async function logContents(log: TestLog): Promise<string[]> {
   const lines: string[] = []
-  for await (const event of readLog(log.raw)) {
-    if (!isMoved(event.stream)) continue
+  for await (const event of readRawLog(log.raw)) {
+    if (!isCopiedStream(event.stream)) continue
     const bytes = [event.data, event.metadata].map((each) => Buffer.from(each).toString('hex'))
     lines.push([event.stream, event.revision, event.id, event.type, event.contentType, ...bytes].join(' '))
   }
@@ -73,16 +73,16 @@ export async function contents(log: Log): Promise<string[]> {
 export const withoutIds = (lines: readonly string[]) => lines.map((line) => line.replace(/ [0-9a-f-]{36} /, ' '))
 
 /** Two events in each of so many streams, mixed. */
-export async function fill({ client }: Log, streams: number): Promise<void> {
+export async function fillLog({ client }: TestLog, streams: number): Promise<void> {
   await Promise.all(
     Array.from({ length: streams }, async (_, index) => {
-      await client.appendToStream(`filled-${index}`, json(0))
-      await client.appendToStream(`filled-${index}`, json(1))
+      await client.appendToStream(`filled-${index}`, numberedEvent(0))
+      await client.appendToStream(`filled-${index}`, numberedEvent(1))
     }),
   )
 }
 
-export async function inDatabase({ store }: Log, work: (database: pg.Client) => Promise<unknown>): Promise<void> {
+export async function inDatabase({ store }: TestLog, work: (database: pg.Client) => Promise<unknown>): Promise<void> {
   const database = new pg.Client({ connectionString: store.databaseUrl })
   await database.connect()
   await work(database).finally(() => database.end())

@@ -19,7 +19,7 @@ const Envelope = Type.Object({
 })
 export const envelope = Compile(Envelope)
 
-export const nothing = Compile(Type.Object({}))
+export const emptyResponse = Compile(Type.Object({}))
 
 export const merchantDetails = Compile(Type.Object({ currencies: Type.Array(Type.String({ pattern: '^[A-Z]{3}$' })) }))
 

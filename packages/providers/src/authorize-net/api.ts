@@ -1,14 +1,14 @@
 // One call of Authorize.Net's JSON API: who we are, the time that is left, and whether the answer is a yes.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
-import { answeredAt, rateLimitIn, unreadable } from '../answers.ts'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
+import { respondedAt, rateLimitIn, unreadableResponse } from '../answers.ts'
+import { createHttpClient, type HttpResponse, type HttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
-import { repeatCall } from '../repeatCall.ts'
+import { withRetries } from '../repeatCall.ts'
 import { envelope } from './answers.ts'
 import { parseExactJson } from './exactJson.ts'
-import { Refusal } from './refusals.ts'
+import { AuthorizeNetError } from './refusals.ts'
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 
@@ -20,10 +20,10 @@ export function startDeadline(timeoutMs: number): Deadline {
   return { leftMs: () => endsAt - performance.now() }
 }
 
-export type Answer<Body> = {
+export type ApiResponse<Body> = {
   readonly body: Body
   /** By the gateway's clock, ISO 8601. */
-  readonly answered_at: string
+  readonly responded_at: string
 }
 
 export type Call<Schema extends TSchema> = {
@@ -31,61 +31,61 @@ export type Call<Schema extends TSchema> = {
   readonly method: string
   /** In the order of the schema: the gateway refuses any other. */
   readonly members: object
-  readonly answer: Validator<Record<never, never>, Schema>
+  readonly response: Validator<Record<never, never>, Schema>
   readonly deadline: Deadline
 }
 
 export type Api = {
   /** Sends a call once, and again only while it is throttled. @throws Refusal, ProviderError */
-  once<Schema extends TSchema>(call: Call<Schema>): Promise<Answer<Static<Schema>>>
+  once<Schema extends TSchema>(call: Call<Schema>): Promise<ApiResponse<Static<Schema>>>
   /** Sends a call again when its answer is lost, which only suits calls that may be made twice. */
-  repeatable<Schema extends TSchema>(call: Call<Schema>): Promise<Answer<Static<Schema>>>
+  idempotent<Schema extends TSchema>(call: Call<Schema>): Promise<ApiResponse<Static<Schema>>>
   close(): Promise<void>
 }
 
 /** A page of a list has up to a thousand lines. */
-const maxAnswerBytes = 4 * 1024 * 1024
+const maxResponseBytes = 4 * 1024 * 1024
 
 export function createApi(options: { readonly account: Account; readonly apiBase: string; readonly pace: Pace }): Api {
   const { account, apiBase: origin, pace } = options
-  const http = createHttpClient({ origin, pace, maxBytes: maxAnswerBytes })
+  const http = createHttpClient({ origin, pace, maxBytes: maxResponseBytes })
   const send = <Schema extends TSchema>(call: Call<Schema>, more: { readonly maxRepeats?: number } = {}) =>
-    repeatCall({ timeoutMs: call.deadline.leftMs(), pace, ...more }, (remainingMs) =>
-      exchange(http, account, call, remainingMs),
+    withRetries({ timeoutMs: call.deadline.leftMs(), pace, ...more }, (remainingMs) =>
+      sendCall(http, account, call, remainingMs),
     )
   return {
     once: (call) => send(call, { maxRepeats: 0 }),
-    repeatable: (call) => send(call),
+    idempotent: (call) => send(call),
     close: () => http.close(),
   }
 }
 
-async function exchange<Schema extends TSchema>(
+async function sendCall<Schema extends TSchema>(
   http: HttpClient,
   { apiLoginId, transactionKey }: Account,
-  { method, members, answer: validator }: Call<Schema>,
+  { method, members, response: validator }: Call<Schema>,
   timeoutMs: number,
-): Promise<Answer<Static<Schema>>> {
+): Promise<ApiResponse<Static<Schema>>> {
   const merchantAuthentication = { name: apiLoginId, transactionKey }
-  const answer = await http.send({
+  const response = await http.send({
     method: 'POST',
     path: '/xml/v1/request.api',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify({ [`${method}Request`]: { merchantAuthentication, ...members } }),
     timeoutMs,
   })
-  if (answer.status !== 200) throw unusual(answer)
-  const body = parseExactJson(answer.text)
-  if (!envelope.Check(body)) throw unreadable('unreadable_answer')
+  if (response.status !== 200) throw httpStatusError(response)
+  const body = parseExactJson(response.text)
+  if (!envelope.Check(body)) throw unreadableResponse('unreadable_answer')
   const { resultCode, message } = body.messages
   const [first] = message
-  if (resultCode === 'Error' && first) throw new Refusal({ ...first, answer: body })
-  if (!validator.Check(body)) throw unreadable('unreadable_answer')
-  return { body, answered_at: answeredAt(answer.headers) }
+  if (resultCode === 'Error' && first) throw new AuthorizeNetError({ ...first, response: body })
+  if (!validator.Check(body)) throw unreadableResponse('unreadable_answer')
+  return { body, answered_at: respondedAt(response.headers) }
 }
 
 /** Any other status than 200 does not come from the API itself, but from what stands in front of it. */
-function unusual({ status, headers }: HttpAnswer): ProviderError {
+function httpStatusError({ status, headers }: HttpResponse): ProviderError {
   // What names a time for another try has turned this one away.
   const isThrottled = status === 429 || (status === 503 && headers['retry-after'] !== undefined)
   if (status === 400) return new ProviderError('rejected', 'http_400', 'Authorize.Net refused the request')

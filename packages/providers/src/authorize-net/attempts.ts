@@ -2,12 +2,12 @@
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { ProviderError } from '../provider.ts'
 import { type Transaction, type TransactionSummary, transactionDetails } from './answers.ts'
-import { type Answer, type Api, type Deadline, startDeadline } from './api.ts'
-import { findTransactions, type Search } from './findTransactions.ts'
-import { Refusal } from './refusals.ts'
-import { isRefund, statusOf, statusOfWord } from './statuses.ts'
+import { type ApiResponse, type Api, type Deadline, startDeadline } from './api.ts'
+import { findTransactions, type TransactionSearch } from './findTransactions.ts'
+import { AuthorizeNetError } from './refusals.ts'
+import { isRefund, statusOf, statusOfTransactionStatus } from './statuses.ts'
 
-export type Attempt = Answer<Transaction> & { readonly status: PaymentStatus }
+export type Attempt = ApiResponse<Transaction> & { readonly status: PaymentStatus }
 
 /** Of several transactions of one payment, the one that counts. */
 const preference: Readonly<Record<PaymentStatus, number>> = {
@@ -19,7 +19,7 @@ const preference: Readonly<Record<PaymentStatus, number>> = {
 }
 
 /** `timeoutMs` of one call for details. */
-export type AttemptSearch = Omit<Search, 'isEnough'> & { readonly api: Api; readonly timeoutMs: number }
+export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api: Api; readonly timeoutMs: number }
 
 /** A payer tries a few times; of what lies beyond, the lists have told that it is worth less. */
 const maxDetails = 8
@@ -29,17 +29,17 @@ export async function readTransaction(
   api: Api,
   transId: string,
   deadline: Deadline,
-): Promise<Answer<Transaction> | null> {
+): Promise<ApiResponse<Transaction> | null> {
   try {
-    const { body, answered_at } = await api.repeatable({
+    const { body, answered_at } = await api.idempotent({
       method: 'getTransactionDetails',
       members: { transId },
-      answer: transactionDetails,
+      response: transactionDetails,
       deadline,
     })
     return { body: body.transaction, answered_at }
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'E00040') return null
+    if (error instanceof AuthorizeNetError && error.code === 'E00040') return null
     throw error
   }
 }
@@ -49,13 +49,13 @@ export async function readTransaction(
  * @returns all of the invoice, the best one first, and the time at which the lists were read
  * @throws ProviderError also when one of them says nothing that can be read
  */
-export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<Answer<readonly Attempt[]>> {
+export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<ApiResponse<readonly Attempt[]>> {
   const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
   const hasSucceeded = (line: TransactionSummary) =>
-    isKnown(line) ? known?.status === 'succeeded' : !isRefund(line) && worthOf(line) === preference.succeeded
+    isKnown(line) ? known?.status === 'succeeded' : !isRefund(line) && preferenceOf(line) === preference.succeeded
   const found = await findTransactions({ ...search, isEnough: hasSucceeded })
   const others = found.body.filter((line) => !isKnown(line))
-  const all = [...(known ? [known] : []), ...(await readBest(search, others))]
+  const all = [...(known ? [known] : []), ...(await readPreferred(search, others))]
   return {
     body: all.toSorted((a, b) => preference[a.status] - preference[b.status]),
     answered_at: found.answered_at,
@@ -63,29 +63,29 @@ export async function findAttempts(search: AttemptSearch, known: Attempt | null)
 }
 
 /** A word that is not known may mean anything, the best included. */
-const worthOf = ({ transactionStatus }: TransactionSummary) =>
-  preference[statusOfWord(transactionStatus) ?? 'succeeded']
+const preferenceOf = ({ transactionStatus }: TransactionSummary) =>
+  preference[statusOfTransactionStatus(transactionStatus) ?? 'succeeded']
 
-async function readBest(
+async function readPreferred(
   { api, timeoutMs, deadline }: AttemptSearch,
   lines: readonly TransactionSummary[],
 ): Promise<Attempt[]> {
   const candidates = lines
     .filter((line) => !isRefund(line))
-    .map((line) => ({ ...line, worth: worthOf(line) }))
+    .map((line) => ({ ...line, worth: preferenceOf(line) }))
     .toSorted((a, b) => a.worth - b.worth || compareIds(a.transId, b.transId))
     .slice(0, maxDetails)
   const found: Attempt[] = []
   for (const { transId } of candidates) {
-    const answer = await readTransaction(api, transId, startDeadline(Math.min(timeoutMs, deadline.leftMs())))
-    if (!answer) throw contradiction()
-    if (!isRefund(answer.body)) found.push({ ...answer, status: statusOf(answer.body) })
+    const response = await readTransaction(api, transId, startDeadline(Math.min(timeoutMs, deadline.leftMs())))
+    if (!response) throw transactionMissingError()
+    if (!isRefund(response.body)) found.push({ ...response, status: statusOf(response.body) })
   }
   return found
 }
 
 /** A list has it and the details have not: nobody can tell what became of it. */
-function contradiction(): ProviderError {
+function transactionMissingError(): ProviderError {
   return new ProviderError('unknown', 'transaction_not_found', 'Authorize.Net cannot tell yet what became of this')
 }
 

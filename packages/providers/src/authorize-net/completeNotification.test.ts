@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { connect, sampleInvoice, startGateway } from './testing/testGateway.ts'
-import { complete, paid, receive } from './testing/testNotification.ts'
+import { connectTo, sampleInvoice, authorizeNetHarness } from './testing/testGateway.ts'
+import { complete, paidGateway, receiveLatest } from './testing/testNotification.ts'
 
 t.test('a payment is told with its invoice, its exact amount and its customer', async (t) => {
-  const { fake, provider, transId } = await paid(t, { email: 'ada@example.com' })
-  const { notification, completed } = await receive(fake, provider)
+  const { fake, provider, transId } = await paidGateway(t, { email: 'ada@example.com' })
+  const { notification, completed } = await receiveLatest(fake, provider)
   t.match(completed, {
     ...notification,
     generic_type: 'payment_intent.succeeded',
@@ -29,8 +29,8 @@ t.test('a payment is told with its invoice, its exact amount and its customer', 
 })
 
 t.test('every step of a payment leads to its status', async (t) => {
-  const { fake, provider, transId } = await paid(t, { authOnly: true })
-  const statement = async () => (await receive(fake, provider)).completed.statement
+  const { fake, provider, transId } = await paidGateway(t, { authOnly: true })
+  const statement = async () => (await receiveLatest(fake, provider)).completed.statement
   t.match(await statement(), { about: 'status', status: 'processing', provider_payment_id: transId })
   fake.capture(transId, 1999)
   t.match(await statement(), { about: 'status', status: 'succeeded', amount_cents: 1999 })
@@ -43,27 +43,27 @@ t.test('what is held for review is decided later', async (t) => {
     ['approveHeld', 'succeeded', 'payment_intent.succeeded'],
     ['declineHeld', 'failed', 'payment_intent.failed'],
   ] as const) {
-    const { fake, provider, transId } = await paid(t, { outcome: 'held' })
-    const held = (await receive(fake, provider)).completed
+    const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
+    const held = (await receiveLatest(fake, provider)).completed
     t.match(held, { generic_type: 'payment_intent.processing', statement: { status: 'processing' } })
     fake[decide](transId)
-    const { completed } = await receive(fake, provider)
+    const { completed } = await receiveLatest(fake, provider)
     t.match(completed, { generic_type: generic, statement: { about: 'status', status, provider_payment_id: transId } })
   }
 })
 
 t.test('a void is final, whatever else the details still say', async (t) => {
-  const { fake, provider, transId } = await paid(t)
+  const { fake, provider, transId } = await paidGateway(t)
   fake.notify('payment.void.created', { responseCode: 1, authAmount: 25.99, entityName: 'transaction', id: transId })
-  t.match((await receive(fake, provider)).completed.statement, { about: 'status', status: 'canceled' })
+  t.match((await receiveLatest(fake, provider)).completed.statement, { about: 'status', status: 'canceled' })
 })
 
 t.test('a refund is a fact about the payment that it gives back', async (t) => {
-  const { fake, provider, transId } = await paid(t)
+  const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   for (const invoiceNumber of [null, 'something else', sampleInvoice]) {
     const refund = fake.refund(transId, 72, { invoiceNumber })
-    const { notification, completed } = await receive(fake, provider)
+    const { notification, completed } = await receiveLatest(fake, provider)
     t.match(completed, { generic_type: null, amount_cents: 72, object_id: refund.transId })
     t.match(completed.statement, {
       about: 'refund',
@@ -77,32 +77,32 @@ t.test('a refund is a fact about the payment that it gives back', async (t) => {
 })
 
 t.test('a refund that was called back gave nothing back', async (t) => {
-  const { fake, provider, transId } = await paid(t)
+  const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   const refund = fake.refund(transId, 72)
   fake.voidTransaction(refund.transId)
-  const { completed } = await receive(fake, provider)
+  const { completed } = await receiveLatest(fake, provider)
   t.match(completed, { generic_type: null, statement: null }, 'and its payment is not canceled')
 })
 
 t.test('a payment of another system has no intent of ours', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (const invoiceNumber of ['INV-1', null, sampleInvoice.toUpperCase(), `${sampleInvoice}0`]) {
     const { transId } = fake.pay({ invoiceNumber, amount_cents: 725 })
-    const { completed } = await receive(fake, provider)
+    const { completed } = await receiveLatest(fake, provider)
     t.match(completed, { generic_type: 'payment_intent.succeeded', amount_cents: 725, object_id: transId })
     t.match(completed.statement, { provider_intent_id: null, provider_payment_id: transId })
   }
 })
 
 t.test('the payment of a subscription is its invoice, and no payment besides', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (const payNum of [1, 2]) {
     const { transId } = fake.pay(
       { invoiceNumber: sampleInvoice, amount_cents: 1155 + payNum },
       { subscription: { id: 4415473, payNum }, email: 'ada@example.com' },
     )
-    const { completed } = await receive(fake, provider)
+    const { completed } = await receiveLatest(fake, provider)
     t.match(completed, {
       generic_type: 'invoice.payment_succeeded',
       object_id: transId,
@@ -118,15 +118,15 @@ t.test('the payment of a subscription is its invoice, and no payment besides', a
     })
     fake.settle()
     fake.refund(transId)
-    t.match((await receive(fake, provider)).completed.statement, { about: 'refund' }, 'its refund is one')
+    t.match((await receiveLatest(fake, provider)).completed.statement, { about: 'refund' }, 'its refund is one')
   }
 })
 
 t.test('a payment that only the notification ties to a subscription is no payment of ours either', async (t) => {
-  const { fake, provider, transId } = await paid(t)
+  const { fake, provider, transId } = await paidGateway(t)
   const subscription = { id: 4415473, payNum: 2 }
   fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 25.99, id: transId, subscription })
-  const { completed } = await receive(fake, provider)
+  const { completed } = await receiveLatest(fake, provider)
   t.match(completed, { generic_type: 'invoice.payment_succeeded', amount_cents: 2599, statement: null })
   t.match(completed.subscription, { subscription_id: '4415473', is_first_invoice: false })
 })
@@ -134,40 +134,40 @@ t.test('a payment that only the notification ties to a subscription is no paymen
 const minuteMs = 60_000
 
 t.test('a transaction that the gateway has not known for a quarter of an hour stays as it was', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-15 * minuteMs)
   for (const id of ['1', '0']) {
     fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, entityName: 'transaction', id })
-    const { notification, completed } = await receive(fake, provider)
+    const { notification, completed } = await receiveLatest(fake, provider)
     t.same(completed, notification, id)
     t.equal(completed.statement, null)
   }
 })
 
 t.test('one that it does not know yet is asked for again, since its reports lag behind', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   const notYet = { name: 'ProviderError', kind: 'unknown', code: 'not_reported_yet' }
   for (const aheadMs of [-14 * minuteMs, 14 * minuteMs, 5 * minuteMs]) {
     fake.advance(aheadMs)
     fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: '1' })
-    await t.rejects(receive(fake, provider), notYet)
+    await t.rejects(receiveLatest(fake, provider), notYet)
   }
   fake.notify('payment.authcapture.created', { responseCode: 1, authAmount: 7.25, id: 'no number' })
-  const { notification, completed } = await receive(fake, provider)
+  const { notification, completed } = await receiveLatest(fake, provider)
   t.same(completed, notification, 'what is no id is not asked for at all')
 })
 
 t.test('the currency of a refund and of an invoice is the account’s, too', async (t) => {
-  const { fake, provider, transId } = await paid(t)
+  const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   fake.refund(transId, 72)
-  t.match((await receive(fake, provider)).completed, { currency: 'USD', amount_cents: 72 })
+  t.match((await receiveLatest(fake, provider)).completed, { currency: 'USD', amount_cents: 72 })
   fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 2 } })
-  t.match((await receive(fake, provider)).completed, { currency: 'USD', generic_type: 'invoice.payment_succeeded' })
+  t.match((await receiveLatest(fake, provider)).completed, { currency: 'USD', generic_type: 'invoice.payment_succeeded' })
 })
 
 t.test('a transaction is asked for by a generic name as well', async (t) => {
-  const { provider, transId } = await paid(t)
+  const { provider, transId } = await paidGateway(t)
   const payload = { responseCode: 1, authAmount: 25.99, id: transId }
   const body = (eventType: string) =>
     Buffer.from(JSON.stringify({ notificationId: 'n1', eventType, eventDate: new Date().toISOString(), payload }))
@@ -181,7 +181,7 @@ t.test('a transaction is asked for by a generic name as well', async (t) => {
 })
 
 t.test('an event that says by itself which payment it is about is left alone', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (const id of [sampleInvoice, '60022194830']) {
     const object = { id, amount: 2599, currency: 'usd', status: 'succeeded', customer: null }
     const event = { id: 'evt_1', type: 'payment_intent.succeeded', created: 1_788_256_800, data: { object } }
@@ -193,16 +193,16 @@ t.test('an event that says by itself which payment it is about is left alone', a
 })
 
 t.test('nothing is asked about what is no transaction', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.notify('customer.created', { entityName: 'customerProfile', id: '394' })
-  const { notification, completed } = await receive(fake, provider)
+  const { notification, completed } = await receiveLatest(fake, provider)
   t.same(completed, notification)
   t.equal(fake.calls.length, 0)
 })
 
 t.test('when the gateway does not answer, the notification has to wait', async (t) => {
-  const { fake, provider } = await paid(t)
-  const hasty = connect(t, fake, { timeoutMs: 600 })
+  const { fake, provider } = await paidGateway(t)
+  const hasty = connectTo(t, fake, { timeoutMs: 600 })
   for (const fault of [
     { kind: 'hang', commits: false },
     { kind: 'drop', commits: false },
@@ -211,12 +211,12 @@ t.test('when the gateway does not answer, the notification has to wait', async (
   ] as const) {
     fake.readFaults.always(fault)
     await t.rejects(
-      receive(fake, hasty),
+      receiveLatest(fake, hasty),
       { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>,
       fault.kind,
     )
   }
   fake.readFaults.always(undefined)
   fake.readFaults.next({ kind: 'drop', commits: false })
-  t.match((await receive(fake, provider)).completed.statement, { status: 'succeeded' }, 'one lost answer is no matter')
+  t.match((await receiveLatest(fake, provider)).completed.statement, { status: 'succeeded' }, 'one lost answer is no matter')
 })

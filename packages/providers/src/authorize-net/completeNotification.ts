@@ -2,15 +2,15 @@
 import { Email } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { Compile } from 'typebox/compile'
-import { ProviderError, type ProviderNotification, type Statement } from '../provider.ts'
+import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import type { Transaction } from './answers.ts'
-import { type Answer, type Api, type Deadline, startDeadline } from './api.ts'
+import { type ApiResponse, type Api, type Deadline, startDeadline } from './api.ts'
 import { readTransaction } from './attempts.ts'
 import { isAboutTransaction } from './eventTypes.ts'
 import { amountOf, ownInvoiceOf } from './evidence.ts'
 import type { Gateway } from './gateway.ts'
 import { isRefund, isRefunded, statusOf } from './statuses.ts'
-import { statusStatement } from './statusStatement.ts'
+import { statusReport } from './statusStatement.ts'
 
 const emailText = Compile(Email)
 
@@ -29,14 +29,14 @@ export async function completeNotification(
   gateway: Gateway,
   notification: ProviderNotification,
 ): Promise<ProviderNotification> {
-  const { provider_type, object_id, statement } = notification
-  if (statement || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
+  const { provider_type, object_id, report } = notification
+  if (report || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
     return notification
   const deadline = startDeadline(gateway.timeoutMs)
-  const answer = await readTransaction(gateway.api, object_id, deadline)
-  if (!answer) return unreported(notification)
+  const response = await readTransaction(gateway.api, object_id, deadline)
+  if (!response) return throwUntilReported(notification)
   const currency = await gateway.currency(deadline)
-  const { body: transaction } = answer
+  const { body: transaction } = response
   const completed = {
     ...notification,
     currency,
@@ -44,17 +44,17 @@ export async function completeNotification(
     customer_id: transaction.profile?.customerProfileId ?? notification.customer_id,
     customer_email: emailOf(transaction),
   }
-  if (isRefund(transaction)) return refund(gateway.api, deadline, completed, answer)
+  if (isRefund(transaction)) return refundNotification(gateway.api, deadline, completed, response)
   const status = statusAfter(notification, transaction)
   const amount_cents = amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount')
-  const told = { ...completed, amount_cents }
-  if (transaction.subscription) return invoice(told, transaction.subscription)
-  if (notification.subscription) return told
-  return { ...told, statement: await statusStatement(gateway, told, { ...answer, status }, deadline) }
+  const withAmount = { ...completed, amount_cents }
+  if (transaction.subscription) return invoiceNotification(withAmount, transaction.subscription)
+  if (notification.subscription) return withAmount
+  return { ...withAmount, statement: await statusReport(gateway, withAmount, { ...response, status }, deadline) }
 }
 
 /** @throws ProviderError when the transaction may still be reported */
-function unreported(notification: ProviderNotification): ProviderNotification {
+function throwUntilReported(notification: ProviderNotification): ProviderNotification {
   if (Date.now() - Date.parse(notification.occurred_at) >= reportingLagMs) return notification
   throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report on this transaction yet')
 }
@@ -68,7 +68,7 @@ function statusAfter({ generic_type }: ProviderNotification, transaction: Transa
 }
 
 /** The payment of a subscription's invoice, which is never a payment of ours. */
-function invoice(
+function invoiceNotification(
   notification: ProviderNotification,
   { id, payNum }: NonNullable<Transaction['subscription']>,
 ): ProviderNotification {
@@ -89,27 +89,27 @@ function invoice(
  * A refund names the transaction that it gives back, and carries an invoice number only if whoever made it gave one. One
  * that was refused or voided gave nothing back.
  */
-async function refund(
+async function refundNotification(
   api: Api,
   deadline: Deadline,
   notification: ProviderNotification,
-  { body: transaction, answered_at }: Answer<Transaction>,
+  { body: transaction, responded_at }: ApiResponse<Transaction>,
 ): Promise<ProviderNotification> {
   const refunded_cents = amountOf(transaction, 'settleAmount')
-  const told = { ...notification, generic_type: null, amount_cents: refunded_cents }
-  if (!isRefunded(transaction)) return told
+  const refunded = { ...notification, generic_type: null, amount_cents: refunded_cents }
+  if (!isRefunded(transaction)) return refunded
   const charge = transaction.refTransId && isTransactionId(transaction.refTransId) ? transaction.refTransId : null
   const original = charge === null ? null : await readTransaction(api, charge, deadline)
-  const statement: Statement = {
+  const report: ProviderReport = {
     about: 'refund',
-    provider_time: answered_at,
+    provider_time: responded_at,
     provider_event_id: notification.provider_event_id,
     provider_intent_id: original ? ownInvoiceOf(original.body) : ownInvoiceOf(transaction),
     provider_payment_id: charge,
     refund_id: transaction.transId,
     refunded_cents,
   }
-  return { ...told, statement }
+  return { ...refunded, statement: report }
 }
 
 function emailOf({ customer }: Transaction): string | null {

@@ -2,7 +2,7 @@
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { connect, open, sampleIntent, sampleInvoice, startGateway } from './testing/testGateway.ts'
+import { connectTo, openHostedPage, sampleIntent, sampleInvoice, authorizeNetHarness } from './testing/testGateway.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const unavailable = { name: 'ProviderError', kind: 'unavailable' }
@@ -10,7 +10,7 @@ const unavailable = { name: 'ProviderError', kind: 'unavailable' }
 t.test(
   'asks for a token over the exact amount, under an invoice number of 20 digits [10.2-invoice-number]',
   async (t) => {
-    const { fake, provider } = await startGateway(t)
+    const { fake, provider } = await authorizeNetHarness(t)
     const intent = await provider.createIntent(sampleIntent)
     t.equal(intent.provider_intent_id, sampleInvoice)
     t.ok(intent.client_secret)
@@ -40,27 +40,27 @@ t.test(
 )
 
 t.test('the form offers what the customer has saved, and opens without a customer that is lost', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   const user = { idempotency_key: 'k', user_id: 'user-1', email: null, name: null }
   const provider_customer_id = (await provider.methods?.createCustomer(user)) ?? null
   if (provider_customer_id === null) throw new Error('no customer')
   const saved = { provider_customer_id, provider_method_id: '1' }
-  const first = await open(provider, saved)
+  const first = await openHostedPage(provider, saved)
   const requested = () => fake.calls.map(({ request }) => Object(request.transactionRequest)).at(-1)
   t.same(requested().profile, { customerProfileId: provider_customer_id })
   fake.profiles.deleteCustomer(provider_customer_id)
-  t.not((await open(provider, saved)).token, first.token)
+  t.not((await openHostedPage(provider, saved)).token, first.token)
   t.notOk('profile' in requested())
   fake.refuse('E00007')
-  await t.rejects(open(provider, saved), { kind: 'unavailable', code: 'E00007' })
+  await t.rejects(openHostedPage(provider, saved), { kind: 'unavailable', code: 'E00007' })
   t.equal(requested().profile.customerProfileId, provider_customer_id, 'asked for once')
 })
 
 t.test('a description is cut to what the gateway takes', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  await open(provider, { description: `a\u0007b\n${'é'.repeat(300)}` })
-  await open(provider, { description: `${'a'.repeat(254)}😀` })
-  await open(provider, { description: null })
+  const { fake, provider } = await authorizeNetHarness(t)
+  await openHostedPage(provider, { description: `a\u0007b\n${'é'.repeat(300)}` })
+  await openHostedPage(provider, { description: `${'a'.repeat(254)}😀` })
+  await openHostedPage(provider, { description: null })
   const orders = fake.calls.map(({ request }) => request.transactionRequest)
   t.match(orders[0], { order: { description: `a b ${'é'.repeat(251)}` } })
   t.match(orders[1], { order: { description: `${'a'.repeat(254)}\ufffd` } })
@@ -68,7 +68,7 @@ t.test('a description is cut to what the gateway takes', async (t) => {
 })
 
 t.test('a repeated call gives another token for the same invoice', async (t) => {
-  const { provider } = await startGateway(t)
+  const { provider } = await authorizeNetHarness(t)
   const first = await provider.createIntent(sampleIntent)
   const second = await provider.createIntent(sampleIntent)
   t.equal(second.provider_intent_id, first.provider_intent_id)
@@ -76,8 +76,8 @@ t.test('a repeated call gives another token for the same invoice', async (t) => 
 })
 
 t.test('two tokens of a payment charge a card only once', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const [first, second] = [await open(provider), await open(provider)]
+  const { fake, provider } = await authorizeNetHarness(t)
+  const [first, second] = [await openHostedPage(provider), await openHostedPage(provider)]
   t.match(fake.pay(first), { responseCode: 1 })
   fake.advance(10 * 60 * 1000)
   t.match(fake.pay(second), { responseCode: 3, responseReasonCode: 11 }, 'even after the usual two minutes')
@@ -86,28 +86,28 @@ t.test('two tokens of a payment charge a card only once', async (t) => {
 
 t.test('answers are read with and without a byte order mark', async (t) => {
   for (const byteOrderMark of [true, false]) {
-    const { provider } = await startGateway(t, { byteOrderMark })
-    t.ok(await open(provider))
+    const { provider } = await authorizeNetHarness(t, { byteOrderMark })
+    t.ok(await openHostedPage(provider))
   }
 })
 
 t.test('a lost call is made again', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (const commits of [false, true]) {
     fake.faults.next({ kind: 'drop', commits })
-    t.ok(await open(provider), 'dropped')
+    t.ok(await openHostedPage(provider), 'dropped')
     fake.faults.next({ kind: 'status', status: 500, commits })
-    t.ok(await open(provider), 'HTTP 500')
+    t.ok(await openHostedPage(provider), 'HTTP 500')
     fake.faults.next({ kind: 'garbage', commits })
-    t.ok(await open(provider), 'garbage')
+    t.ok(await openHostedPage(provider), 'garbage')
   }
   fake.faults.next({ kind: 'slow', ms: 100 })
-  t.ok(await open(provider), 'slow')
+  t.ok(await openHostedPage(provider), 'slow')
   t.equal(fake.ledger.charges.length, 0)
 })
 
 t.test('when no answer comes nobody knows, and that within the time limit', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 700 })
+  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 700 })
   for (const fault of [
     { kind: 'drop', commits: true },
     { kind: 'hang', commits: true },
@@ -118,7 +118,7 @@ t.test('when no answer comes nobody knows, and that within the time limit', asyn
     fake.faults.always(fault)
     const asked = fake.calls.length
     const startedAt = performance.now()
-    await t.rejects(open(provider), unknown, fault.kind)
+    await t.rejects(openHostedPage(provider), unknown, fault.kind)
     t.ok(performance.now() - startedAt < 5_000, `${fault.kind} is over in time`)
     // What takes all the time there is leaves none for a further try.
     if (fault.kind === 'hang' || fault.kind === 'slow') t.equal(fake.calls.length, asked + 1, fault.kind)
@@ -126,38 +126,38 @@ t.test('when no answer comes nobody knows, and that within the time limit', asyn
 })
 
 t.test('an answer of another shape is no answer', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 440 })
+  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 440 })
   for (const status of [201, 408, 502]) {
     fake.faults.always({ kind: 'status', status, commits: false })
-    await t.rejects(open(provider), { ...unknown, code: `http_${status}` })
+    await t.rejects(openHostedPage(provider), { ...unknown, code: `http_${status}` })
   }
   fake.faults.always({ kind: 'status', status: 200, commits: false })
-  await t.rejects(open(provider), { ...unknown, code: 'unreadable_answer' }, 'a page of HTML')
+  await t.rejects(openHostedPage(provider), { ...unknown, code: 'unreadable_answer' }, 'a page of HTML')
 })
 
 t.test('what stands in front of the gateway refuses before anything is done', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (const status of [301, 403, 404]) {
     fake.faults.next({ kind: 'status', status, commits: false })
-    await t.rejects(open(provider), unavailable, String(status))
+    await t.rejects(openHostedPage(provider), unavailable, String(status))
   }
   fake.faults.next({ kind: 'status', status: 400, commits: false })
-  await t.rejects(open(provider), { name: 'ProviderError', kind: 'rejected' } satisfies Partial<ProviderError>)
+  await t.rejects(openHostedPage(provider), { name: 'ProviderError', kind: 'rejected' } satisfies Partial<ProviderError>)
 })
 
 t.test('a refused connection did nothing', async (t) => {
-  const provider = connect(t, { origin: `http://127.0.0.1:${await freePort()}`, signatureKey: 'key' })
-  await t.rejects(open(provider), unavailable)
+  const provider = connectTo(t, { origin: `http://127.0.0.1:${await freePort()}`, signatureKey: 'key' })
+  await t.rejects(openHostedPage(provider), unavailable)
 })
 
 t.test('refused credentials did nothing', async (t) => {
-  const { fake } = await startGateway(t)
-  const stranger = connect(t, fake, { transactionKey: 'other' })
-  await t.rejects(open(stranger), { ...unavailable, code: 'E00007' })
+  const { fake } = await authorizeNetHarness(t)
+  const stranger = connectTo(t, fake, { transactionKey: 'other' })
+  await t.rejects(openHostedPage(stranger), { ...unavailable, code: 'E00007' })
 })
 
 t.test('every code of the gateway has its meaning, and its words are not passed on', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 440 })
+  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 440 })
   const codes = {
     unavailable: ['E00005', 'E00006', 'E00007', 'E00008', 'E00009', 'E00010', 'E00011', 'E00059', 'E00104', 'E00124'],
     rejected: ['E00003', 'E00004', 'E00013', 'E00014', 'E00015', 'E00099'],
@@ -166,25 +166,25 @@ t.test('every code of the gateway has its meaning, and its words are not passed 
   for (const [kind, list] of Object.entries(codes))
     for (const code of list) {
       fake.refuse(code, { text: 'Words of the provider' })
-      const error = await open(provider).catch((thrown: unknown) => thrown)
+      const error = await openHostedPage(provider).catch((thrown: unknown) => thrown)
       t.match(error, { name: 'ProviderError', kind, code })
       t.notMatch(error, { message: /Words/ })
     }
   fake.refuse('E00001')
-  await t.rejects(open(provider), { ...unknown, code: 'E00001' }, 'with no time to ask again')
+  await t.rejects(openHostedPage(provider), { ...unknown, code: 'E00001' }, 'with no time to ask again')
 })
 
 t.test('a currency that the account does not take is told as that', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (const code of ['E00013', 'E00027']) {
     fake.refuse(code, {
       text: 'The supplied currency code is either invalid, not supported or not allowed for this merchant.',
     })
-    await t.rejects(open(provider), { kind: 'currency', code })
+    await t.rejects(openHostedPage(provider), { kind: 'currency', code })
   }
 })
 
 t.test('has no ids for trying things out', async (t) => {
-  const { provider } = await startGateway(t)
+  const { provider } = await authorizeNetHarness(t)
   t.notOk(provider.isTestMethod('pm_card_visa'))
 })

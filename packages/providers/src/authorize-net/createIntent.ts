@@ -29,20 +29,20 @@ const formSettings = {
 export async function createIntent(gateway: Gateway, request: CreateIntent): Promise<ProviderIntent> {
   const { provider_customer_id } = request
   const deadline = startDeadline(gateway.timeoutMs)
-  if (provider_customer_id === null) return openForm(gateway, deadline, request)
+  if (provider_customer_id === null) return requestHostedPage(gateway, deadline, request)
   try {
-    return await openForm(gateway, deadline, request)
+    return await requestHostedPage(gateway, deadline, request)
   } catch (error) {
     // A payer can pay with a card as well whose customer the gateway does not know any more.
-    if (isNotFound(error)) return openForm(gateway, deadline, { ...request, provider_customer_id: null })
+    if (isNotFound(error)) return requestHostedPage(gateway, deadline, { ...request, provider_customer_id: null })
     throw error
   }
 }
 
-async function openForm({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<ProviderIntent> {
+async function requestHostedPage({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<ProviderIntent> {
   const { payment_id, description, provider_customer_id: customerProfileId } = request
   const invoiceNumber = invoiceNumberOf(payment_id)
-  const { body } = await api.repeatable({
+  const { body } = await api.idempotent({
     method: 'getHostedPaymentPage',
     members: {
       refId: invoiceNumber,
@@ -63,7 +63,7 @@ async function openForm({ api }: Gateway, deadline: Deadline, request: CreateInt
         })),
       },
     },
-    answer: hostedPaymentPage,
+    response: hostedPaymentPage,
     deadline,
   })
   return { provider_intent_id: invoiceNumber, client_secret: body.token }

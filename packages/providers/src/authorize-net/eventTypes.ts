@@ -8,7 +8,7 @@ export function isAboutTransaction(provider_type: string): boolean {
 }
 
 /** That money moved depends on the response code. */
-const whenApproved: ReadonlySet<string> = new Set([
+const approvalEvents: ReadonlySet<string> = new Set([
   'authcapture.created',
   'capture.created',
   'priorAuthCapture.created',
@@ -40,7 +40,7 @@ const otherEvents: Readonly<Record<string, string>> = {
 }
 
 /** Whether more than the envelope is read of it. */
-export function isRead(provider_type: string): boolean {
+export function isUnderstood(provider_type: string): boolean {
   return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
 }
 
@@ -49,16 +49,16 @@ export function isRead(provider_type: string): boolean {
  * @returns `null` for what is told to raw receivers only
  */
 export function genericTypeOf(provider_type: string, responseCode: string | null): string | null {
-  if (!provider_type.startsWith(paymentPrefix)) return nameIn(otherEvents, provider_type) ?? genericName(provider_type)
+  if (!provider_type.startsWith(paymentPrefix)) return lookUp(otherEvents, provider_type) ?? genericName(provider_type)
   const name = provider_type.slice(paymentPrefix.length)
   // One that was refused says nothing against the payment that it would have given back.
   if (name === 'refund.created') return null
   if (responseCode === '2' || responseCode === '3') return 'payment_intent.failed'
-  if (whenApproved.has(name)) return approvedType(responseCode)
-  return nameIn(paymentEvents, name)
+  if (approvalEvents.has(name)) return approvedType(responseCode)
+  return lookUp(paymentEvents, name)
 }
 
-function nameIn(table: Readonly<Record<string, string>>, key: string): string | null {
+function lookUp(table: Readonly<Record<string, string>>, key: string): string | null {
   return Object.hasOwn(table, key) ? (table[key] ?? null) : null
 }
 

@@ -1,21 +1,21 @@
 // A transaction's details, as a statement about the payment that it belongs to.
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import { unreadable } from '../answers.ts'
+import { unreadableResponse } from '../answers.ts'
 import { centsOf } from './amounts.ts'
 import type { Transaction } from './answers.ts'
 import { isInvoiceNumber } from './invoiceNumber.ts'
 
 /** What no transaction says of itself. */
-export type Said = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
+export type EvidenceSource = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
 
 /**
  * @param status of the payment by this transaction
  * @throws ProviderError when the amount cannot be told in cents
  */
-export function evidenceOf(transaction: Transaction, status: PaymentStatus, said: Said): Evidence {
+export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): Evidence {
   return {
-    ...said,
+    ...source,
     status,
     provider_intent_id: ownInvoiceOf(transaction),
     provider_payment_id: transaction.transId,
@@ -30,7 +30,7 @@ export function evidenceOf(transaction: Transaction, status: PaymentStatus, said
  */
 export function amountOf(transaction: Transaction, which: 'settleAmount' | 'authAmount'): number {
   const cents = centsOf(transaction[which])
-  if (cents === null) throw unreadable('unreadable_answer')
+  if (cents === null) throw unreadableResponse('unreadable_answer')
   return cents
 }
 

@@ -1,7 +1,7 @@
 // The search for the transactions of a payment in the lists of the gateway.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
-import { open, retrieve, sampleInvoice, sampleRef, startGateway } from './testing/testGateway.ts'
+import { openHostedPage, retrieve, sampleInvoice, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
@@ -9,11 +9,11 @@ const dayMs = 24 * hourMs
 const ago = (ms: number) => Date.now() - ms
 
 t.test('finds what was settled in any batch within days of the payment', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-10 * dayMs)
   const createdAt = fake.now()
   fake.settle()
-  const token = await open(provider)
+  const token = await openHostedPage(provider)
   fake.advance(60_000)
   const { transId } = fake.pay(token)
   for (let day = 1; day <= 9; day++) {
@@ -40,10 +40,10 @@ t.test('looks for what settled late only when a transaction is on record, until 
     ['succeeded', 'succeeded', [0, 28]],
     [null, 'failed', [0]],
   ] as const) {
-    const { fake, provider } = await startGateway(t)
+    const { fake, provider } = await authorizeNetHarness(t)
     fake.advance(-100 * dayMs)
     const createdAt = fake.now()
-    const token = await open(provider)
+    const token = await openHostedPage(provider)
     const declined = fake.pay(token, { card: 'card-1', outcome: 'declined' }).transId
     fake.settle()
     const succeeded = fake.pay(token, { card: 'card-2', authOnly: true }).transId
@@ -59,10 +59,10 @@ t.test('looks for what settled late only when a transaction is on record, until 
 })
 
 t.test('looks no further once it has found what is paid', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-20 * dayMs)
   const createdAt = fake.now()
-  const { transId } = fake.pay(await open(provider))
+  const { transId } = fake.pay(await openHostedPage(provider))
   for (let day = 0; day < 20; day += 10) {
     fake.settle()
     fake.advance(10 * dayMs)
@@ -72,7 +72,7 @@ t.test('looks no further once it has found what is paid', async (t) => {
 })
 
 t.test('a payment that nobody paid costs the batches of a few days, however long ago it was opened', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-60 * dayMs)
   const createdAt = fake.now()
   fake.advance(hourMs)
@@ -87,7 +87,7 @@ t.test('a payment that nobody paid costs the batches of a few days, however long
 })
 
 t.test('searches also for a payment that was opened in the future, by our clock', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.settle()
   const createdAt = ago(-3 * hourMs)
   const { evidence } = await retrieve(provider, sampleRef(createdAt))
@@ -95,14 +95,14 @@ t.test('searches also for a payment that was opened in the future, by our clock'
 })
 
 t.test('a refund with our invoice number does not end the search for the payment', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-40 * dayMs)
   const createdAt = fake.now()
   const theirs = fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
   fake.settle()
   fake.refund(theirs.transId, 100, { invoiceNumber: sampleInvoice })
   fake.settle()
-  const { transId } = fake.pay(await open(provider), { authOnly: true })
+  const { transId } = fake.pay(await openHostedPage(provider), { authOnly: true })
   fake.advance(20 * dayMs)
   fake.capture(transId)
   fake.settle()
@@ -113,12 +113,12 @@ t.test('a refund with our invoice number does not end the search for the payment
 })
 
 t.test('reads lists page by page, and no further than they are of use', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-dayMs)
   for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `older-${n}`, amount_cents: 100 })
   fake.advance(dayMs / 2)
   const since = fake.now()
-  const { transId } = fake.pay(await open(provider))
+  const { transId } = fake.pay(await openHostedPage(provider))
   for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `newer-${n}`, amount_cents: 100 })
   const pages = () => fake.calls.filter(({ method }) => method === 'getUnsettledTransactionList')
   t.match((await retrieve(provider, sampleRef(since))).evidence, { provider_payment_id: transId })
@@ -129,15 +129,15 @@ t.test('reads lists page by page, and no further than they are of use', async (t
 })
 
 t.test('a search that cannot be finished says nothing', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   const since = fake.now()
-  await open(provider)
+  await openHostedPage(provider)
   for (let n = 0; n < 201; n++) fake.settle()
   await t.rejects(retrieve(provider, sampleRef(since - 1000)), { kind: 'unknown', code: 'search_too_large' })
 })
 
 t.test('a search that has failed asks for nothing more', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   for (let n = 0; n < 40; n++) fake.settle()
   const notFaulty = [undefined, undefined]
   fake.readFaults.next(...notFaulty, { kind: 'status', status: 403, commits: false })

@@ -1,8 +1,8 @@
 // The search for the transactions of one invoice. The gateway has no query for it: its lists are read, within bounds.
 import type { TransactionSummary } from './answers.ts'
-import type { Answer } from './api.ts'
-import { tooMuch } from './searchErrors.ts'
-import { type Batch, clockMarginMs, type Reading, type Stretch, type TransactionLists } from './transactionLists.ts'
+import type { ApiResponse } from './api.ts'
+import { searchTooLargeError } from './searchErrors.ts'
+import { type SettlementBatch, clockMarginMs, type ListReadOptions, type TimeRange, type TransactionLists } from './transactionLists.ts'
 
 /** One is closed per day and kind of payment. */
 const maxBatches = 200
@@ -10,13 +10,13 @@ const parallelCalls = 4
 /** A batch is closed every day; weekends, holidays and a late processor are in this. */
 const settlingMs = 3 * 24 * 60 * 60 * 1000
 /** The longest that an authorization holds, or a review waits. */
-const heldMs = 30 * 24 * 60 * 60 * 1000
+const reviewMs = 30 * 24 * 60 * 60 * 1000
 
-export type Search = Reading & {
+export type TransactionSearch = ListReadOptions & {
   readonly lists: TransactionLists
   readonly invoiceNumber: string
   /** When its transactions were submitted. */
-  readonly submitted: Stretch
+  readonly submitted: TimeRange
   /** Whether to look for what was settled late, too. */
   readonly isWide: boolean
   /** Whether a transaction makes it needless to look for what was settled late. */
@@ -36,36 +36,36 @@ export type Search = Reading & {
  * @returns with the time of the oldest answer about what is not settled
  * @throws ProviderError also when there is too much to read
  */
-export async function findTransactions(search: Search): Promise<Answer<readonly TransactionSummary[]>> {
+export async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
   const { lists, invoiceNumber, deadline } = search
   const found = new Map<string, TransactionSummary>()
   const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
-  const answers: string[] = []
+  const responseTimes: string[] = []
   let asOf = search.asOf
-  const take = async (batch: Batch | null) => {
+  const take = async (batch: SettlementBatch | null) => {
     for await (const { byInvoice, answered_at, endedAt } of lists.pages(batch, submitted, search)) {
       for (const line of byInvoice.get(invoiceNumber) ?? []) found.set(line.transId, line)
       if (batch) continue
-      answers.push(answered_at)
+      responseTimes.push(answered_at)
       asOf = Math.max(asOf, endedAt)
     }
   }
   await take(null)
-  for (const stretch of stretchesOf(search, Date.now() + clockMarginMs)) {
-    const all = await lists.batches(stretch, { deadline, asOf })
-    const batches = all.filter(({ settledAt }) => settledAt >= stretch.first && settledAt <= stretch.last)
-    if (batches.length > maxBatches) throw tooMuch()
+  for (const timeRange of timeRangesOf(search, Date.now() + clockMarginMs)) {
+    const all = await lists.batches(timeRange, { deadline, asOf })
+    const batches = all.filter(({ settledAt }) => settledAt >= timeRange.first && settledAt <= timeRange.last)
+    if (batches.length > maxBatches) throw searchTooLargeError()
     await inParallel(batches, take)
     if ([...found.values()].some(search.isEnough)) break
   }
-  return { body: [...found.values()], answered_at: answers.toSorted()[0] ?? '' }
+  return { body: [...found.values()], answered_at: responseTimes.toSorted()[0] ?? '' }
 }
 
 /** At least one, however the clocks differ. */
-function stretchesOf({ submitted, isWide }: Search, end: number): Stretch[] {
+function timeRangesOf({ submitted, isWide }: TransactionSearch, end: number): TimeRange[] {
   const first = submitted.first - clockMarginMs
   const usual = { first, last: Math.max(first, Math.min(end, submitted.last + settlingMs)) }
-  const late = { first: usual.last, last: Math.min(end, submitted.last + heldMs) }
+  const late = { first: usual.last, last: Math.min(end, submitted.last + reviewMs) }
   return isWide && late.first < late.last ? [usual, late] : [usual]
 }
 

@@ -1,12 +1,12 @@
 // The account's currency, which the gateway is asked for once.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t, { type Test } from 'tap'
-import { connect, open, retrieve, sampleRef, startGateway } from './testing/testGateway.ts'
+import { connectTo, openHostedPage, retrieve, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
 
 /** A payment that was made, and how the currency of its snapshot is found. */
-async function paid(t: Test, options: Parameters<typeof startGateway>[1] = {}) {
-  const { fake, provider } = await startGateway(t, options)
-  const { transId } = fake.pay(await open(provider))
+async function paid(t: Test, options: Parameters<typeof authorizeNetHarness>[1] = {}) {
+  const { fake, provider } = await authorizeNetHarness(t, options)
+  const { transId } = fake.pay(await openHostedPage(provider))
   const ref = sampleRef(Date.now() - 1000, { provider_payment_id: transId })
   return { fake, currency: async (by = provider) => (await retrieve(by, ref)).evidence.currency }
 }
@@ -64,11 +64,11 @@ t.test('nobody waits for it longer than for everything else', async (t) => {
 t.test('an answer that names no currency is none', async (t) => {
   const { fake, currency } = await paid(t, { currencies: ['dollars'] })
   t.equal(await currency(), null)
-  t.equal(await currency(connect(t, fake)), null)
+  t.equal(await currency(connectTo(t, fake)), null)
 })
 
 t.test('a payment that nobody has made has no currency to be asked for', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   await retrieve(provider, sampleRef(Date.now() - 1000))
   t.equal(questions(fake), 0)
 })

@@ -1,7 +1,7 @@
 // The merchant account at Authorize.Net: its API, how long one request may take there, and its currency.
 import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
-import { within } from '../within.ts'
+import { withDeadline } from '../within.ts'
 import { merchantDetails } from './answers.ts'
 import { type Account, type Api, createApi, type Deadline, startDeadline } from './api.ts'
 import { createTransactionLists, type TransactionLists } from './transactionLists.ts'
@@ -31,13 +31,13 @@ export function createGateway(options: {
 }): Gateway {
   const api = createApi(options)
   let known: string | null | undefined
-  let asking: Promise<void> | undefined
+  let pendingRead: Promise<void> | undefined
 
-  async function ask(): Promise<void> {
+  async function readCurrency(): Promise<void> {
     const { body } = await api.once({
       method: 'getMerchantDetails',
       members: {},
-      answer: merchantDetails,
+      response: merchantDetails,
       deadline: startDeadline(currencyTimeoutMs),
     })
     const [currency = null, ...others] = body.currencies
@@ -52,14 +52,14 @@ export function createGateway(options: {
     async currency(deadline) {
       if (known !== undefined) return known
       // A question that failed is asked again with the next transaction.
-      asking ??= ask()
+      pendingRead ??= readCurrency()
         .catch((error: unknown) => {
           if (!(error instanceof ProviderError)) throw error
         })
         .finally(() => {
-          asking = undefined
+          pendingRead = undefined
         })
-      await within(deadline.leftMs(), asking, () => undefined)
+      await withDeadline(deadline.leftMs(), pendingRead, () => undefined)
       return known ?? null
     },
   }

@@ -1,14 +1,14 @@
 // Customers and their saved methods.
 import t, { type Test } from 'tap'
 import { customerMissing, type ProviderError } from '../provider.ts'
-import { startGateway } from './testing/testGateway.ts'
+import { authorizeNetHarness } from './testing/testGateway.ts'
 
 const card = { card: 'made-up-card-0015', expirationDate: '2031-08', cardType: 'MasterCard' }
 const lost = { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>
 const owner = { idempotency_key: 'k', user_id: 'user-1', email: 'ada@example.com', name: 'Ada' }
 
 async function start(t: Test, options: { timeoutMs?: number } = {}) {
-  const { fake, provider } = await startGateway(t, options)
+  const { fake, provider } = await authorizeNetHarness(t, options)
   const { methods } = provider
   if (!methods) throw new Error('no methods')
   const attach = (provider_customer_id: string | null, token = fake.profiles.tokenise(card)) =>

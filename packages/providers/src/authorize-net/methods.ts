@@ -3,14 +3,14 @@
 // A client's token is what Accept.js hands out, in one string: `<dataDescriptor>:<dataValue>`, for instance
 // `COMMON.ACCEPT.INAPP.PAYMENT:eyJjb2Rl…`. It is good for one use within 15 minutes.
 import { createHash } from 'node:crypto'
-import { unreadable } from '../answers.ts'
+import { unreadableResponse } from '../answers.ts'
 import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
-import { createdPaymentProfile, createdProfile, nothing } from './answers.ts'
+import { createdPaymentProfile, createdProfile, emptyResponse } from './answers.ts'
 import { type Api, type Deadline, startDeadline } from './api.ts'
 import type { Gateway } from './gateway.ts'
 import { readPaymentProfile } from './paymentProfile.ts'
 import { plainText } from './plainText.ts'
-import { isNotFound, Refusal } from './refusals.ts'
+import { isNotFound, AuthorizeNetError } from './refusals.ts'
 
 const maxEmailLength = 255
 
@@ -57,7 +57,7 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
       const members = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
       const deadline = startDeadline(timeoutMs)
       try {
-        await api.repeatable({ method: 'deleteCustomerPaymentProfile', members, answer: nothing, deadline })
+        await api.idempotent({ method: 'deleteCustomerPaymentProfile', members, response: emptyResponse, deadline })
       } catch (error) {
         if (!isNotFound(error)) throw error
       }
@@ -65,27 +65,27 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
   }
 }
 
-type Owner = { readonly user_id: string; readonly email: string | null; readonly name: string | null }
+type ProfileOwner = { readonly user_id: string; readonly email: string | null; readonly name: string | null }
 
 /** The gateway takes two profiles with the same id, description and e-mail for one, so that a repeated call makes none. */
-async function createCustomer(api: Api, deadline: Deadline, owner: Owner): Promise<string> {
+async function createCustomer(api: Api, deadline: Deadline, owner: ProfileOwner): Promise<string> {
   const profile = {
     merchantCustomerId: merchantCustomerId(owner.user_id),
     ...(owner.name === null ? {} : { description: plainText(owner.name) }),
     ...(owner.email === null || owner.email.length > maxEmailLength ? {} : { email: owner.email }),
   }
   try {
-    const { body } = await api.repeatable({
+    const { body } = await api.idempotent({
       method: 'createCustomerProfile',
       members: { profile },
-      answer: createdProfile,
+      response: createdProfile,
       deadline,
     })
     return body.customerProfileId
   } catch (error) {
     // The id of the one that exists stands in nothing but the message.
     const [, existing] =
-      error instanceof Refusal && error.code === 'E00039' ? (/\bID (\d{1,20})\b/.exec(error.text) ?? []) : []
+      error instanceof AuthorizeNetError && error.code === 'E00039' ? (/\bID (\d{1,20})\b/.exec(error.text) ?? []) : []
     if (existing === undefined) throw error
     return existing
   }
@@ -110,7 +110,7 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
         // Anything else would put a transaction through.
         validationMode: 'none',
       },
-      answer: createdPaymentProfile,
+      response: createdPaymentProfile,
       deadline,
     })
     return body.customerPaymentProfileId
@@ -118,9 +118,9 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
     // The request names nothing else that could be missing.
     if (isNotFound(error))
       throw new ProviderError('rejected', customerMissing, 'Authorize.Net does not know the customer', { cause: error })
-    if (!(error instanceof Refusal && error.code === 'E00039')) throw error
-    if (!createdPaymentProfile.Check(error.answer)) throw unreadable('unreadable_answer')
-    return error.answer.customerPaymentProfileId
+    if (!(error instanceof AuthorizeNetError && error.code === 'E00039')) throw error
+    if (!createdPaymentProfile.Check(error.response)) throw unreadableResponse('unreadable_answer')
+    return error.response.customerPaymentProfileId
   }
 }
 

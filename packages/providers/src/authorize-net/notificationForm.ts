@@ -1,7 +1,7 @@
 // Authorize.Net's notifications as the gateway writes them. https://developer.authorize.net/api/reference/features/webhooks.html
-import { madeUpId, type NotificationForm } from '../notificationForm.ts'
+import { testIdOf, type NotificationFormat } from '../notificationForm.ts'
 import { genericTypeOf } from './eventTypes.ts'
-import { readLeniently } from './readNotification.ts'
+import { readNotificationLeniently } from './readNotification.ts'
 
 /** What the object is, by how the type begins; the longest beginnings first. */
 const entityNames: readonly (readonly [string, string])[] = [
@@ -14,7 +14,7 @@ const entityNames: readonly (readonly [string, string])[] = [
 /** A transaction that was approved. */
 const approved = '1'
 
-export const authorizeNetForm: NotificationForm = {
+export const authorizeNetNotificationFormat: NotificationFormat = {
   nativeTypes: {
     'payment_intent.succeeded': 'net.authorize.payment.authcapture.created',
     'payment_intent.failed': 'net.authorize.payment.fraud.declined',
@@ -33,15 +33,15 @@ export const authorizeNetForm: NotificationForm = {
     'customer.updated': 'net.authorize.customer.updated',
     'customer.deleted': 'net.authorize.customer.deleted',
   },
-  leastObject({ id, type, generic_type }) {
+  minimalObject({ id, type, generic_type }) {
     const [, entityName] = entityNames.find(([beginning]) => type.startsWith(beginning)) ?? []
     const dependsOnCode = genericTypeOf(type, null) === null && genericTypeOf(type, approved) !== null
     return {
       ...(dependsOnCode && { responseCode: Number(approved) }),
       ...(entityName !== undefined && { entityName }),
-      id: madeUpId(id),
+      id: testIdOf(id),
       // A transaction pays for a subscription only if it names one; of the first payment nobody else is told.
-      ...(generic_type === 'invoice.payment_succeeded' && { subscription: { id: madeUpId(`sub_${id}`), payNum: 2 } }),
+      ...(generic_type === 'invoice.payment_succeeded' && { subscription: { id: testIdOf(`sub_${id}`), payNum: 2 } }),
     }
   },
   envelope: ({ id, type, at, object }) => ({
@@ -55,5 +55,5 @@ export const authorizeNetForm: NotificationForm = {
   // The gateway's own objects have `authAmount`, or say what they are; their amounts are in major units.
   isInMinorUnits: ({ amount, authAmount, entityName }) =>
     Number.isInteger(amount) && authAmount === undefined && entityName === undefined,
-  read: ({ body }) => readLeniently(body),
+  read: ({ body }) => readNotificationLeniently(body),
 }

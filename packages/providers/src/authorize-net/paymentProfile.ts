@@ -8,10 +8,10 @@ export type ProfileRef = { readonly customerProfileId: string; readonly customer
 /** @throws ProviderError */
 export async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
   const { customerProfileId, customerPaymentProfileId } = ref
-  const { body } = await api.repeatable({
+  const { body } = await api.idempotent({
     method: 'getCustomerPaymentProfile',
     members: { customerProfileId, customerPaymentProfileId, unmaskExpirationDate: true },
-    answer: paymentProfile,
+    response: paymentProfile,
     deadline,
   })
   return detailsOf(body.paymentProfile)

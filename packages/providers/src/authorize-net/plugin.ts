@@ -2,7 +2,7 @@
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials } from '../providerPlugin.ts'
-import { authorizeNetForm } from './notificationForm.ts'
+import { authorizeNetNotificationFormat } from './notificationForm.ts'
 
 const credentials = [
   'AUTHORIZE_NET_API_LOGIN_ID',
@@ -43,5 +43,5 @@ export const authorizeNet = definePlugin({
       payload: { entityName: 'customerProfile', id: '1000000001' },
     },
   },
-  form: authorizeNetForm,
+  format: authorizeNetNotificationFormat,
 })

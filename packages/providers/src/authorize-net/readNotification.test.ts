@@ -185,7 +185,7 @@ t.test(
       },
     })
     const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
-    t.match(succeeded.statement, { status: 'succeeded', provider_payment_id: null })
+    t.match(succeeded.report, { status: 'succeeded', provider_payment_id: null })
     const native = { ...envelope, eventType: 'net.authorize.customer.created', payload: { id: '394' } }
     t.match(readNotification(asBody({ ...neutral, ...native })), { generic_type: 'customer.created', object_id: '394' })
     t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })

@@ -4,10 +4,10 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { parseJson } from '../answers.ts'
 import { Code, maybe } from '../fields.ts'
-import { type GenericDialect, genericSubscription, isGenericEvent, readGenericEvent } from '../genericEvent.ts'
+import { type GenericEventOptions, genericSubscription, isGenericEvent, readGenericEvent } from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { centsOf } from './amounts.ts'
-import { genericTypeOf, isAboutTransaction, isRead } from './eventTypes.ts'
+import { genericTypeOf, isAboutTransaction, isUnderstood } from './eventTypes.ts'
 import { parseExactJson } from './exactJson.ts'
 
 const Envelope = Type.Object({
@@ -35,7 +35,7 @@ type Payload = Static<typeof Payload>
 const payloadSchema = Compile(Payload)
 
 /** The transaction of a payment has an id of its own. */
-const dialect: GenericDialect = {
+const genericEventOptions: GenericEventOptions = {
   chargeOf: () => null,
   failure: { failure_code: 'declined', failure_message: 'The payment failed at Authorize.Net' },
 }
@@ -48,16 +48,16 @@ const dialect: GenericDialect = {
 export function readNotification(body: Buffer): ProviderNotification {
   const text = decode(body)
   const json = parseJson(text)
-  return isGenericEvent(json) ? readGenericEvent(json, dialect) : notificationOf(parse(text))
+  return isGenericEvent(json) ? readGenericEvent(json, genericEventOptions) : notificationOf(parse(text))
 }
 
 /**
  * Reads a notification in the gateway's form, where a field of the object that it would refuse counts as missing.
  * @throws DomainError `invalid_request` for an envelope that is not the gateway's
  */
-export function readLeniently(body: Buffer): ProviderNotification {
+export function readNotificationLeniently(body: Buffer): ProviderNotification {
   const parsed = parseExactJson(decode(body))
-  if (!envelope.Check(parsed)) throw misshapen(envelope.Errors(parsed))
+  if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
   // Every field of the schema may be left out, so that each can be checked alone.
   const sound = Object.entries(parsed.payload ?? {}).filter(([key, value]) => payloadSchema.Check({ [key]: value }))
   const payload: unknown = Object.fromEntries(sound)
@@ -80,9 +80,9 @@ function notificationOf({ notificationId, eventType, eventDate, payload }: Parse
     status: statusOf(eventType, payload),
     customer_id: customerOf(eventType, payload),
     customer_email: null,
-    claimed_payment_id: null,
+    referenced_payment_id: null,
     // A transaction's text has no invoice number.
-    statement: null,
+    report: null,
     subscription,
   }
 }
@@ -91,15 +91,15 @@ type Parsed = Static<typeof Envelope> & { readonly payload: Payload }
 
 function parse(text: string): Parsed {
   const parsed = parseExactJson(text)
-  if (!envelope.Check(parsed)) throw misshapen(envelope.Errors(parsed))
+  if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
   const { payload } = parsed
   if (payloadSchema.Check(payload)) return { ...parsed, payload }
-  if (isRead(parsed.eventType)) throw misshapen(payloadSchema.Errors(payload))
+  if (isUnderstood(parsed.eventType)) throw invalidShape(payloadSchema.Errors(payload))
   // The payload of an event that we do not know may have any shape; the event is kept all the same.
   return { ...parsed, payload: {} }
 }
 
-function misshapen([first]: ReturnType<typeof envelope.Errors>): DomainError {
+function invalidShape([first]: ReturnType<typeof envelope.Errors>): DomainError {
   return invalid(`${first?.instancePath} ${first?.message}`)
 }
 

@@ -1,12 +1,12 @@
 // Refusals: read by us, and shown to nobody.
 import { inspect } from 'node:util'
 import t from 'tap'
-import { Refusal } from './refusals.ts'
+import { AuthorizeNetError } from './refusals.ts'
 
 t.test('what the gateway said is read by us, and is not in what is logged of the error', async (t) => {
-  const error = new Refusal({ code: 'E00053', text: 'of jane@example.com', answer: { email: 'jane@example.com' } })
+  const error = new AuthorizeNetError({ code: 'E00053', text: 'of jane@example.com', response: { email: 'jane@example.com' } })
   t.equal(error.text, 'of jane@example.com')
-  t.same(error.answer, { email: 'jane@example.com' })
+  t.same(error.response, { email: 'jane@example.com' })
   // What a serialiser of errors goes through, inherited members included.
   const members: string[] = []
   for (const name in error) members.push(name)

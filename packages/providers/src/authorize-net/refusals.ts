@@ -5,19 +5,19 @@ import { ProviderError, type ProviderErrorKind } from '../provider.ts'
  * The gateway answered, and the answer is no. What it said may hold data of a payer, so that it is read by accessors,
  * which whatever writes an error into a log does not see.
  */
-export class Refusal extends ProviderError {
+export class AuthorizeNetError extends ProviderError {
   readonly #answer: unknown
   readonly #text: string
 
-  constructor({ code, text, answer }: { readonly code: string; readonly text: string; readonly answer: unknown }) {
+  constructor({ code, text, response }: { readonly code: string; readonly text: string; readonly response: unknown }) {
     const kind = kindOf(code, text)
     super(kind, code, messages[kind], { rateLimit: code === tooBusy ? { retryAfterMs: null } : null })
-    this.#answer = answer
+    this.#answer = response
     this.#text = text
   }
 
   /** The whole answer, since some refusals carry what was asked for. */
-  get answer(): unknown {
+  get response(): unknown {
     return this.#answer
   }
 
@@ -32,7 +32,7 @@ const tooBusy = 'E00053'
 
 /** «The record cannot be found»: the customer that a call names, or one of the customer's methods. */
 export function isNotFound(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'E00040'
+  return error instanceof AuthorizeNetError && error.code === 'E00040'
 }
 
 /** What is not listed is a refusal of the request itself. */

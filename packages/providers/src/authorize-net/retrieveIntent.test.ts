@@ -1,15 +1,15 @@
 // What became of a payment, found by its transaction or by its invoice number.
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { open, retrieve, sampleIntent, sampleInvoice, sampleRef, startGateway } from './testing/testGateway.ts'
+import { openHostedPage, retrieve, sampleIntent, sampleInvoice, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 /** What the fake does happens now; only the payment is older. */
 const ago = (ms: number) => Date.now() - ms
 
 t.test('a payment without a transaction is pending, and never missing', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  await open(provider)
+  const { fake, provider } = await authorizeNetHarness(t)
+  await openHostedPage(provider)
   fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
   const { evidence, ...rest } = await retrieve(provider, sampleRef(ago(1000)))
   t.same(rest, { further_charges: [], awaits_capture: false })
@@ -24,10 +24,10 @@ t.test('a payment without a transaction is pending, and never missing', async (t
 })
 
 t.test('the time of a snapshot is by the clock of the gateway', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-dayMs)
   const since = fake.now()
-  const { transId } = fake.pay(await open(provider))
+  const { transId } = fake.pay(await openHostedPage(provider))
   for (const provider_payment_id of [null, transId]) {
     const { evidence } = await retrieve(provider, sampleRef(since, { provider_payment_id }))
     t.ok(Math.abs(Date.parse(evidence.provider_time) - fake.now()) < 5000, evidence.provider_time)
@@ -46,8 +46,8 @@ t.test('every outcome is found by the invoice number, and by the transaction whe
     ['error', 'failed'],
   ] as const
   for (const [outcome, status] of outcomes) {
-    const { fake, provider } = await startGateway(t)
-    const { transId } = fake.pay(await open(provider), { outcome })
+    const { fake, provider } = await authorizeNetHarness(t)
+    const { transId } = fake.pay(await openHostedPage(provider), { outcome })
     for (const provider_payment_id of [null, transId]) {
       const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
       t.match(evidence, { status, provider_payment_id: transId, amount_cents: 2599, currency: 'USD' }, outcome)
@@ -56,8 +56,8 @@ t.test('every outcome is found by the invoice number, and by the transaction whe
 })
 
 t.test('a refused attempt says why', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  fake.pay(await open(provider), { outcome: 'declined' })
+  const { fake, provider } = await authorizeNetHarness(t)
+  fake.pay(await openHostedPage(provider), { outcome: 'declined' })
   const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
   t.match(evidence, { failure_code: '2', failure_message: 'The payment was declined' })
 })
@@ -67,8 +67,8 @@ t.test('a transaction on record does not hide another one that is paid', async (
     ['held', 0],
     ['approved', 1],
   ] as const) {
-    const { fake, provider } = await startGateway(t, { allowDouble: true })
-    const token = await open(provider)
+    const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
+    const token = await openHostedPage(provider)
     const known = fake.pay(token, { card: 'card-1', outcome }).transId
     const other = fake.pay(token, { card: 'card-2' }).transId
     for (const settles of [false, true]) {
@@ -87,8 +87,8 @@ t.test('what is paid or held is known, however the search for others ends', asyn
     ['held', 'processing'],
     ['declined', null],
   ] as const) {
-    const { fake, provider } = await startGateway(t, { timeoutMs: 1500 })
-    const { transId } = fake.pay(await open(provider), { outcome })
+    const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 1500 })
+    const { transId } = fake.pay(await openHostedPage(provider), { outcome })
     const ref = sampleRef(ago(1000), { provider_payment_id: transId })
     const check = async (code: string) => {
       if (status === null) return t.rejects(retrieve(provider, ref), { kind: 'unknown', code }, outcome)
@@ -104,8 +104,8 @@ t.test('what is paid or held is known, however the search for others ends', asyn
 })
 
 t.test('what a word that nobody knows says about money cannot be read', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const { transId } = fake.pay(await open(provider))
+  const { fake, provider } = await authorizeNetHarness(t)
+  const { transId } = fake.pay(await openHostedPage(provider))
   for (const transaction of fake.transactions) transaction.transactionStatus = 'somethingNew'
   for (const provider_payment_id of [null, transId])
     await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id })), {
@@ -115,8 +115,8 @@ t.test('what a word that nobody knows says about money cannot be read', async (t
 })
 
 t.test('a known attempt that failed may have been followed by a good one', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const token = await open(provider)
+  const { fake, provider } = await authorizeNetHarness(t)
+  const token = await openHostedPage(provider)
   const { transId: declined } = fake.pay(token, { outcome: 'declined' })
   const { transId } = fake.pay(token)
   const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: declined }))
@@ -124,15 +124,15 @@ t.test('a known attempt that failed may have been followed by a good one', async
 })
 
 t.test('a known attempt that failed stays what is known when there is no other', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const { transId } = fake.pay(await open(provider), { outcome: 'declined' })
+  const { fake, provider } = await authorizeNetHarness(t)
+  const { transId } = fake.pay(await openHostedPage(provider), { outcome: 'declined' })
   const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: transId }))
   t.match(evidence, { status: 'failed', provider_payment_id: transId })
 })
 
 t.test('a transaction that the gateway does not know is searched for', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const { transId } = fake.pay(await open(provider))
+  const { fake, provider } = await authorizeNetHarness(t)
+  const { transId } = fake.pay(await openHostedPage(provider))
   const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' }))
   t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
 })
@@ -140,21 +140,21 @@ t.test('a transaction that the gateway does not know is searched for', async (t)
 t.test(
   'a transaction on record that is nowhere to be found is missing, and does not mean that nobody has paid',
   async (t) => {
-    const { provider } = await startGateway(t)
+    const { provider } = await authorizeNetHarness(t)
     t.equal(await provider.retrieveIntent?.(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
   },
 )
 
 t.test('a transaction that is listed and has no details says nothing', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  fake.pay(await open(provider))
+  const { fake, provider } = await authorizeNetHarness(t)
+  fake.pay(await openHostedPage(provider))
   fake.refuse('E00040', { method: 'getTransactionDetails' })
   await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unknown', code: 'transaction_not_found' })
 })
 
 t.test('of several attempts the best one counts', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const token = await open(provider)
+  const { fake, provider } = await authorizeNetHarness(t)
+  const token = await openHostedPage(provider)
   const status = async () => (await retrieve(provider, sampleRef(ago(1000)))).evidence.status
   const voided = fake.pay(token, { card: 'card-1', authOnly: true })
   fake.voidTransaction(voided.transId)
@@ -168,8 +168,8 @@ t.test('of several attempts the best one counts', async (t) => {
 })
 
 t.test('money that was taken twice is told', async (t) => {
-  const { fake, provider } = await startGateway(t, { allowDouble: true })
-  const token = await open(provider)
+  const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
+  const token = await openHostedPage(provider)
   fake.pay(token, { outcome: 'declined', card: 'card-0' })
   const [first, second, third] = [1, 2, 3].map((n) => fake.pay(token, { card: `card-${n}` }).transId)
   fake.settle()
@@ -179,8 +179,8 @@ t.test('money that was taken twice is told', async (t) => {
 })
 
 t.test('a refund is not the payment', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const { transId } = fake.pay(await open(provider))
+  const { fake, provider } = await authorizeNetHarness(t)
+  const { transId } = fake.pay(await openHostedPage(provider))
   fake.settle()
   fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
   t.match(await retrieve(provider, sampleRef(ago(1000))), {
@@ -191,7 +191,7 @@ t.test('a refund is not the payment', async (t) => {
 })
 
 t.test('nor is a refund that was called back', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   const { transId } = fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
   fake.settle()
   fake.voidTransaction(fake.refund(transId, 100, { invoiceNumber: sampleInvoice }).transId)
@@ -199,16 +199,16 @@ t.test('nor is a refund that was called back', async (t) => {
 })
 
 t.test('what was captured is the amount, and not what was authorized', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const { transId } = fake.pay(await open(provider), { authOnly: true })
+  const { fake, provider } = await authorizeNetHarness(t)
+  const { transId } = fake.pay(await openHostedPage(provider), { authOnly: true })
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'processing', amount_cents: 2599 })
   fake.capture(transId, 1999)
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'succeeded', amount_cents: 1999 })
 })
 
 t.test('many refused attempts do not hide a good one', async (t) => {
-  const { fake, provider } = await startGateway(t)
-  const token = await open(provider)
+  const { fake, provider } = await authorizeNetHarness(t)
+  const token = await openHostedPage(provider)
   for (let n = 0; n < 30; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
   const { transId } = fake.pay(token, { card: 'card-30' })
   for (let n = 31; n < 60; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
@@ -222,8 +222,8 @@ t.test('many refused attempts do not hide a good one', async (t) => {
 t.test('lost answers are asked for again, whichever of the questions they belong to', async (t) => {
   for (const kind of ['drop', 'garbage'] as const)
     for (let answered = 0; answered < 4; answered++) {
-      const { fake, provider } = await startGateway(t)
-      const { transId } = fake.pay(await open(provider))
+      const { fake, provider } = await authorizeNetHarness(t)
+      const { transId } = fake.pay(await openHostedPage(provider))
       fake.settle()
       fake.readFaults.next(...Array.from({ length: answered }, () => undefined), { kind, commits: false })
       const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
@@ -232,8 +232,8 @@ t.test('lost answers are asked for again, whichever of the questions they belong
 })
 
 t.test('all questions together keep to one time limit', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 800 })
-  fake.pay(await open(provider))
+  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 800 })
+  fake.pay(await openHostedPage(provider))
   for (let n = 0; n < 40; n++) fake.settle()
   for (const fault of [
     { kind: 'slow', ms: 150 },
@@ -249,7 +249,7 @@ t.test('all questions together keep to one time limit', async (t) => {
 })
 
 t.test('refused credentials say nothing about the payment', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.refuse('E00007')
   await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'E00007' })
   fake.refuse('E00007')
@@ -261,8 +261,8 @@ t.test('refused credentials say nothing about the payment', async (t) => {
 
 t.test('the amounts of a payment are exact', async (t) => {
   for (const amount_cents of [1, 29, 100, 1990, 435, 999_999_999]) {
-    const { fake, provider } = await startGateway(t)
-    fake.pay(await open(provider, { ...sampleIntent, amount_cents }))
+    const { fake, provider } = await authorizeNetHarness(t)
+    fake.pay(await openHostedPage(provider, { ...sampleIntent, amount_cents }))
     t.equal((await retrieve(provider, sampleRef(ago(1000)))).evidence.amount_cents, amount_cents)
   }
 })

@@ -19,9 +19,9 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
   const { api, lists, timeoutMs } = gateway
   const deadline = startDeadline(gateway.searchMs())
   const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
-  const answer =
+  const response =
     provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, startDeadline(timeoutMs))
-  const known = answer && { ...answer, status: statusOf(answer.body) }
+  const known = response && { ...response, status: statusOf(response.body) }
   // Before the search, which may leave no time for it.
   const currency = known && (await gateway.currency(deadline))
   const first = Date.parse(intent.created_at)
@@ -33,15 +33,15 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
     const { body: attempts, answered_at } = await findAttempts(search, known)
     const [best, ...others] = attempts
     if (best) return snapshotOf(intent, [best, ...others], known ? currency : await gateway.currency(deadline))
-    return provider_payment_id === null ? notPaid(intent, answered_at) : null
+    return provider_payment_id === null ? unpaidSnapshot(intent, answered_at) : null
   } catch (error) {
-    if (!(error instanceof ProviderError) || !known || !isTelling(known)) throw error
+    if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
     return snapshotOf(intent, [known], currency)
   }
 }
 
 /** One that ended badly may have been followed by another attempt, and then says nothing about the payment. */
-function isTelling({ status }: Attempt): boolean {
+function isConclusive({ status }: Attempt): boolean {
   return status === 'succeeded' || status === 'processing'
 }
 
@@ -53,7 +53,7 @@ function snapshotOf(
 ): IntentSnapshot {
   return {
     evidence: {
-      ...evidenceOf(best.body, best.status, { provider_time: best.answered_at, provider_event_id: null, currency }),
+      ...evidenceOf(best.body, best.status, { provider_time: best.responded_at, provider_event_id: null, currency }),
       provider_intent_id,
     },
     further_charges: others.filter(({ status }) => status === 'succeeded').map(({ body }) => body.transId),
@@ -61,7 +61,7 @@ function snapshotOf(
   }
 }
 
-function notPaid({ provider_intent_id }: IntentRef, provider_time: string): IntentSnapshot {
+function unpaidSnapshot({ provider_intent_id }: IntentRef, provider_time: string): IntentSnapshot {
   return {
     evidence: {
       status: 'pending',

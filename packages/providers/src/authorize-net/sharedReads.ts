@@ -6,10 +6,10 @@ const keptMs = 10 * 60 * 1000
  * @param asOf when the read must have begun at the earliest, in ms since 1970 by our clock
  * @param ask reads it; one that fails is not kept
  */
-export type SharedRead<Answer> = (key: string, asOf: number, ask: () => Promise<Answer>) => Promise<Answer>
+export type CachedRead<Answer> = (key: string, asOf: number, read: () => Promise<Answer>) => Promise<Answer>
 
 /** @param maxKept how many answers are kept at most; the oldest go first */
-export function createSharedReads<Answer>(maxKept: number): SharedRead<Answer> {
+export function createReadCache<Answer>(maxKept: number): CachedRead<Answer> {
   const kept = new Map<string, { readonly beganAt: number; readonly answer: Promise<Answer> }>()
   return (key, asOf, ask) => {
     const beganAt = Date.now()

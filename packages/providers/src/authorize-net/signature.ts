@@ -6,7 +6,7 @@ import { DomainError } from '@paylog/domain/errors'
  * The key as it goes into the HMAC: its 128 hexadecimal digits as ASCII text, in upper case as the merchant interface
  * shows them, and never the bytes that they could stand for.
  */
-function keyText(key: string): string {
+function normalizedKey(key: string): string {
   return /^[0-9a-f]{128}$/i.test(key) ? key.toUpperCase() : key
 }
 
@@ -18,7 +18,7 @@ function keyText(key: string): string {
  */
 export function verifySignature(keys: readonly string[], header: string | string[] | undefined, body: Buffer): void {
   const given = readSignature(header)
-  const matches = keys.some((key) => timingSafeEqual(createHmac('sha512', keyText(key)).update(body).digest(), given))
+  const matches = keys.some((key) => timingSafeEqual(createHmac('sha512', normalizedKey(key)).update(body).digest(), given))
   if (!matches) throw new DomainError('invalid_signature', 'The signature does not match the body')
 }
 

@@ -1,19 +1,19 @@
 import t from 'tap'
-import { open, sampleInvoice, startGateway } from './testing/testGateway.ts'
-import { complete, paid, receive } from './testing/testNotification.ts'
+import { openHostedPage, sampleInvoice, authorizeNetHarness } from './testing/testGateway.ts'
+import { complete, paidGateway, receiveLatest } from './testing/testNotification.ts'
 
 const hourMs = 60 * 60 * 1000
 
 t.test('a statement that repeats its event is of the time of the event', async (t) => {
-  const { fake, provider, transId } = await paid(t, { outcome: 'held' })
+  const { fake, provider, transId } = await paidGateway(t, { outcome: 'held' })
   const held = fake.events.at(-1)
   fake.advance(3 * hourMs)
-  const { notification, completed } = await receive(fake, provider)
+  const { notification, completed } = await receiveLatest(fake, provider)
   t.equal(completed.statement?.provider_time, notification.occurred_at)
   t.ok(Date.parse(notification.occurred_at) < fake.now() - hourMs)
   fake.declineHeld(transId)
   fake.advance(3 * hourMs)
-  const declined = await receive(fake, provider)
+  const declined = await receiveLatest(fake, provider)
   t.match(declined.completed.statement, { status: 'failed', provider_time: declined.notification.occurred_at })
   const late = await complete(provider, provider.readNotification(Buffer.from(held?.body ?? '')))
   t.match(late.completed.statement, { status: 'failed' }, 'one that says more than its event')
@@ -28,14 +28,14 @@ t.test('what ends one attempt does not end a payment that another one pays', asy
       ['held', 'processing'],
     ] as const)
       for (const settles of [false, true]) {
-        const { fake, provider } = await startGateway(t)
-        const token = await open(provider)
+        const { fake, provider } = await authorizeNetHarness(t)
+        const token = await openHostedPage(provider)
         const first = fake.pay(token, { card: 'card-1', outcome: 'held' })
         const other = fake.pay(token, { card: 'card-2', outcome })
         if (settles) fake.settle()
         fake[end](first.transId)
         fake.advance(3 * hourMs)
-        const { notification, completed } = await receive(fake, provider)
+        const { notification, completed } = await receiveLatest(fake, provider)
         t.match(completed, { object_id: first.transId, generic_type: notification.generic_type })
         t.match(completed.statement, {
           status,
@@ -48,9 +48,9 @@ t.test('what ends one attempt does not end a payment that another one pays', asy
 })
 
 t.test('a late void finds the attempt that was released and settled late', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-40 * 24 * hourMs)
-  const token = await open(provider)
+  const token = await openHostedPage(provider)
   const first = fake.pay(token, { card: 'card-1', authOnly: true })
   const other = fake.pay(token, { card: 'card-2', outcome: 'held' })
   fake.advance(20 * 24 * hourMs)
@@ -58,16 +58,16 @@ t.test('a late void finds the attempt that was released and settled late', async
   fake.settle()
   fake.advance(10 * 24 * hourMs)
   fake.voidTransaction(first.transId)
-  t.match((await receive(fake, provider)).completed.statement, {
+  t.match((await receiveLatest(fake, provider)).completed.statement, {
     status: 'succeeded',
     provider_payment_id: other.transId,
   })
 })
 
 t.test('a void whose transaction is still listed as paid finds the other attempt all the same', async (t) => {
-  const { fake, provider } = await startGateway(t, { allowDouble: true })
+  const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
   fake.advance(-40 * 24 * hourMs)
-  const token = await open(provider)
+  const token = await openHostedPage(provider)
   const { transId } = fake.pay(token, { card: 'card-1' })
   const other = fake.pay(token, { card: 'card-2', outcome: 'held' })
   fake.settle()
@@ -75,13 +75,13 @@ t.test('a void whose transaction is still listed as paid finds the other attempt
   fake.approveHeld(other.transId)
   fake.settle()
   fake.notify('payment.void.created', { responseCode: 1, entityName: 'transaction', id: transId })
-  t.match((await receive(fake, provider)).completed.statement, { provider_payment_id: other.transId })
+  t.match((await receiveLatest(fake, provider)).completed.statement, { provider_payment_id: other.transId })
 })
 
 t.test('a void has to wait when the other attempts cannot be told', async (t) => {
-  const { fake, provider, transId } = await paid(t)
+  const { fake, provider, transId } = await paidGateway(t)
   fake.voidTransaction(transId)
   fake.refuse('E00104', { method: 'getUnsettledTransactionList' })
-  await t.rejects(receive(fake, provider), { name: 'ProviderError', kind: 'unavailable' })
-  t.match((await receive(fake, provider)).completed.statement, { status: 'canceled', provider_payment_id: transId })
+  await t.rejects(receiveLatest(fake, provider), { name: 'ProviderError', kind: 'unavailable' })
+  t.match((await receiveLatest(fake, provider)).completed.statement, { status: 'canceled', provider_payment_id: transId })
 })

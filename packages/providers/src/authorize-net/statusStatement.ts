@@ -1,7 +1,7 @@
 // What a notification about one transaction says about the payment, of which there may be other transactions.
-import { unreadable } from '../answers.ts'
+import { unreadableResponse } from '../answers.ts'
 import { statusOfGenericType } from '../genericEvent.ts'
-import type { ProviderNotification, Statement } from '../provider.ts'
+import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import type { Deadline } from './api.ts'
 import { type Attempt, findAttempts } from './attempts.ts'
 import { evidenceOf, ownInvoiceOf } from './evidence.ts'
@@ -19,19 +19,19 @@ const attemptsMs = 24 * 60 * 60 * 1000
  * @param own the notification's transaction, and what has become of the payment by it
  * @throws ProviderError also when the other transactions cannot be told
  */
-export async function statusStatement(
+export async function statusReport(
   gateway: Gateway,
   { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
   own: Attempt,
   deadline: Deadline,
-): Promise<Statement> {
-  const best = await bestOf(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
+): Promise<ProviderReport> {
+  const best = await bestAttempt(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
   const provider_time = repeatsEvent ? occurred_at : best.answered_at
   return { about: 'status', ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }) }
 }
 
-async function bestOf(
+async function bestAttempt(
   gateway: Gateway,
   own: Attempt,
   { submittedAt, deadline }: { readonly submittedAt: string; readonly deadline: Deadline },
@@ -39,7 +39,7 @@ async function bestOf(
   const invoiceNumber = ownInvoiceOf(own.body)
   if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
   const at = Date.parse(submittedAt)
-  if (Number.isNaN(at)) throw unreadable('unreadable_answer')
+  if (Number.isNaN(at)) throw unreadableResponse('unreadable_answer')
   const submitted = { first: at - attemptsMs, last: at + attemptsMs }
   const search = { ...gateway, invoiceNumber, submitted, isWide: true, deadline, asOf: Date.now() }
   const { body: attempts } = await findAttempts(search, own)

@@ -1,9 +1,9 @@
 // What the state of a transaction at Authorize.Net means for a payment.
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import { unreadable } from '../answers.ts'
+import { unreadableResponse } from '../answers.ts'
 
 /** The gateway's words for the state of a transaction. */
-const statusWords: ReadonlyMap<string, PaymentStatus> = new Map(
+const statusesByTransactionStatus: ReadonlyMap<string, PaymentStatus> = new Map(
   Object.entries({
     authorizedPendingCapture: 'processing',
     authorizedPendingRelease: 'processing',
@@ -47,8 +47,8 @@ export function isRefunded({ transactionStatus }: { readonly transactionStatus: 
 }
 
 /** What a word in a list says; `null` when only the transaction's details can tell. */
-export function statusOfWord(transactionStatus: string): PaymentStatus | null {
-  return statusWords.get(transactionStatus) ?? null
+export function statusOfTransactionStatus(transactionStatus: string): PaymentStatus | null {
+  return statusesByTransactionStatus.get(transactionStatus) ?? null
 }
 
 /**
@@ -62,11 +62,11 @@ export function statusOf(transaction: {
   readonly responseCode: string
 }): PaymentStatus {
   const { transactionType, transactionStatus, responseCode } = transaction
-  const word = statusOfWord(transactionStatus)
+  const word = statusOfTransactionStatus(transactionStatus)
   if (word !== null) return word
   if (responseCode === '2' || responseCode === '3') return 'failed'
   // An authorization alone moves no money, and what is held may still be refused.
   if (responseCode !== '1' || transactionType.startsWith('authOnly')) return 'processing'
   if (isReviewed(transactionStatus)) return 'succeeded'
-  throw unreadable('unknown_status')
+  throw unreadableResponse('unknown_status')
 }

@@ -1,9 +1,9 @@
 // What a round of questions costs, however many payments wait, and that nothing is concluded from an answer that is too old.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
-import { withUrgency } from '../pacing.ts'
+import { withPriority } from '../pacing.ts'
 import type { IntentRef, Provider } from '../provider.ts'
-import { connect, retrieve, sampleRef, startGateway } from './testing/testGateway.ts'
+import { connectTo, retrieve, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
@@ -34,7 +34,7 @@ const listCalls = (fake: FakeAuthorizeNet) =>
   fake.calls.filter(({ method }) => method.endsWith('List')).map(({ method }) => method)
 
 async function askAll(provider: Provider, waiting: readonly (IntentRef & { isPaid: boolean })[], as_of: string) {
-  const found = await withUrgency('reconciler', () =>
+  const found = await withPriority('reconciler', () =>
     Promise.all(waiting.map((intent) => retrieve(provider, { ...intent, as_of }))),
   )
   return found.filter(({ evidence }) => evidence.status === 'succeeded').length
@@ -44,11 +44,11 @@ for (const transactions of [10_000, 25_000])
   t.test(
     `a round at ${transactions} transactions a day reads each page once for all that wait [10.2-lists]`,
     async (t) => {
-      const { fake } = await startGateway(t)
+      const { fake } = await authorizeNetHarness(t)
       busyDay(fake, transactions)
       const calls: number[] = []
       for (const count of [10, 50]) {
-        const provider = connect(t, fake)
+        const provider = connectTo(t, fake)
         const before = listCalls(fake).length
         const waiting = waitingPayments(fake, count)
         const as_of = new Date().toISOString()
@@ -64,7 +64,7 @@ for (const transactions of [10_000, 25_000])
   )
 
 t.test('a payment that was paid after the lists were read is found when they may not be older', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   const ref = sampleRef(fake.now() - hourMs, { provider_intent_id: 'invoice-1' })
   const before = new Date().toISOString()
   const statusAsOf = async (as_of: string) => (await retrieve(provider, { ...ref, as_of })).evidence.status
@@ -76,7 +76,7 @@ t.test('a payment that was paid after the lists were read is found when they may
 })
 
 t.test('the time of an answer is that of the oldest list behind it', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   const ref = sampleRef(fake.now() - hourMs)
   const as_of = new Date().toISOString()
   const first = (await retrieve(provider, { ...ref, as_of })).evidence.provider_time
@@ -85,7 +85,7 @@ t.test('the time of an answer is that of the oldest list behind it', async (t) =
 })
 
 t.test('a transaction that settles between two looks of a round is found', async (t) => {
-  const { fake, provider } = await startGateway(t)
+  const { fake, provider } = await authorizeNetHarness(t)
   fake.advance(-2 * hourMs)
   for (let n = 0; n < 1_500; n++) fake.pay({ invoiceNumber: `other-${n}`, amount_cents: 100 })
   const early = sampleRef(fake.now() - 30 * hourMs, { provider_intent_id: 'other-1' })
@@ -99,7 +99,7 @@ t.test('a transaction that settles between two looks of a round is found', async
 })
 
 t.test('a page that could not be read is read again by the next that needs it', async (t) => {
-  const { fake, provider } = await startGateway(t, { timeoutMs: 500 })
+  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 500 })
   const ref = sampleRef(fake.now() - hourMs)
   const as_of = new Date().toISOString()
   fake.readFaults.always({ kind: 'drop', commits: false })

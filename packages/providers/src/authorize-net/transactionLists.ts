@@ -1,9 +1,9 @@
 // The gateway's lists of transactions. Each page is read once for all payments that are looked for in the same round.
-import { within } from '../within.ts'
+import { withDeadline } from '../within.ts'
 import { batchList, type TransactionSummary, transactionList } from './answers.ts'
 import { type Api, type Deadline, startDeadline } from './api.ts'
-import { tooLate, tooMuch } from './searchErrors.ts'
-import { createSharedReads } from './sharedReads.ts'
+import { throwSearchTimeout, searchTooLargeError } from './searchErrors.ts'
+import { createReadCache } from './sharedReads.ts'
 
 /** The gateway's maximum. */
 const pageLength = 1_000
@@ -19,22 +19,22 @@ const windowMs = 30 * dayMs
 export const clockMarginMs = 60 * 60 * 1000
 
 /** In ms since 1970. */
-export type Stretch = { readonly first: number; readonly last: number }
+export type TimeRange = { readonly first: number; readonly last: number }
 
 /** How long a search waits, and how old an answer it takes: begun at this time by our clock, in ms since 1970. */
-export type Reading = { readonly deadline: Deadline; readonly asOf: number }
+export type ListReadOptions = { readonly deadline: Deadline; readonly asOf: number }
 
-export type ListPage = {
+export type TransactionPage = {
   readonly byInvoice: ReadonlyMap<string, readonly TransactionSummary[]>
   /** By the gateway's clock, ISO 8601. */
-  readonly answered_at: string
+  readonly responded_at: string
   /** When the answer was here, by our clock. */
   readonly endedAt: number
 }
-type WholePage = ListPage & { readonly isLast: boolean; readonly lastSubmittedAt: number }
+type CachedPage = TransactionPage & { readonly isLast: boolean; readonly lastSubmittedAt: number }
 
 /** `settledAt` in ms since 1970. */
-export type Batch = { readonly batchId: string; readonly settledAt: number }
+export type SettlementBatch = { readonly batchId: string; readonly settledAt: number }
 
 export type TransactionLists = {
   /**
@@ -43,36 +43,36 @@ export type TransactionLists = {
    * @param batch `null` for all that is not settled
    * @throws ProviderError also when there is too much to read
    */
-  pages(batch: Batch | null, stretch: Stretch, reading: Reading): AsyncGenerator<ListPage>
+  pages(batch: SettlementBatch | null, stretch: TimeRange, reading: ListReadOptions): AsyncGenerator<TransactionPage>
   /** What was settled in the stretch, and in the month around it. @throws ProviderError */
-  batches(stretch: Stretch, reading: Reading): Promise<readonly Batch[]>
+  batches(stretch: TimeRange, reading: ListReadOptions): Promise<readonly SettlementBatch[]>
 }
 
 /** @param timeoutMs of each call, whoever waits for it */
 export function createTransactionLists(api: Api, timeoutMs: number): TransactionLists {
-  const sharedPage = createSharedReads<WholePage>(maxKeptPages)
-  const sharedBatches = createSharedReads<readonly Batch[]>(maxKeptPages)
+  const cachedPage = createReadCache<CachedPage>(maxKeptPages)
+  const cachedBatches = createReadCache<readonly SettlementBatch[]>(maxKeptPages)
 
-  async function* pages(batch: Batch | null, { first, last }: Stretch, { deadline, asOf }: Reading) {
+  async function* pages(batch: SettlementBatch | null, { first, last }: TimeRange, { deadline, asOf }: ListReadOptions) {
     // A list holds about a day. What is older is at its other end.
     const orderDescending = last > (batch?.settledAt ?? Date.now()) - dayMs
     for (let offset = 1; offset <= maxPages; offset++) {
       const key = `${batch?.batchId ?? 'unsettled'} ${orderDescending} ${offset}`
       const ask = () => readPage(api, batch, { orderDescending, offset }, startDeadline(timeoutMs))
       // What is settled does not change.
-      const page = await within(deadline.leftMs(), sharedPage(key, batch ? 0 : asOf, ask), tooLate)
+      const page = await withDeadline(deadline.leftMs(), cachedPage(key, batch ? 0 : asOf, ask), throwSearchTimeout)
       yield page
       if (page.isLast || (orderDescending ? page.lastSubmittedAt < first : page.lastSubmittedAt > last)) return
     }
-    throw tooMuch()
+    throw searchTooLargeError()
   }
 
-  async function batches({ first, last }: Stretch, { deadline, asOf }: Reading): Promise<readonly Batch[]> {
-    const found: Batch[] = []
+  async function batches({ first, last }: TimeRange, { deadline, asOf }: ListReadOptions): Promise<readonly SettlementBatch[]> {
+    const found: SettlementBatch[] = []
     // The same months for all searches, so that they share the answers.
     for (let month = Math.floor(first / windowMs); month <= Math.floor(last / windowMs); month++) {
       const ask = () => readBatches(api, month * windowMs, startDeadline(timeoutMs))
-      found.push(...(await within(deadline.leftMs(), sharedBatches(String(month), asOf, ask), tooLate)))
+      found.push(...(await withDeadline(deadline.leftMs(), cachedBatches(String(month), asOf, ask), throwSearchTimeout)))
     }
     return found
   }
@@ -82,11 +82,11 @@ export function createTransactionLists(api: Api, timeoutMs: number): Transaction
 
 async function readPage(
   api: Api,
-  batch: Batch | null,
+  batch: SettlementBatch | null,
   { orderDescending, offset }: { readonly orderDescending: boolean; readonly offset: number },
   deadline: Deadline,
-): Promise<WholePage> {
-  const { body, answered_at } = await api.repeatable({
+): Promise<CachedPage> {
+  const { body, answered_at } = await api.idempotent({
     method: batch ? 'getTransactionList' : 'getUnsettledTransactionList',
     members: {
       ...(batch && { batchId: batch.batchId }),
@@ -94,7 +94,7 @@ async function readPage(
       // The offset counts pages.
       paging: { limit: pageLength, offset },
     },
-    answer: transactionList,
+    response: transactionList,
     deadline,
   })
   const lines = body.transactions ?? []
@@ -107,13 +107,13 @@ async function readPage(
   }
 }
 
-async function readBatches(api: Api, first: number, deadline: Deadline): Promise<readonly Batch[]> {
+async function readBatches(api: Api, first: number, deadline: Deadline): Promise<readonly SettlementBatch[]> {
   const last = Math.min(first + windowMs - 1_000, Date.now() + clockMarginMs)
   if (last < first) return []
-  const { body } = await api.repeatable({
+  const { body } = await api.idempotent({
     method: 'getSettledBatchList',
     members: { firstSettlementDate: toSecond(first), lastSettlementDate: toSecond(last) },
-    answer: batchList,
+    response: batchList,
     deadline,
   })
   return (body.batchList ?? []).map(({ batchId, settlementTimeUTC }) => ({

@@ -3,15 +3,15 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createHttpClient } from '../http.ts'
-import { unpaced } from '../testing/unpaced.ts'
+import { unlimitedPace } from '../testing/unpaced.ts'
 import { createAccessTokens } from './accessToken.ts'
-import { createRequest, paypalFor, startPaypal } from './testing/testPaypal.ts'
+import { createRequest, paypalFor, paypalHarness } from './testing/testPaypal.ts'
 
 const tokenPath = /oauth2/
 const create = (key: string) => ({ ...createRequest, idempotency_key: key })
 
 t.test('asks for a token with the credentials, and uses it', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   await paypal.createIntent(createRequest)
   const [token, call] = fake.calls
   const credentials = Buffer.from(`${fake.clientId}:${fake.clientSecret}`).toString('base64')
@@ -20,7 +20,7 @@ t.test('asks for a token with the credentials, and uses it', async (t) => {
 })
 
 t.test('asks once for many calls at the same time, and for those after them', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   fake.tokenFaults.next({ kind: 'slow', ms: 50 })
   await Promise.all(Array.from({ length: 64 }, (_, index) => paypal.createIntent(create(`k${index}`))))
   await paypal.createIntent(create('later'))
@@ -29,7 +29,7 @@ t.test('asks once for many calls at the same time, and for those after them', as
 })
 
 t.test('asks for another one before the token ends', async (t) => {
-  const { fake, paypal } = await startPaypal(t, { tokenLifetimeSeconds: 0.4 })
+  const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.4 })
   let asked = 0
   await waitFor(
     async () => {
@@ -43,7 +43,7 @@ t.test('asks for another one before the token ends', async (t) => {
 })
 
 t.test('a call whose token was withdrawn is made again with another one, once', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   await paypal.createIntent(create('k1'))
   fake.expireTokens()
   await paypal.createIntent(create('k2'))
@@ -53,7 +53,7 @@ t.test('a call whose token was withdrawn is made again with another one, once', 
 })
 
 t.test('many calls whose token was withdrawn share the next one', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   await paypal.createIntent(create('k1'))
   fake.expireTokens()
   await Promise.all(Array.from({ length: 20 }, (_, index) => paypal.createIntent(create(`m${index}`))))
@@ -62,7 +62,7 @@ t.test('many calls whose token was withdrawn share the next one', async (t) => {
 })
 
 t.test('refused credentials: nothing was asked', async (t) => {
-  const { fake } = await startPaypal(t)
+  const { fake } = await paypalHarness(t)
   const paypal = paypalFor(t, fake, { clientSecret: 'another' })
   const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
   t.match(error, { name: 'ProviderError', kind: 'unavailable', code: 'credentials_refused' })
@@ -78,7 +78,7 @@ t.test('no token, whatever the reason: nothing was asked', async (t) => {
     { kind: 'garbage', commits: true },
   ]
   for (const fault of faults) {
-    const { fake, paypal } = await startPaypal(t, { timeoutMs: 500 })
+    const { fake, paypal } = await paypalHarness(t, { timeoutMs: 500 })
     fake.tokenFaults.next(fault)
     const kind = 'unavailable'
     await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind }, JSON.stringify(fault))
@@ -89,8 +89,8 @@ t.test('no token, whatever the reason: nothing was asked', async (t) => {
 })
 
 t.test('waits for a token no longer than it may, and not because of a question that others asked', async (t) => {
-  const { fake } = await startPaypal(t)
-  const http = createHttpClient({ origin: fake.apiBase, pace: unpaced })
+  const { fake } = await paypalHarness(t)
+  const http = createHttpClient({ origin: fake.apiBase, pace: unlimitedPace })
   t.teardown(() => http.close())
   const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
   fake.tokenFaults.next({ kind: 'hang', commits: false })
@@ -104,7 +104,7 @@ t.test('waits for a token no longer than it may, and not because of a question t
 })
 
 t.test('one limit of time for the token and the call', async (t) => {
-  const { fake, paypal } = await startPaypal(t, { timeoutMs: 3_000 })
+  const { fake, paypal } = await paypalHarness(t, { timeoutMs: 3_000 })
   fake.tokenFaults.next({ kind: 'slow', ms: 2_000 })
   fake.faults.always({ kind: 'hang', commits: false })
   const startedAt = performance.now()

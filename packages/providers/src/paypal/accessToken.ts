@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { parseJson, rateLimitIn } from '../answers.ts'
-import type { HttpAnswer, HttpClient } from '../http.ts'
-import { noTurn, withUrgency } from '../pacing.ts'
+import type { HttpResponse, HttpClient } from '../http.ts'
+import { ownRateLimitCode, withPriority } from '../pacing.ts'
 import { ProviderError, type RateLimit } from '../provider.ts'
-import { within } from '../within.ts'
+import { withDeadline } from '../within.ts'
 
 export type AccessTokens = {
   /** @throws ProviderError `unavailable`: without a token nothing has been asked of PayPal */
@@ -14,11 +14,11 @@ export type AccessTokens = {
   drop(token: string): void
 }
 
-const TokenAnswer = Type.Object({
+const TokenResponse = Type.Object({
   access_token: Type.String({ pattern: '^[\\x21-\\x7e]+$' }),
   expires_in: Type.Number({ exclusiveMinimum: 0 }),
 })
-const tokenAnswer = Compile(TokenAnswer)
+const tokenResponse = Compile(TokenResponse)
 
 /** So long before its end a token is not used any more: a call may be on its way for a while. */
 const marginMs = 60_000
@@ -31,13 +31,13 @@ export function createAccessTokens(options: {
   readonly timeoutMs: number
 }): AccessTokens {
   let known: { readonly token: string; readonly goodUntil: number } | undefined
-  let asking: Promise<string> | undefined
+  let refreshing: Promise<string> | undefined
 
-  async function ask(): Promise<string> {
-    const askedAt = performance.now()
-    const { access_token, expires_in } = await askForToken(options)
+  async function refresh(): Promise<string> {
+    const requestedAt = performance.now()
+    const { access_token, expires_in } = await fetchToken(options)
     const lifetimeMs = expires_in * 1000
-    known = { token: access_token, goodUntil: askedAt + lifetimeMs - Math.min(marginMs, lifetimeMs / 2) }
+    known = { token: access_token, goodUntil: requestedAt + lifetimeMs - Math.min(marginMs, lifetimeMs / 2) }
     return access_token
   }
 
@@ -46,16 +46,16 @@ export function createAccessTokens(options: {
   return {
     async get(timeoutMs) {
       const giveUpAt = performance.now() + timeoutMs
-      const joined = goodToken() === undefined ? asking : undefined
+      const joined = goodToken() === undefined ? refreshing : undefined
       // A question that others asked earlier may fail for a reason that is gone by now.
-      if (joined) await within(timeoutMs, joined, tooLate).catch(() => undefined)
+      if (joined) await withDeadline(timeoutMs, joined, throwTokenTimeout).catch(() => undefined)
       const token = goodToken()
       if (token !== undefined) return token
       // Payers may wait for it as well.
-      asking ??= withUrgency('payer', ask).finally(() => {
-        asking = undefined
+      refreshing ??= withPriority('payer', refresh).finally(() => {
+        refreshing = undefined
       })
-      return within(giveUpAt - performance.now(), asking, tooLate)
+      return withDeadline(giveUpAt - performance.now(), refreshing, throwTokenTimeout)
     },
     drop(token) {
       if (known?.token === token) known = undefined
@@ -63,11 +63,11 @@ export function createAccessTokens(options: {
   }
 }
 
-async function askForToken(options: Parameters<typeof createAccessTokens>[0]): Promise<Static<typeof TokenAnswer>> {
+async function fetchToken(options: Parameters<typeof createAccessTokens>[0]): Promise<Static<typeof TokenResponse>> {
   const credentials = Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64')
-  let answer: HttpAnswer
+  let response: HttpResponse
   try {
-    answer = await options.http.send({
+    response = await options.http.send({
       method: 'POST',
       path: '/v1/oauth2/token',
       headers: {
@@ -79,21 +79,21 @@ async function askForToken(options: Parameters<typeof createAccessTokens>[0]): P
       timeoutMs: options.timeoutMs,
     })
   } catch (cause) {
-    if (cause instanceof ProviderError && cause.code === noTurn) throw cause
-    throw noToken('token_not_answered', cause)
+    if (cause instanceof ProviderError && cause.code === ownRateLimitCode) throw cause
+    throw tokenError('token_not_answered', cause)
   }
-  const { status, text, headers } = answer
-  if (status === 429) throw noToken('token_rate_limited', undefined, rateLimitIn(headers))
-  if (status === 400 || status === 401 || status === 403) throw noToken('credentials_refused')
+  const { status, text, headers } = response
+  if (status === 429) throw tokenError('token_rate_limited', undefined, rateLimitIn(headers))
+  if (status === 400 || status === 401 || status === 403) throw tokenError('credentials_refused')
   const parsed = parseJson(text)
-  if (status !== 200 || !tokenAnswer.Check(parsed)) throw noToken(`token_status_${status}`)
+  if (status !== 200 || !tokenResponse.Check(parsed)) throw tokenError(`token_status_${status}`)
   return parsed
 }
 
-function tooLate(): never {
-  throw noToken('token_not_answered')
+function throwTokenTimeout(): never {
+  throw tokenError('token_not_answered')
 }
 
-function noToken(code: string, cause?: unknown, rateLimit: RateLimit | null = null): ProviderError {
+function tokenError(code: string, cause?: unknown, rateLimit: RateLimit | null = null): ProviderError {
   return new ProviderError('unavailable', code, 'PayPal gave no access', { cause, rateLimit })
 }

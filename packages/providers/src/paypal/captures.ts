@@ -13,7 +13,7 @@ export const Capture = Type.Object({
 })
 export type Capture = Static<typeof Capture>
 
-const statuses: Readonly<Record<string, 'succeeded' | 'processing' | 'failed'>> = {
+const captureStatuses: Readonly<Record<string, 'succeeded' | 'processing' | 'failed'>> = {
   COMPLETED: 'succeeded',
   // What went back later does not undo that the payment succeeded.
   PARTIALLY_REFUNDED: 'succeeded',
@@ -25,15 +25,15 @@ const statuses: Readonly<Record<string, 'succeeded' | 'processing' | 'failed'>> 
 }
 
 /** @throws ProviderError `unknown` for a status that we do not know */
-export const statusOfCapture = (capture: Capture) => statusIn(statuses, capture)
+export const statusOfCapture = (capture: Capture) => statusIn(captureStatuses, capture)
 
 /** What a capture says, apart from whose it is. @throws ProviderError `unknown` when it cannot be read */
-export function sayingOf(
+export function captureEvidence(
   capture: Capture,
 ): Pick<Evidence, 'status' | 'provider_payment_id' | 'amount_cents' | 'currency' | 'failure_code' | 'failure_message'> {
   const status = statusOfCapture(capture)
-  const said = { status, provider_payment_id: capture.id, ...amountOf(capture.amount) }
-  return status === 'failed' ? { ...said, ...captureFailure(capture.status_details?.reason) } : said
+  const evidence = { status, provider_payment_id: capture.id, ...amountOf(capture.amount) }
+  return status === 'failed' ? { ...evidence, ...captureFailure(capture.status_details?.reason) } : evidence
 }
 
 /** @param reason PayPal's own word for it, if it has one */

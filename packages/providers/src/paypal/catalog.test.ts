@@ -4,22 +4,22 @@ import t from 'tap'
 import type { CatalogPrice } from '../productCatalog.ts'
 import {
   catalogAt,
-  catalogUnderTest,
+  catalogHarness,
   membership,
   membershipAt,
   plansOf,
   productId,
-  put,
+  putTestProduct,
   ticket,
 } from './testing/catalogUnderTest.ts'
-import { startPaypal } from './testing/testPaypal.ts'
+import { paypalHarness } from './testing/testPaypal.ts'
 
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 
 t.test('what is paid once is a product without a price', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   t.equal(catalog.keepsPrice(ticket), false)
-  t.strictSame(await put(catalog, ticket), once)
+  t.strictSame(await putTestProduct(catalog, ticket), once)
   t.strictSame(
     [...fake.catalog.products.values()],
     [{ id: productId, name: 'Ticket', description: 'For one evening', type: 'DIGITAL' }],
@@ -28,7 +28,7 @@ t.test('what is paid once is a product without a price', async (t) => {
 })
 
 t.test('it is the catalogue of the provider', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const put = paypal.catalog?.putProduct({ idempotency_key: 'k1', product: ticket, price: 'put', known: null })
   t.strictSame(await put, once)
   t.equal(fake.catalog.products.size, 1)
@@ -36,61 +36,61 @@ t.test('it is the catalogue of the provider', async (t) => {
 
 t.test('each of our types is one of PayPal’s', async (t) => {
   const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   for (const product_type of ['physical', 'digital', 'service', 'subscription'] as const) {
     const product_id = `a-${product_type}`
-    await put(catalog, { ...ticket, product_id, product_type })
+    await putTestProduct(catalog, { ...ticket, product_id, product_type })
     t.equal(fake.catalog.products.get(product_id)?.type, types[product_type])
   }
 })
 
 t.test('a product that is there is made no second time, whatever the key is', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await put(catalog, ticket)
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await putTestProduct(catalog, ticket)
   const before = [...fake.catalog.products.values()]
-  t.strictSame(await put(catalog, ticket), once, 'the same key')
-  t.strictSame(await put(catalog, ticket, { key: 'k2' }), once, 'another key')
-  t.strictSame(await put(catalog, ticket, { key: 'k3', known }), once, 'known')
+  t.strictSame(await putTestProduct(catalog, ticket), once, 'the same key')
+  t.strictSame(await putTestProduct(catalog, ticket, { key: 'k2' }), once, 'another key')
+  t.strictSame(await putTestProduct(catalog, ticket, { key: 'k3', known }), once, 'known')
   fake.forgetRequestIds()
-  t.strictSame(await put(catalog, ticket), once, 'a forgotten key')
+  t.strictSame(await putTestProduct(catalog, ticket), once, 'a forgotten key')
   t.strictSame([...fake.catalog.products.values()], before)
   t.equal(fake.callsTo(/catalogs/).filter(({ method }) => method === 'PATCH').length, 0)
 })
 
 t.test('the description is brought up to date, given, and taken away', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const described = () => fake.catalog.products.get(productId)?.description
-  await put(catalog, { ...ticket, description: null })
+  await putTestProduct(catalog, { ...ticket, description: null })
   t.equal(described(), undefined)
   for (const description of ['For one evening', 'For two', null, 'Again', '']) {
-    t.strictSame(await put(catalog, { ...ticket, description }), once)
+    t.strictSame(await putTestProduct(catalog, { ...ticket, description }), once)
     t.equal(described(), description === '' ? undefined : (description ?? undefined))
   }
 })
 
 t.test('a name and a type that are others by now are kept, and said to be', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  await put(catalog, ticket)
+  const { fake, catalog } = await catalogHarness(t)
+  await putTestProduct(catalog, ticket)
   const renamed = { ...ticket, name: 'Seat', description: 'In the front' }
-  t.strictSame(await put(catalog, renamed), { ...once, kept_fields: ['name'] })
+  t.strictSame(await putTestProduct(catalog, renamed), { ...once, kept_fields: ['name'] })
   const changed = { ...renamed, product_type: 'physical' } as const
-  t.strictSame(await put(catalog, changed, { known: once }), { ...once, kept_fields: ['name', 'product_type'] })
-  t.strictSame(await put(catalog, { ...ticket, product_type: 'service' }), { ...once, kept_fields: ['product_type'] })
+  t.strictSame(await putTestProduct(catalog, changed, { known: once }), { ...once, kept_fields: ['name', 'product_type'] })
+  t.strictSame(await putTestProduct(catalog, { ...ticket, product_type: 'service' }), { ...once, kept_fields: ['product_type'] })
   t.match(fake.catalog.products.get(productId), { name: 'Ticket', type: 'DIGITAL' })
   const service = { ...ticket, product_id: 'a-service', product_type: 'service' } as const
-  await put(catalog, service)
-  const subscription = await put(catalog, { ...service, product_type: 'subscription' })
+  await putTestProduct(catalog, service)
+  const subscription = await putTestProduct(catalog, { ...service, product_type: 'subscription' })
   t.strictSame(subscription.kept_fields, [], 'both are the same to PayPal')
 })
 
 t.test('a product that is gone is made again', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  t.strictSame(await put(catalog, ticket, { known: once, price: 'keep' }), once)
+  const { fake, catalog } = await catalogHarness(t)
+  t.strictSame(await putTestProduct(catalog, ticket, { known: once, price: 'keep' }), once)
   t.equal(fake.catalog.products.size, 1)
 })
 
 t.test('what PayPal could not take is refused before it is asked, with the field and its limit', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const at = (price: Partial<CatalogPrice>) => membershipAt(price)
   const trial = (trial_days: number) => at({ recurring: { interval: 'month', trial_days } })
   const taken = [
@@ -118,15 +118,15 @@ t.test('what PayPal could not take is refused before it is asked, with the field
 })
 
 t.test('PayPal has the last word about what may be too long', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const name = '🎟'.repeat(127)
   catalog.checkProduct({ ...ticket, name })
-  await t.rejects(put(catalog, { ...ticket, name }), { kind: 'rejected', code: 'invalid_string_max_length' })
+  await t.rejects(putTestProduct(catalog, { ...ticket, name }), { kind: 'rejected', code: 'invalid_string_max_length' })
   t.equal(fake.catalog.products.size, 0)
 })
 
 t.test('too many calls are made again later', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t, { patienceMs: 10_000 })
+  const { fake, catalog } = await catalogHarness(t, { patienceMs: 10_000 })
   fake.catalog.limit.set({ perSecond: 10 })
   const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
   const put = products.map((product) =>
@@ -147,12 +147,12 @@ t.test('too many calls are made again later', async (t) => {
 })
 
 t.test('a provider that goes on being called too often is unavailable, and says for how long', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t, { timeoutMs: 500 })
+  const { fake, catalog } = await catalogHarness(t, { timeoutMs: 500 })
   fake.catalog.limit.set({ perSecond: 0, retryAfter: '7' })
   const refused = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
-  await t.rejects(put(catalog, ticket), refused)
+  await t.rejects(putTestProduct(catalog, ticket), refused)
   fake.catalog.limit.set({ perSecond: 0 })
-  await t.rejects(put(catalogAt(t, fake, { timeoutMs: 500 }), ticket), {
+  await t.rejects(putTestProduct(catalogAt(t, fake, { timeoutMs: 500 }), ticket), {
     ...refused,
     rateLimit: { retryAfterMs: null },
   })
@@ -160,10 +160,10 @@ t.test('a provider that goes on being called too often is unavailable, and says 
 })
 
 t.test('sixteen at once make one product', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const other = catalogAt(t, fake)
   const keys = Array.from({ length: 16 }, (_, index) => `k${index % 4}`)
-  const all = keys.map((key, index) => put(index % 2 ? catalog : other, ticket, { key }))
+  const all = keys.map((key, index) => putTestProduct(index % 2 ? catalog : other, ticket, { key }))
   t.strictSame(await Promise.all(all), Array(16).fill(once))
   t.equal(fake.catalog.products.size, 1)
 })

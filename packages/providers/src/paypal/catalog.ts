@@ -1,5 +1,5 @@
 // Brings products to PayPal: each is one of the catalogue, and a recurring one has a billing plan.
-import { withUrgency } from '../pacing.ts'
+import { withPriority } from '../pacing.ts'
 import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
 import { toMoney } from './amounts.ts'
@@ -18,7 +18,7 @@ export function createCatalog(client: PaypalClient): ProductCatalog {
     // PayPal asks for the price of what is paid once with each order.
     keepsPrice: ({ price }) => price.recurring !== null,
     checkProduct,
-    putProduct: (request) => withUrgency('background', () => putProduct(client, request)),
+    putProduct: (request) => withPriority('background', () => putProduct(client, request)),
   }
 }
 
@@ -39,7 +39,7 @@ function checkProduct({ name, description, price }: CatalogProduct): void {
 async function putProduct(client: PaypalClient, request: PutProduct): Promise<ProviderProduct> {
   const { product, price, known } = request
   const { product_id, name, product_type } = product
-  const there = await productThere(client, request)
+  const there = await ensureProduct(client, request)
   const description = product.description === '' ? null : product.description
   if (descriptionOf(there) !== description) await describeProduct(client, product_id, description)
   const knownId = known?.provider_price_id ?? null
@@ -56,7 +56,7 @@ async function putProduct(client: PaypalClient, request: PutProduct): Promise<Pr
 }
 
 /** Our id is the product's, so that there is never a second one, whatever became of earlier calls. */
-async function productThere(
+async function ensureProduct(
   client: PaypalClient,
   { idempotency_key, product, known }: PutProduct,
 ): Promise<PaypalProduct> {

@@ -5,13 +5,13 @@ import t, { type Test } from 'tap'
 import type { CatalogProduct, ProductCatalog, ProviderProductIds } from '../productCatalog.ts'
 import {
   catalogAt,
-  catalogUnderTest,
+  catalogHarness,
   membership,
   membershipAt,
   monthly,
   plansOf,
   productId,
-  put,
+  putTestProduct,
 } from './testing/catalogUnderTest.ts'
 
 const passing: readonly Fault[] = [
@@ -43,22 +43,22 @@ const stories: readonly Story[] = [
   { name: 'the first time', prepare: async () => null, product: membership, writes: 2 },
   {
     name: 'another price and description',
-    prepare: (catalog) => put(catalog, membership, { key: 'before' }),
+    prepare: (catalog) => putTestProduct(catalog, membership, { key: 'before' }),
     product: { ...dearer, name: 'Friends', description: null },
     writes: 3,
   },
   {
     name: 'a former price, with another name',
     async prepare(catalog) {
-      await put(catalog, membership, { key: 'before' })
-      return put(catalog, dearer, { key: 'between' })
+      await putTestProduct(catalog, membership, { key: 'before' })
+      return putTestProduct(catalog, dearer, { key: 'between' })
     },
     product: { ...membership, name: 'Friends', description: 'For friends' },
     writes: 4,
   },
   {
     name: 'no recurring one any more',
-    prepare: (catalog) => put(catalog, membership, { key: 'before' }),
+    prepare: (catalog) => putTestProduct(catalog, membership, { key: 'before' }),
     product: { ...membership, price: { ...monthly, recurring: null } },
     writes: 1,
   },
@@ -74,10 +74,10 @@ const writesOf = (fake: FakePaypal) => fake.callsTo(/catalogs|billing/).filter((
 
 /** How it is when nothing fails. */
 async function undisturbed(t: Test, { prepare, product, writes }: Story) {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const known = await prepare(catalog)
   const before = writesOf(fake)
-  await put(catalog, product, { known })
+  await putTestProduct(catalog, product, { known })
   t.equal(writesOf(fake) - before, writes, 'how many calls change something')
   return held(fake)
 }
@@ -96,10 +96,10 @@ for (const story of stories) {
     const wanted = await undisturbed(t, story)
     await forEach(indexes(writes), (index) =>
       forEach(passing, async (fault) => {
-        const { fake, catalog } = await catalogUnderTest(t)
+        const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
         fake.faults.next(...calm(index), fault)
-        await put(catalog, product, { known })
+        await putTestProduct(catalog, product, { known })
         t.strictSame(held(fake), wanted, `call ${index}: ${JSON.stringify(fault)}`)
       }),
     )
@@ -109,14 +109,14 @@ for (const story of stories) {
     const wanted = await undisturbed(t, story)
     await forEach(indexes(writes), (index) =>
       forEach(lasting, async (fault) => {
-        const { fake, catalog } = await catalogUnderTest(t)
+        const { fake, catalog } = await catalogHarness(t)
         const known = await prepare(catalog)
         const dying = catalogAt(t, fake, { repeats: false, timeoutMs: 800 })
         fake.faults.next(...calm(index), fault)
         const label = `call ${index}: ${JSON.stringify(fault)}`
-        await t.rejects(put(dying, product, { known }), unknown, label)
+        await t.rejects(putTestProduct(dying, product, { known }), unknown, label)
         fake.forgetRequestIds()
-        await put(catalogAt(t, fake), product, { key: 'k2', known })
+        await putTestProduct(catalogAt(t, fake), product, { key: 'k2', known })
         t.strictSame(held(fake), wanted, label)
       }),
     )
@@ -125,53 +125,53 @@ for (const story of stories) {
   t.test(`a question that was lost is asked again: ${name}`, async (t) => {
     const wanted = await undisturbed(t, story)
     await forEach(indexes(5), async (index) => {
-      const { fake, catalog } = await catalogUnderTest(t)
+      const { fake, catalog } = await catalogHarness(t)
       const known = await prepare(catalog)
       fake.readFaults.next(...calm(index), { kind: 'drop', commits: false })
-      await put(catalog, product, { known })
+      await putTestProduct(catalog, product, { known })
       t.strictSame(held(fake), wanted, `question ${index}`)
     })
   })
 }
 
 t.test('a plan is adopted whose id was never told, although its key is forgotten', async (t) => {
-  const { fake } = await catalogUnderTest(t)
+  const { fake } = await catalogHarness(t)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
   const dying = catalogAt(t, fake, { repeats: false })
-  await t.rejects(put(dying, membership), unknown)
+  await t.rejects(putTestProduct(dying, membership), unknown)
   const [made] = fake.catalog.plans.keys()
   fake.forgetRequestIds()
-  t.equal((await put(catalogAt(t, fake), membership)).provider_price_id, made)
+  t.equal((await putTestProduct(catalogAt(t, fake), membership)).provider_price_id, made)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
 t.test('a plan whose id was never told is sold no more once the price is another', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await put(catalog, membership)
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await putTestProduct(catalog, membership)
   fake.faults.next(undefined, { kind: 'drop', commits: true })
   const dying = catalogAt(t, fake, { repeats: false })
   const lost = { ...dearer, description: 'For friends' }
-  await t.rejects(put(dying, lost, { key: 'k2', known }), unknown)
+  await t.rejects(putTestProduct(dying, lost, { key: 'k2', known }), unknown)
   t.same(plansOf(fake), ['ACTIVE 9.00', 'ACTIVE 12.00'])
   fake.forgetRequestIds()
   const latest = { ...membershipAt({ amount_cents: 1500 }), description: 'For friends' }
-  await put(catalogAt(t, fake), latest, { key: 'k3', known })
+  await putTestProduct(catalogAt(t, fake), latest, { key: 'k3', known })
   t.same(plansOf(fake), ['INACTIVE 9.00', 'INACTIVE 12.00', 'ACTIVE 15.00'])
 })
 
 t.test('the same call at the same time waits for the first one', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   fake.faults.next({ kind: 'slow', ms: 100 }, { kind: 'slow', ms: 100 })
-  const [one, other] = await Promise.all([put(catalog, membership), put(catalogAt(t, fake), membership)])
+  const [one, other] = await Promise.all([putTestProduct(catalog, membership), putTestProduct(catalogAt(t, fake), membership)])
   t.strictSame(one, other)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
 t.test('nothing is said to be done while PayPal does not answer', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t, { timeoutMs: 600 })
+  const { fake, catalog } = await catalogHarness(t, { timeoutMs: 600 })
   fake.readFaults.always({ kind: 'hang', commits: false })
-  await t.rejects(put(catalog, membership), { kind: 'unknown', code: 'timeout' })
+  await t.rejects(putTestProduct(catalog, membership), { kind: 'unknown', code: 'timeout' })
   fake.tokenFaults.always({ kind: 'status', status: 500, commits: false })
   fake.expireTokens()
-  await t.rejects(put(catalog, membership), { name: 'ProviderError', kind: 'unavailable' })
+  await t.rejects(putTestProduct(catalog, membership), { name: 'ProviderError', kind: 'unavailable' })
 })

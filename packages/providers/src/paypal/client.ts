@@ -1,9 +1,9 @@
 // Calls to PayPal's API: with a token, with a key, and again when one was throttled or an answer was lost.
-import { createHttpClient, type HttpAnswer, type HttpRequest } from '../http.ts'
+import { createHttpClient, type HttpResponse, type HttpRequest } from '../http.ts'
 import type { Pace } from '../pacing.ts'
-import { repeatCall } from '../repeatCall.ts'
+import { withRetries } from '../repeatCall.ts'
 import { createAccessTokens } from './accessToken.ts'
-import { type Refusal, refusalIn } from './refusals.ts'
+import { type PaypalRejection, rejectionIn } from './refusals.ts'
 
 export type PaypalCall = {
   readonly method: HttpRequest['method']
@@ -16,8 +16,8 @@ export type PaypalCall = {
 
 /** A success, or a definite no. */
 export type PaypalResult<Value> =
-  | { readonly refusal: null; readonly value: Value }
-  | { readonly refusal: Refusal; readonly answer: HttpAnswer }
+  | { readonly rejection: null; readonly value: Value }
+  | { readonly rejection: PaypalRejection; readonly response: HttpResponse }
 
 export type PaypalClient = {
   /**
@@ -25,7 +25,7 @@ export type PaypalClient = {
    * @param timeoutMs for all tries together
    * @throws ProviderError `unavailable`, `unknown`
    */
-  call<Value>(call: PaypalCall, read: (answer: HttpAnswer) => Value, timeoutMs?: number): Promise<PaypalResult<Value>>
+  call<Value>(call: PaypalCall, read: (answer: HttpResponse) => Value, timeoutMs?: number): Promise<PaypalResult<Value>>
   /** The limit of a call that is given none. */
   readonly timeoutMs: number
   close(): Promise<void>
@@ -42,13 +42,13 @@ export function createPaypalClient(options: {
   readonly timeoutMs: number
   readonly pace: Pace
   readonly maxConnections?: number
-  readonly repeats?: boolean
+  readonly retries?: boolean
 }): PaypalClient {
-  const { apiBase: origin, pace, maxConnections, repeats = true } = options
+  const { apiBase: origin, pace, maxConnections, retries = true } = options
   const http = createHttpClient({ origin, pace, ...(maxConnections === undefined ? {} : { maxConnections }) })
   const tokens = createAccessTokens({ http, ...options })
 
-  async function attempt(call: PaypalCall, timeoutMs: number): Promise<HttpAnswer> {
+  async function attempt(call: PaypalCall, timeoutMs: number): Promise<HttpResponse> {
     const giveUpAt = performance.now() + timeoutMs
     const remainingMs = () => giveUpAt - performance.now()
     const send = (token: string) => http.send({ ...requestOf(call, token), timeoutMs: remainingMs() })
@@ -65,9 +65,9 @@ export function createPaypalClient(options: {
       const attemptOnce = async (remainingMs: number) => {
         const answer = await attempt(call, remainingMs)
         const isSuccess = answer.status >= 200 && answer.status <= 299
-        return isSuccess ? { refusal: null, value: read(answer) } : { refusal: refusalIn(answer), answer }
+        return isSuccess ? { refusal: null, value: read(answer) } : { refusal: rejectionIn(answer), answer }
       }
-      return repeatCall({ timeoutMs, pace, ...(repeats ? {} : { maxRepeats: 0 }) }, attemptOnce)
+      return withRetries({ timeoutMs, pace, ...(retries ? {} : { maxRetries: 0 }) }, attemptOnce)
     },
     timeoutMs: options.timeoutMs,
     close: () => http.close(),

@@ -5,7 +5,7 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { listen } from '@paylog/testing/httpServer'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
-import { approvedOrder, capture, createRequest, paypalFor, refTo, retrieve, startPaypal } from './testing/testPaypal.ts'
+import { approvedOrder, capture, createRequest, paypalFor, refTo, retrieve, paypalHarness } from './testing/testPaypal.ts'
 
 const lasting: readonly Fault[] = [
   { kind: 'drop', commits: false },
@@ -29,7 +29,7 @@ const forEach = (faults: readonly Fault[], check: (fault: Fault) => Promise<void
 
 t.test('a fault that passes is overcome, with the same key and one order', async (t) => {
   await forEach(passing, async (fault) => {
-    const { fake, paypal } = await startPaypal(t)
+    const { fake, paypal } = await paypalHarness(t)
     fake.faults.next(fault)
     const { provider_intent_id } = await paypal.createIntent(createRequest)
     t.same([...fake.orders.keys()], [provider_intent_id], name(fault))
@@ -40,7 +40,7 @@ t.test('a fault that passes is overcome, with the same key and one order', async
 
 t.test('a fault that lasts leaves it unknown whether there is an order', async (t) => {
   await forEach(lasting, async (fault) => {
-    const { fake, paypal } = await startPaypal(t, { timeoutMs: 1000 })
+    const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1000 })
     fake.faults.always(fault)
     await t.rejects(paypal.createIntent(createRequest), unknown, name(fault))
   })
@@ -48,7 +48,7 @@ t.test('a fault that lasts leaves it unknown whether there is an order', async (
 
 t.test('money is taken once, whatever becomes of the answers', async (t) => {
   await forEach(passing, async (fault) => {
-    const { fake, paypal } = await startPaypal(t)
+    const { fake, paypal } = await paypalHarness(t)
     const ref = await approvedOrder({ fake, paypal })
     fake.faults.next(fault, fault)
     t.match(await capture(paypal, ref, 'c1'), { evidence: { status: 'succeeded' } }, name(fault))
@@ -60,7 +60,7 @@ t.test('money is taken once, whatever becomes of the answers', async (t) => {
 
 t.test('a capture without an answer is neither taken nor failed, and the next one tells', async (t) => {
   await forEach(lasting, async (fault) => {
-    const { fake, paypal } = await startPaypal(t, { timeoutMs: 1000 })
+    const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1000 })
     const ref = await approvedOrder({ fake, paypal })
     fake.faults.always(fault)
     await t.rejects(capture(paypal, ref, 'c1'), unknown, name(fault))
@@ -71,7 +71,7 @@ t.test('a capture without an answer is neither taken nor failed, and the next on
 })
 
 t.test('two captures at once take the money once', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.faults.next({ kind: 'slow', ms: 100 })
   const both = await Promise.all([capture(paypal, ref, 'c1'), capture(paypalFor(t, fake), ref, 'c1')])
@@ -80,14 +80,14 @@ t.test('two captures at once take the money once', async (t) => {
 })
 
 t.test('a late answer within the time is an answer', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   fake.faults.next({ kind: 'slow', ms: 300 })
   await paypal.createIntent(createRequest)
   t.equal(fake.callsTo(/orders/).length, 1)
 })
 
 t.test('nobody at the address: nothing was done', async (t) => {
-  const { fake } = await startPaypal(t)
+  const { fake } = await paypalHarness(t)
   const paypal = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
   await t.rejects(paypal.createIntent(createRequest), unavailable)
   await t.rejects(capture(paypal, refTo('O1'), 'c1'), unavailable)
@@ -100,14 +100,14 @@ t.test('what is unknown stays unknown when a further try does not reach PayPal',
     server.close()
     server.closeAllConnections()
   })
-  const { fake } = await startPaypal(t)
+  const { fake } = await paypalHarness(t)
   const paypal = paypalFor(t, fake, { apiBase: await listen(t, server) })
   await t.rejects(paypal.createIntent(createRequest), unknown)
   await t.rejects(paypal.createIntent(createRequest), { ...unavailable, code: 'econnrefused' }, 'a call of its own')
 })
 
 t.test('a call whose answer was lost stays unknown when every further try is throttled', async (t) => {
-  const { fake, paypal } = await startPaypal(t, { timeoutMs: 1_000 })
+  const { fake, paypal } = await paypalHarness(t, { timeoutMs: 1_000 })
   fake.faults.next({ kind: 'drop', commits: true })
   fake.faults.always({ kind: 'status', status: 429, commits: false })
   await t.rejects(paypal.createIntent(createRequest), unknown)
@@ -116,7 +116,7 @@ t.test('a call whose answer was lost stays unknown when every further try is thr
 
 t.test('what is unknown stays unknown when there is no token for a further try', async (t) => {
   // Good for half its life, which is less than the pause before the further try.
-  const { fake, paypal } = await startPaypal(t, { tokenLifetimeSeconds: 0.38 })
+  const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.38 })
   const ref = await approvedOrder({ fake, paypal })
   fake.faults.next({ kind: 'drop', commits: true })
   fake.tokenFaults.next(undefined)
@@ -127,7 +127,7 @@ t.test('what is unknown stays unknown when there is no token for a further try',
 
 t.test('a question that was lost is asked again', async (t) => {
   await forEach(passing, async (fault) => {
-    const { fake, paypal } = await startPaypal(t)
+    const { fake, paypal } = await paypalHarness(t)
     const { provider_intent_id } = await paypal.createIntent(createRequest)
     fake.readFaults.next(fault, fault)
     t.match(await retrieve(paypal, refTo(provider_intent_id)), { evidence: { status: 'pending' } }, name(fault))
@@ -137,7 +137,7 @@ t.test('a question that was lost is asked again', async (t) => {
 })
 
 t.test('a capture and the question where the order is have one limit of time together', async (t) => {
-  const { fake, paypal } = await startPaypal(t, { timeoutMs: 4_000 })
+  const { fake, paypal } = await paypalHarness(t, { timeoutMs: 4_000 })
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'ORDER_ALREADY_CAPTURED' })
   fake.faults.next({ kind: 'slow', ms: 3_000 })

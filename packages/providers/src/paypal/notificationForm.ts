@@ -1,5 +1,5 @@
 // PayPal's notifications as PayPal writes them. https://developer.paypal.com/api/rest/webhooks/rest/
-import { madeUpId, type NotificationForm } from '../notificationForm.ts'
+import { testIdOf, type NotificationFormat } from '../notificationForm.ts'
 import { readNotification } from './notifications.ts'
 
 /** What the object is, by how the type begins; the longest beginnings first. */
@@ -15,7 +15,7 @@ const resourceTypes: readonly (readonly [string, string])[] = [
   ['CUSTOMER.DISPUTE.', 'dispute'],
 ]
 
-export const paypalForm: NotificationForm = {
+export const paypalNotificationFormat: NotificationFormat = {
   nativeTypes: {
     'payment_intent.created': 'CHECKOUT.ORDER.CREATED',
     'payment_intent.succeeded': 'PAYMENT.CAPTURE.COMPLETED',
@@ -30,19 +30,19 @@ export const paypalForm: NotificationForm = {
     'invoice.payment_succeeded': 'PAYMENT.SALE.COMPLETED',
     'invoice.payment_failed': 'BILLING.SUBSCRIPTION.PAYMENT.FAILED',
   },
-  leastObject({ id, generic_type, object }) {
+  minimalObject({ id, generic_type, object }) {
     // Some objects have their ids under names of their own.
     const isNamed = 'order_id' in object || 'dispute_id' in object
     return {
-      ...(isNamed ? {} : { id: madeUpId(id) }),
+      ...(isNamed ? {} : { id: testIdOf(id) }),
       // A sale pays for a subscription only if it names one.
-      ...(generic_type === 'invoice.payment_succeeded' && { billing_agreement_id: madeUpId(`sub_${id}`) }),
+      ...(generic_type === 'invoice.payment_succeeded' && { billing_agreement_id: testIdOf(`sub_${id}`) }),
     }
   },
   envelope({ id, type, at, object }) {
     const [, resource_type] = resourceTypes.find(([beginning]) => type.startsWith(beginning)) ?? []
     return {
-      id: `WH-${madeUpId(id)}`,
+      id: `WH-${testIdOf(id)}`,
       event_version: '1.0',
       create_time: at.toISOString(),
       resource_type,

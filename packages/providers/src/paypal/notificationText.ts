@@ -19,7 +19,7 @@ const envelope = Compile(Envelope)
 const code = Compile(Code)
 const money = Compile(Money)
 /** The form of the first version of the API, which sales still have. */
-const oldMoney = Compile(Type.Object({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), total: Type.String() }))
+const legacyMoney = Compile(Type.Object({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), total: Type.String() }))
 
 /**
  * @returns the text to the byte, and what it is as JSON
@@ -50,7 +50,7 @@ export function readEnvelope(json: object): Envelope {
  * What stands at a path, whatever is on the way there. The object is read leniently, because a field that is not as
  * expected is no reason to refuse a notification that PayPal has signed.
  */
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value
   for (const step of path) {
     if (typeof found !== 'object' || found === null) return undefined
@@ -61,21 +61,21 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 
 /** An id or a word at a path. */
 export function codeAt(value: unknown, ...path: readonly (string | number)[]): string | null {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return code.Check(found) ? found : null
 }
 
 /** An instant at a path, as ISO 8601 in UTC. */
 export function instantAt(value: unknown, ...path: readonly (string | number)[]): string | null {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return typeof found === 'string' ? instant(found) : null
 }
 
 /** An amount at a path, of either version of the API. */
 export function amountAt(value: unknown, ...path: readonly (string | number)[]): Amount {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   if (money.Check(found)) return amount(found)
-  if (oldMoney.Check(found)) return amount({ currency_code: found.currency, value: found.total })
+  if (legacyMoney.Check(found)) return amount({ currency_code: found.currency, value: found.total })
   return { amount_cents: null, currency: null }
 }
 

@@ -90,7 +90,7 @@ t.test(
       statement: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: 'O1', amount_cents: 1500 },
     })
     const succeeded = readNotification(asBody({ ...neutral, type: 'payment_intent.succeeded' }))
-    t.match(succeeded.statement, { status: 'succeeded', provider_payment_id: null })
+    t.match(succeeded.report, { status: 'succeeded', provider_payment_id: null })
     const native = { event_type: 'PAYMENT.CAPTURE.PENDING', create_time: createTime, resource: { id: 'C1' } }
     t.match(readNotification(asBody({ ...neutral, ...native })), { provider_type: native.event_type, object_id: 'C1' })
     t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })
@@ -185,7 +185,7 @@ t.test('a saved method says whose it is', (t) => {
 
 t.test('only a UUID can be the name of a payment of ours', (t) => {
   for (const custom_id of ['17', '', null, {}, `${paymentId}x`, 'x'.repeat(500)])
-    t.equal(read('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', custom_id }).claimed_payment_id, null)
+    t.equal(read('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', custom_id }).referenced_payment_id, null)
   t.end()
 })
 

@@ -2,7 +2,7 @@
 import { Email } from '@paylog/domain/fields'
 import { Compile } from 'typebox/compile'
 import {
-  type GenericDialect,
+  type GenericEventOptions,
   genericName,
   genericSubscription,
   isGenericEvent,
@@ -10,21 +10,21 @@ import {
 } from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { captureFailure } from './captures.ts'
-import { claimedPayment } from './claim.ts'
+import { referencedPaymentId } from './claim.ts'
 import {
   type Amount,
   amountAt,
-  at,
+  valueAt,
   codeAt,
   type Envelope,
   instantAt,
   parseNotification,
   readEnvelope,
 } from './notificationText.ts'
-import { isDispute, statementOf } from './statements.ts'
+import { isDispute, reportOf } from './statements.ts'
 
 /** The capture of an order has an id of its own. */
-const dialect: GenericDialect = { chargeOf: () => null, failure: captureFailure() }
+const genericEventOptions: GenericEventOptions = { chargeOf: () => null, failure: captureFailure() }
 
 const email = Compile(Email)
 
@@ -63,12 +63,12 @@ const statusChanges: ReadonlySet<string> = new Set([
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const { json } = parseNotification(body)
-  return isGenericEvent(json) ? readGenericEvent(json, dialect) : notificationOf(readEnvelope(json))
+  return isGenericEvent(json) ? readGenericEvent(json, genericEventOptions) : notificationOf(readEnvelope(json))
 }
 
 function notificationOf(event: Envelope): ProviderNotification {
   const { id, event_type, create_time: occurred_at, resource } = event
-  const customer_email = at(resource, 'payer', 'email_address') ?? at(resource, 'subscriber', 'email_address')
+  const customer_email = valueAt(resource, 'payer', 'email_address') ?? valueAt(resource, 'subscriber', 'email_address')
   const amount = amountIn(event)
   return {
     provider_event_id: id,
@@ -83,8 +83,8 @@ function notificationOf(event: Envelope): ProviderNotification {
       codeAt(resource, 'payer', 'payer_id') ??
       codeAt(resource, 'subscriber', 'payer_id'),
     customer_email: email.Check(customer_email) ? customer_email : null,
-    claimed_payment_id: claimedPayment(isDispute(event) ? at(resource, 'disputed_transactions', 0) : resource),
-    statement: statementOf(event, { ...amount, provider_time: occurred_at }),
+    referenced_payment_id: referencedPaymentId(isDispute(event) ? valueAt(resource, 'disputed_transactions', 0) : resource),
+    report: reportOf(event, { ...amount, provider_time: occurred_at }),
     subscription: subscriptionIn(event),
   }
 }

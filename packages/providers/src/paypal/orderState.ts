@@ -2,13 +2,13 @@
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { answeredAt, unreadable } from '../answers.ts'
+import { respondedAt, unreadableResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
-import { type HttpAnswer, readAnswer } from '../http.ts'
+import { type HttpResponse, readResponse } from '../http.ts'
 import type { IntentSnapshot } from '../provider.ts'
 import { Money } from './amounts.ts'
 import { amountOf, statusIn } from './answers.ts'
-import { Capture, sayingOf, statusOfCapture } from './captures.ts'
+import { Capture, captureEvidence, statusOfCapture } from './captures.ts'
 
 const order = Compile(
   Type.Object({
@@ -39,8 +39,8 @@ const orderStatuses: Readonly<Record<string, PaymentStatus>> = {
  * Reads an order as PayPal shows it, with all that was captured of it.
  * @throws ProviderError `unknown` when it cannot be read
  */
-export function snapshotOf(answer: HttpAnswer): IntentSnapshot {
-  const read = readAnswer(order, answer)
+export function snapshotOf(answer: HttpResponse): IntentSnapshot {
+  const read = readResponse(order, answer)
   const captures = read.purchase_units.flatMap(({ payments }) => payments?.captures ?? [])
   const taken = captures.filter((capture) => statusOfCapture(capture) === 'succeeded')
   const [capture, ...further] = taken
@@ -48,21 +48,21 @@ export function snapshotOf(answer: HttpAnswer): IntentSnapshot {
   const status = statusIn(orderStatuses, read)
   const lastFailed = read.status === 'COMPLETED' ? captures.at(-1) : undefined
   const decisive = capture ?? onItsWay ?? lastFailed
-  const provider_time = answeredAt(answer.headers)
+  const provider_time = respondedAt(answer.headers)
   if (!decisive) return fromOrder(read, status, provider_time)
   return {
-    evidence: { ...sayingOf(decisive), provider_time, provider_event_id: null, provider_intent_id: read.id },
+    evidence: { ...captureEvidence(decisive), provider_time, provider_event_id: null, provider_intent_id: read.id },
     further_charges: further.map(({ id }) => id),
     awaits_capture: false,
   }
 }
 
 /** The payer's approval came to nothing: PayPal would not take the money. */
-export function declinedSnapshot(orderId: string, failure_code: string, answer: HttpAnswer): IntentSnapshot {
+export function declinedSnapshot(orderId: string, failure_code: string, answer: HttpResponse): IntentSnapshot {
   return {
     evidence: {
       status: 'failed',
-      provider_time: answeredAt(answer.headers),
+      provider_time: respondedAt(answer.headers),
       provider_event_id: null,
       provider_intent_id: orderId,
       provider_payment_id: null,
@@ -78,7 +78,7 @@ export function declinedSnapshot(orderId: string, failure_code: string, answer: 
 
 function fromOrder(read: Order, status: PaymentStatus, provider_time: string): IntentSnapshot {
   const amount = read.purchase_units[0]?.amount
-  if (!amount) throw unreadable('unreadable_answer')
+  if (!amount) throw unreadableResponse('unreadable_answer')
   return {
     evidence: {
       status,

@@ -1,11 +1,11 @@
 // Orders: what is asked of PayPal, and what its answers mean for a payment.
 import t from 'tap'
-import { approvedOrder, capture, createRequest, paymentId, refTo, retrieve, startPaypal } from './testing/testPaypal.ts'
+import { approvedOrder, capture, createRequest, paymentId, refTo, retrieve, paypalHarness } from './testing/testPaypal.ts'
 
 const currentTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/
 
 t.test('creates an order that names the payment, and hands its page to the client', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const intent = await paypal.createIntent(createRequest)
   const id = intent.provider_intent_id
   t.same(intent, { provider_intent_id: id, client_secret: `https://www.sandbox.paypal.com/checkoutnow?token=${id}` })
@@ -25,7 +25,7 @@ t.test('creates an order that names the payment, and hands its page to the clien
 })
 
 t.test('the same key gives the same order, another key another one', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const first = await paypal.createIntent(createRequest)
   t.same(await paypal.createIntent(createRequest), first)
   t.not(
@@ -36,7 +36,7 @@ t.test('the same key gives the same order, another key another one', async (t) =
 })
 
 t.test('cuts the description to what PayPal takes, and never within a character', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const descriptions = ['x'.repeat(300), 'ü'.repeat(100), `x${'😀'.repeat(50)}`, '', null]
   const kept: (string | undefined)[] = []
   for (const [index, description] of descriptions.entries()) {
@@ -51,7 +51,7 @@ t.test('cuts the description to what PayPal takes, and never within a character'
 })
 
 t.test('does not even ask for an amount that PayPal cannot express', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const request = { ...createRequest, currency: 'HUF', amount_cents: 150 }
   t.throws(() => paypal.checkAmount(150, 'HUF'), { code: 'currency_not_supported' })
   await t.rejects(paypal.createIntent(request), { name: 'ProviderError', kind: 'currency' })
@@ -59,7 +59,7 @@ t.test('does not even ask for an amount that PayPal cannot express', async (t) =
 })
 
 t.test('an invoice that was paid is not opened again', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   await capture(paypal, ref, 'c1')
   const again = paypal.createIntent({ ...createRequest, idempotency_key: `${paymentId}-2` })
@@ -67,7 +67,7 @@ t.test('an invoice that was paid is not opened again', async (t) => {
 })
 
 t.test('an order is what its status says', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   const rows = [
     ['CREATED', 'pending', false],
@@ -101,7 +101,7 @@ t.test('an order is what its status says', async (t) => {
 })
 
 t.test('a captured order is what its capture says', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures('pending')
   const pending = await capture(paypal, ref, 'c1')
@@ -120,7 +120,7 @@ t.test('a captured order is what its capture says', async (t) => {
 })
 
 t.test('a capture that came to nothing has failed', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures('declined')
   const failed = { status: 'failed', failure_code: 'capture_declined', amount_cents: 1999 }
@@ -129,7 +129,7 @@ t.test('a capture that came to nothing has failed', async (t) => {
 })
 
 t.test('money that was taken twice is told', async (t) => {
-  const { fake, paypal } = await startPaypal(t, { allowDouble: true })
+  const { fake, paypal } = await paypalHarness(t, { allowDouble: true })
   const ref = await approvedOrder({ fake, paypal })
   const first = await capture(paypal, ref, 'c1')
   t.same(first.further_charges, [])
@@ -141,14 +141,14 @@ t.test('money that was taken twice is told', async (t) => {
 })
 
 t.test('knows nothing of an order that PayPal does not know, rather than calling it canceled', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   fake.expireOrder(provider_intent_id)
   t.equal(await retrieve(paypal, refTo(provider_intent_id)), null)
 })
 
 t.test('captures once, with the given key', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const first = await capture(paypal, ref, 'c1')
   t.match(first, { evidence: { status: 'succeeded', provider_time: currentTime }, awaits_capture: false })
@@ -166,7 +166,7 @@ t.test('captures once, with the given key', async (t) => {
 })
 
 t.test('captures once although the keys are forgotten, or differ', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const first = await capture(paypal, ref, 'c1')
   fake.forgetRequestIds()
@@ -178,7 +178,7 @@ t.test('captures once although the keys are forgotten, or differ', async (t) => 
 })
 
 t.test('a payer that cannot pay has failed, and may approve anew', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'INSTRUMENT_DECLINED' }, { refused: 'PAYER_CANNOT_PAY' })
   t.match(await capture(paypal, ref, 'c1'), {
@@ -198,7 +198,7 @@ t.test('a payer that cannot pay has failed, and may approve anew', async (t) => 
 })
 
 t.test('asks how the order is when it cannot be captured', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   t.match(await capture(paypal, refTo(provider_intent_id), 'c1'), {
     evidence: { status: 'pending', amount_cents: 1999 },
@@ -210,7 +210,7 @@ t.test('asks how the order is when it cannot be captured', async (t) => {
 })
 
 t.test('a capture that is refused for another reason decides nothing', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures({ refused: 'DUPLICATE_INVOICE_ID' }, { refused: 'PAYEE_ACCOUNT_RESTRICTED' })
   await t.rejects(capture(paypal, ref, 'c1'), { kind: 'rejected', code: 'duplicate_invoice_id' })
@@ -221,7 +221,7 @@ t.test('a capture that is refused for another reason decides nothing', async (t)
 })
 
 t.test('has no way to search for orders, to withdraw one, or to prepare a method', async (t) => {
-  const { paypal } = await startPaypal(t)
+  const { paypal } = await paypalHarness(t)
   t.match(paypal, { id: 'paypal', findIntents: null, cancelIntent: null, createSetupIntent: null })
   t.notOk(paypal.isTestMethod('pm_card_visa'))
 })

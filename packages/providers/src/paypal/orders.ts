@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { readAnswer } from '../http.ts'
+import { readResponse } from '../http.ts'
 import {
   type CaptureIntent,
   type CreateIntent,
@@ -13,7 +13,7 @@ import {
 import { toMoney } from './amounts.ts'
 import type { PaypalClient } from './client.ts'
 import { declinedSnapshot, snapshotOf } from './orderState.ts'
-import { isDecline, refused } from './refusals.ts'
+import { isDecline, rejectionError } from './refusals.ts'
 
 /** Reckoned in bytes, because PayPal counts characters beyond ASCII as several. */
 const maxDescriptionBytes = 127
@@ -26,7 +26,7 @@ const createdOrder = Compile(
 )
 
 /** The capture was refused because the order is not where we think; the order itself says where it is. */
-const isElsewhere: ReadonlySet<string> = new Set([
+const orderMovedOnIssues: ReadonlySet<string> = new Set([
   'ORDER_ALREADY_CAPTURED',
   'ORDER_NOT_APPROVED',
   'PAYER_ACTION_REQUIRED',
@@ -55,9 +55,9 @@ export async function createOrder(client: PaypalClient, request: CreateIntent): 
   })
   const created = await client.call(
     { method: 'POST', path: '/v2/checkout/orders', key: idempotency_key, body },
-    (answer) => readAnswer(createdOrder, answer),
+    (answer) => readResponse(createdOrder, answer),
   )
-  if (created.refusal) throw refused(created.refusal)
+  if (created.refusal) throw rejectionError(created.refusal)
   const { id, links = [] } = created.value
   const link = links.find(({ rel }) => rel === 'payer-action') ?? links.find(({ rel }) => rel === 'approve')
   return { provider_intent_id: id, client_secret: link && isWebAddress(link.href) ? link.href : null }
@@ -77,7 +77,7 @@ export async function retrieveOrder(
   const found = await client.call({ method: 'GET', path: orderPath(orderId) }, snapshotOf, timeoutMs)
   if (!found.refusal) return found.value
   if (found.refusal.status === 404) return null
-  throw refused(found.refusal)
+  throw rejectionError(found.refusal)
 }
 
 /**
@@ -91,12 +91,12 @@ export async function captureOrder(client: PaypalClient, capture: CaptureIntent)
   const path = `${orderPath(provider_intent_id)}/capture`
   const captured = await client.call({ method: 'POST', path, key: idempotency_key, body: '{}' }, snapshotOf)
   if (!captured.refusal) return captured.value
-  const { refusal, answer } = captured
-  if (isDecline(refusal)) return declinedSnapshot(provider_intent_id, refusal.issue.toLowerCase(), answer)
-  if (!isElsewhere.has(refusal.issue)) throw refused(refusal)
+  const { refusal: rejection, answer: response } = captured
+  if (isDecline(rejection)) return declinedSnapshot(provider_intent_id, rejection.issue.toLowerCase(), response)
+  if (!orderMovedOnIssues.has(rejection.issue)) throw rejectionError(rejection)
   const snapshot = await retrieveOrder(client, provider_intent_id, giveUpAt - performance.now())
   if (snapshot) return snapshot
-  throw new ProviderError('unknown', refusal.issue.toLowerCase(), 'PayPal does not know the order any more')
+  throw new ProviderError('unknown', rejection.issue.toLowerCase(), 'PayPal does not know the order any more')
 }
 
 const orderPath = (orderId: string) => `/v2/checkout/orders/${encodeURIComponent(orderId)}`

@@ -1,7 +1,7 @@
 // Calls about billing plans, where the tests of what is made of them do not get.
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import { unpaced } from '../testing/unpaced.ts'
+import { unlimitedPace } from '../testing/unpaced.ts'
 import { createPaypalClient } from './client.ts'
 import { billingCyclesOf, isAtPrice } from './planPrice.ts'
 import { activatePlan, createPlan, deactivatePlan, getPlan, listPlans, renamePlan } from './plans.ts'
@@ -12,7 +12,7 @@ const price = { ...monthly, recurring: { interval: 'month', trial_days: 14 } } a
 
 async function start(t: Test) {
   const fake = await startFakePaypal(t)
-  const client = createPaypalClient({ ...fake, timeoutMs: 5000, pace: unpaced })
+  const client = createPaypalClient({ ...fake, timeoutMs: 5000, pace: unlimitedPace })
   t.teardown(() => client.close())
   const product = { id: productId, name: ticket.name, description: null, type: 'SERVICE' } as const
   await createProduct(client, { idempotency_key: 'p1', product })

@@ -2,11 +2,11 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { type HttpAnswer, readAnswer } from '../http.ts'
+import { type HttpResponse, readResponse } from '../http.ts'
 import { ProviderError } from '../provider.ts'
 import type { PaypalClient } from './client.ts'
-import { refused } from './refusals.ts'
-import { keyOf } from './requestKeys.ts'
+import { rejectionError } from './refusals.ts'
+import { requestKeyOf } from './requestKeys.ts'
 
 const Plan = Type.Object({
   id: Code,
@@ -41,9 +41,9 @@ export async function createPlan(
   { idempotency_key, plan }: { readonly idempotency_key: string; readonly plan: object },
 ): Promise<Plan> {
   const body = JSON.stringify(plan)
-  const call = { method: 'POST', path: '/v1/billing/plans', key: keyOf(idempotency_key, body), body } as const
+  const call = { method: 'POST', path: '/v1/billing/plans', key: requestKeyOf(idempotency_key, body), body } as const
   const created = await client.call(call, readPlan)
-  if (created.refusal) throw refused(created.refusal)
+  if (created.refusal) throw rejectionError(created.refusal)
   return created.value
 }
 
@@ -52,7 +52,7 @@ export async function getPlan(client: PaypalClient, planId: string): Promise<Pla
   const found = await client.call({ method: 'GET', path: planPath(planId) }, readPlan)
   if (!found.refusal) return found.value
   if (found.refusal.status === 404) return null
-  throw refused(found.refusal)
+  throw rejectionError(found.refusal)
 }
 
 /** All plans of a product, whoever made them. @throws ProviderError also when there are too many */
@@ -63,7 +63,7 @@ export async function listPlans(client: PaypalClient, productId: string): Promis
     const found = await client.call({ method: 'GET', path: `/v1/billing/plans?${query}` }, readPlans)
     // PayPal documents that there may be nothing to be found, and not when.
     if (found.refusal?.status === 404) return [...all.values()]
-    if (found.refusal) throw refused(found.refusal)
+    if (found.refusal) throw rejectionError(found.refusal)
     const { plans = [], links = [] } = found.value
     // While plans are made the pages shift, and a plan may be on two of them.
     for (const one of plans) all.set(one.id, one)
@@ -79,23 +79,23 @@ export async function listPlans(client: PaypalClient, productId: string): Promis
 /** Gives an active plan another name. One that is active no more keeps its name. @throws ProviderError */
 export async function renamePlan(client: PaypalClient, planId: string, name: string): Promise<void> {
   const body = JSON.stringify([{ op: 'replace', path: '/name', value: name }])
-  const { refusal } = await client.call({ method: 'PATCH', path: planPath(planId), body }, () => undefined)
-  if (refusal && refusal.issue !== 'PLAN_STATUS_INACTIVE') throw refused(refusal)
+  const { refusal: rejection } = await client.call({ method: 'PATCH', path: planPath(planId), body }, () => undefined)
+  if (rejection && rejection.issue !== 'PLAN_STATUS_INACTIVE') throw rejectionError(rejection)
 }
 
 /** Lets nobody subscribe to a plan any more; those who have go on being charged. @throws ProviderError */
-export const deactivatePlan = (client: PaypalClient, planId: string) => turnPlan(client, planId, 'deactivate')
+export const deactivatePlan = (client: PaypalClient, planId: string) => setPlanStatus(client, planId, 'deactivate')
 
 /** Lets a plan that was deactivated be subscribed to again. @throws ProviderError */
-export const activatePlan = (client: PaypalClient, planId: string) => turnPlan(client, planId, 'activate')
+export const activatePlan = (client: PaypalClient, planId: string) => setPlanStatus(client, planId, 'activate')
 
 /** There is nothing to be made twice, so there is no key: what was turned already is refused, and that is as good. */
-async function turnPlan(client: PaypalClient, planId: string, turn: 'activate' | 'deactivate'): Promise<void> {
-  const { refusal } = await client.call({ method: 'POST', path: `${planPath(planId)}/${turn}` }, () => undefined)
-  if (refusal && refusal.issue !== 'PLAN_STATUS_INVALID') throw refused(refusal)
+async function setPlanStatus(client: PaypalClient, planId: string, turn: 'activate' | 'deactivate'): Promise<void> {
+  const { refusal: rejection } = await client.call({ method: 'POST', path: `${planPath(planId)}/${turn}` }, () => undefined)
+  if (rejection && rejection.issue !== 'PLAN_STATUS_INVALID') throw rejectionError(rejection)
 }
 
-const readPlan = (answer: HttpAnswer): Plan => readAnswer(plan, answer)
-const readPlans = (answer: HttpAnswer) => readAnswer(planList, answer)
+const readPlan = (answer: HttpResponse): Plan => readResponse(plan, answer)
+const readPlans = (answer: HttpResponse) => readResponse(planList, answer)
 
 const planPath = (planId: string) => `/v1/billing/plans/${encodeURIComponent(planId)}`

@@ -2,7 +2,7 @@
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials } from '../providerPlugin.ts'
-import { paypalForm } from './notificationForm.ts'
+import { paypalNotificationFormat } from './notificationForm.ts'
 
 const liveHosts = new Set(['https://api-m.paypal.com', 'https://api.paypal.com'])
 
@@ -43,5 +43,5 @@ export const paypal = definePlugin({
       resource: { id: 'EXAMPLECAPTURE001', status: 'COMPLETED', amount: { currency_code: 'EUR', value: '25.99' } },
     },
   },
-  form: paypalForm,
+  format: paypalNotificationFormat,
 })

@@ -16,17 +16,17 @@ import {
 } from './plans.ts'
 
 /** More looks than it takes while several bring the same product; only somebody with another price makes for more. */
-const maxLooks = 5
+const maxRounds = 5
 
 /**
  * The description of our plans, by which they are told from those that the merchant makes by hand on the same product. A
  * plan has no other field that is free to use, and PayPal forgets keys: after that only this tells whose a plan is whose
  * id we were never told. Payers may see it.
  */
-const markOf = (productId: string) => `Product ${productId}`
+const planMarkerOf = (productId: string) => `Product ${productId}`
 
 /** Which product, and the plan that an earlier call has answered. */
-type OfProduct = { readonly product_id: string; readonly knownId: string | null }
+type PlanOfProduct = { readonly product_id: string; readonly knownId: string | null }
 
 /**
  * Sees to it that the product can be subscribed to at its price, by one plan of ours and no other. A plan whose price was
@@ -49,9 +49,9 @@ export async function putPlan(
   const { product, knownId, idempotency_key } = request
   const { product_id, name, price } = product
   const known = new Set(knownId === null ? [] : [knownId])
-  let made: Plan | null = null
-  for (let looks = 1; looks <= maxLooks; looks++) {
-    const ours = await ourPlans(client, product_id, { known, made })
+  let created: Plan | null = null
+  for (let round = 1; round <= maxRounds; round++) {
+    const ours = await ourPlans(client, product_id, { known, made: created })
     const fitting = ours.filter(({ billing_cycles = [] }) => isAtPrice(billing_cycles, price))
     const kept = fitting.find(isActive)
     if (kept) {
@@ -63,16 +63,16 @@ export async function putPlan(
       return kept.id
     }
     const [former] = fitting
-    made = former ? null : await createPlan(client, { idempotency_key, plan: newPlan(product) })
+    created = former ? null : await createPlan(client, { idempotency_key, plan: newPlan(product) })
     if (former) await activatePlan(client, former.id)
     // The list may be behind what was just made.
-    for (const provided of [former, made]) if (provided) known.add(provided.id)
+    for (const provided of [former, created]) if (provided) known.add(provided.id)
   }
   throw new ProviderError('unknown', 'plan_contended', 'PayPal is being told different prices of the product')
 }
 
 /** Lets nobody subscribe to the product any more. @throws ProviderError */
-export async function withdrawPlans(client: PaypalClient, { product_id, knownId }: OfProduct): Promise<void> {
+export async function withdrawPlans(client: PaypalClient, { product_id, knownId }: PlanOfProduct): Promise<void> {
   const known = new Set(knownId === null ? [] : [knownId])
   await deactivateAll(client, await ourPlans(client, product_id, { known, made: null }))
 }
@@ -80,7 +80,7 @@ export async function withdrawPlans(client: PaypalClient, { product_id, knownId 
 /** Leaves the plan as it is, but for its name. @returns its id, or `null` when it is gone @throws ProviderError */
 export async function keepPlan(
   client: PaypalClient,
-  { product_id, knownId, name }: OfProduct & { readonly name: string },
+  { product_id, knownId, name }: PlanOfProduct & { readonly name: string },
 ): Promise<string | null> {
   const plan = knownId === null ? null : await planOf(client, product_id, knownId)
   if (plan && isActive(plan) && plan.name !== name) await renamePlan(client, plan.id, name)
@@ -102,7 +102,7 @@ async function ourPlans(
   { known, made }: { readonly known: ReadonlySet<string>; readonly made: Plan | null },
 ): Promise<Plan[]> {
   const listed = await listPlans(client, productId)
-  const marked = listed.filter(({ id, description }) => !known.has(id) && description === markOf(productId))
+  const marked = listed.filter(({ id, description }) => !known.has(id) && description === planMarkerOf(productId))
   const ours: Plan[] = []
   for (const id of [...known, ...marked.map((plan) => plan.id)]) {
     const shown = made?.id === id ? made : marked.find((plan) => plan.id === id)
@@ -125,7 +125,7 @@ function newPlan({ product_id, name, price }: CatalogProduct & { readonly price:
   return {
     product_id,
     name,
-    description: markOf(product_id),
+    description: planMarkerOf(product_id),
     status: 'ACTIVE',
     billing_cycles: billingCyclesOf(price),
     // Required, and what PayPal does when it says nothing more.

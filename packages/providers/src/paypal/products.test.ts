@@ -1,7 +1,7 @@
 // The product catalogue at PayPal.
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
-import { unpaced } from '../testing/unpaced.ts'
+import { unlimitedPace } from '../testing/unpaced.ts'
 import { createPaypalClient } from './client.ts'
 import { createProduct, describeProduct, getProduct, type NewPaypalProduct } from './products.ts'
 
@@ -10,7 +10,7 @@ const product: NewPaypalProduct = { id, name: 'Ticket', description: null, type:
 
 async function start(t: Test) {
   const fake = await startFakePaypal(t)
-  const client = createPaypalClient({ ...fake, timeoutMs: 5000, pace: unpaced })
+  const client = createPaypalClient({ ...fake, timeoutMs: 5000, pace: unlimitedPace })
   t.teardown(() => client.close())
   return { fake, client }
 }

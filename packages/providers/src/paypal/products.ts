@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { type HttpAnswer, readAnswer } from '../http.ts'
+import { type HttpResponse, readResponse } from '../http.ts'
 import type { PaypalClient } from './client.ts'
-import { refused } from './refusals.ts'
-import { keyOf } from './requestKeys.ts'
+import { rejectionError } from './refusals.ts'
+import { requestKeyOf } from './requestKeys.ts'
 
 const PaypalProduct = Type.Object({
   id: Code,
@@ -36,11 +36,11 @@ export async function createProduct(
 ): Promise<PaypalProduct | null> {
   const { description, ...rest } = product
   const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
-  const call = { method: 'POST', path: '/v1/catalogs/products', key: keyOf(idempotency_key, body), body } as const
+  const call = { method: 'POST', path: '/v1/catalogs/products', key: requestKeyOf(idempotency_key, body), body } as const
   const created = await client.call(call, readProduct)
   if (!created.refusal) return created.value
   if (created.refusal.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
-  throw refused(created.refusal)
+  throw rejectionError(created.refusal)
 }
 
 /**
@@ -56,11 +56,11 @@ export async function describeProduct(
   const path = '/description'
   // `add` also replaces what is there.
   const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
-  const { refusal } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
-  if (!refusal) return
+  const { refusal: rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
+  if (!rejection) return
   // What somebody has removed meanwhile, or we ourselves in a call whose answer was lost, cannot be removed again.
   const there = await getProduct(client, productId)
-  if (there === null || descriptionOf(there) !== description) throw refused(refusal)
+  if (there === null || descriptionOf(there) !== description) throw rejectionError(rejection)
 }
 
 /** `null` when it has none. */
@@ -73,9 +73,9 @@ export async function getProduct(client: PaypalClient, productId: string): Promi
   const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
   if (!found.refusal) return found.value
   if (found.refusal.status === 404) return null
-  throw refused(found.refusal)
+  throw rejectionError(found.refusal)
 }
 
-const readProduct = (answer: HttpAnswer): PaypalProduct => readAnswer(paypalProduct, answer)
+const readProduct = (answer: HttpResponse): PaypalProduct => readResponse(paypalProduct, answer)
 
 const productPath = (productId: string) => `/v1/catalogs/products/${encodeURIComponent(productId)}`

@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { parseJson, rateLimitIn } from '../answers.ts'
-import type { HttpAnswer } from '../http.ts'
+import type { HttpResponse } from '../http.ts'
 import { ProviderError, type RateLimit } from '../provider.ts'
 
 /** A definite no: PayPal has understood the request and did nothing. */
-export type Refusal = {
+export type PaypalRejection = {
   readonly status: number
   /** `UNPROCESSABLE_ENTITY`, `RESOURCE_NOT_FOUND`, … */
   readonly name: string
@@ -61,26 +61,26 @@ const inFlight: ReadonlySet<string> = new Set([
 
 const aboutCurrency = /^(CURRENCY_NOT_SUPPORTED|INVALID_CURRENCY_CODE|DECIMAL|MAX_VALUE_EXCEEDED)/
 
-export const isDecline = ({ issue }: Refusal): boolean => declines.has(issue)
+export const isDecline = ({ issue }: PaypalRejection): boolean => declines.has(issue)
 
 /**
  * What an answer other than a success refuses.
  * @throws ProviderError `unavailable` when PayPal surely did nothing and may do it later; `unknown` when nobody can tell
  */
-export function refusalIn(answer: HttpAnswer): Refusal {
+export function rejectionIn(answer: HttpResponse): PaypalRejection {
   const { status } = answer
-  if (status === 401 || status === 403) throw failed('unavailable', `status_${status}`)
-  if (status === 429) throw failed('unavailable', 'rate_limited', rateLimitIn(answer.headers))
+  if (status === 401 || status === 403) throw callError('unavailable', `status_${status}`)
+  if (status === 429) throw callError('unavailable', 'rate_limited', rateLimitIn(answer.headers))
   const body = parseJson(answer.text)
-  if (status < 400 || status > 499 || !errorBody.Check(body)) throw failed('unknown', `status_${status}`)
+  if (status < 400 || status > 499 || !errorBody.Check(body)) throw callError('unknown', `status_${status}`)
   const [detail] = body.details ?? []
   const issue = detail?.issue !== undefined && word.Check(detail.issue) ? detail.issue : body.name
-  if (status === 408 || status === 409 || inFlight.has(issue)) throw failed('unknown', issue.toLowerCase())
+  if (status === 408 || status === 409 || inFlight.has(issue)) throw callError('unknown', issue.toLowerCase())
   return { status, name: body.name, issue, field: detail?.field ?? null }
 }
 
 /** The error that a refusal is for whoever made the call. */
-export function refused(refusal: Refusal): ProviderError {
+export function rejectionError(refusal: PaypalRejection): ProviderError {
   const code = refusal.issue.toLowerCase()
   if (isDecline(refusal)) return new ProviderError('declined', code, 'PayPal declined the payment')
   if (aboutCurrency.test(refusal.issue) || refusal.field?.endsWith('currency_code'))
@@ -88,7 +88,7 @@ export function refused(refusal: Refusal): ProviderError {
   return new ProviderError('rejected', code, 'PayPal refused the request')
 }
 
-function failed(kind: 'unavailable' | 'unknown', code: string, rateLimit: RateLimit | null = null): ProviderError {
+function callError(kind: 'unavailable' | 'unknown', code: string, rateLimit: RateLimit | null = null): ProviderError {
   const message = kind === 'unavailable' ? 'PayPal does not serve us now' : 'PayPal gave no clear answer'
   return new ProviderError(kind, code, message, { rateLimit })
 }

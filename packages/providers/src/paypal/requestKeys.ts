@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
  * comes with another content: so another content has another key.
  * @param idempotency_key of any length; PayPal's documented limit, for orders, is 108 characters
  */
-export function keyOf(idempotency_key: string, body: string): string {
+export function requestKeyOf(idempotency_key: string, body: string): string {
   return createHash('sha256')
     .update(JSON.stringify([idempotency_key, body]))
     .digest('hex')

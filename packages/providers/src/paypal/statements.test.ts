@@ -2,7 +2,7 @@
 import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
 import { readNotification } from './notifications.ts'
-import { approvedOrder, capture, createRequest, paymentId, startPaypal } from './testing/testPaypal.ts'
+import { approvedOrder, capture, createRequest, paymentId, paypalHarness } from './testing/testPaypal.ts'
 
 const read = (type: string, resource: unknown, resource_type?: string) => {
   const about = { resource: resource as object, ...(resource_type === undefined ? {} : { resource_type }) }
@@ -10,7 +10,7 @@ const read = (type: string, resource: unknown, resource_type?: string) => {
 }
 
 t.test('an approved order is on its way, and says who the payer is', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   const approved = fake.approve(provider_intent_id)
   const { create_time } = JSON.parse(approved.body)
@@ -41,7 +41,7 @@ t.test('an approved order is on its way, and says who the payer is', async (t) =
 })
 
 t.test('an approval that was reversed cancels, although it has no whole order', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await approvedOrder({ fake, paypal })
   t.match(readNotification(Buffer.from(fake.reverseApproval(provider_intent_id).body)), {
     object_id: provider_intent_id,
@@ -58,7 +58,7 @@ t.test('an approval that was reversed cancels, although it has no whole order', 
 })
 
 t.test('a capture is told of by the order and by itself', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const { provider_intent_id } = ref
   fake.nextCaptures('pending')
@@ -79,7 +79,7 @@ t.test('a capture is told of by the order and by itself', async (t) => {
 })
 
 t.test('a denied capture says why, as far as PayPal does', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   fake.nextCaptures('pending')
   const { evidence } = await capture(paypal, ref, 'c1')
@@ -90,15 +90,15 @@ t.test('a denied capture says why, as far as PayPal does', async (t) => {
     statement: { status: 'failed', failure_code: 'capture_declined', provider_intent_id: ref.provider_intent_id },
   })
   const declined = read('PAYMENT.CAPTURE.DECLINED', { id: 'C1', status_details: { reason: 'ECHECK' } })
-  t.match(declined.statement, { status: 'failed', failure_code: 'echeck', failure_message: /^PayPal could not/ })
+  t.match(declined.report, { status: 'failed', failure_code: 'echeck', failure_message: /^PayPal could not/ })
 })
 
 t.test('an authorization is on its way, or void', (t) => {
   const resource = { id: 'A1', supplementary_data: { related_ids: { order_id: 'O1' } }, custom_id: paymentId }
   const said = { about: 'status', provider_intent_id: 'O1', provider_payment_id: null }
-  t.match(read('PAYMENT.AUTHORIZATION.CREATED', resource).statement, { ...said, status: 'processing' })
-  t.match(read('PAYMENT.AUTHORIZATION.VOIDED', resource).statement, { ...said, status: 'canceled' })
-  t.equal(read('PAYMENT.AUTHORIZATION.EXPIRED', resource).statement, null)
+  t.match(read('PAYMENT.AUTHORIZATION.CREATED', resource).report, { ...said, status: 'processing' })
+  t.match(read('PAYMENT.AUTHORIZATION.VOIDED', resource).report, { ...said, status: 'canceled' })
+  t.equal(read('PAYMENT.AUTHORIZATION.EXPIRED', resource).report, null)
   t.end()
 })
 
@@ -121,12 +121,12 @@ t.test('a success over an amount that cannot be read says nothing, because PayPa
         claimed_payment_id: paymentId,
         statement: null,
       })
-  t.match(read('PAYMENT.CAPTURE.PENDING', about).statement, { status: 'processing', amount_cents: null }, 'no success')
+  t.match(read('PAYMENT.CAPTURE.PENDING', about).report, { status: 'processing', amount_cents: null }, 'no success')
   t.end()
 })
 
 t.test('what happens to an order is about its payment, and mostly leaves what becomes of it to others', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const order = { id: ref.provider_intent_id, purchase_units: [{ custom_id: paymentId }] }
   const said = { provider_intent_id: order.id, provider_payment_id: null }
@@ -137,15 +137,15 @@ t.test('what happens to an order is about its payment, and mostly leaves what be
         { claimed_payment_id: paymentId, statement: { about: 'mention', ...said } },
         `${name} ${status}`,
       )
-  t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).statement, { ...said, status: 'canceled' })
+  t.match(read('CHECKOUT.ORDER.VOIDED', { ...order, status: 'VOIDED' }).report, { ...said, status: 'canceled' })
   await capture(paypal, ref, 'c1')
   const completed = fake.events.find(({ event_type }) => event_type === 'CHECKOUT.ORDER.COMPLETED')
   const { id: provider_event_id, body } = completed ?? { id: '', body: '' }
   const told = readNotification(Buffer.from(body))
   t.match(told, { generic_type: null, amount_cents: 1999, currency: 'EUR' })
-  t.same(told.statement, { about: 'mention', ...said, provider_event_id, provider_time: told.occurred_at })
+  t.same(told.report, { about: 'mention', ...said, provider_event_id, provider_time: told.occurred_at })
   const captured = JSON.parse(body).resource
-  t.match(read('CHECKOUT.ORDER.APPROVED', captured).statement, { ...said, status: 'processing' })
+  t.match(read('CHECKOUT.ORDER.APPROVED', captured).report, { ...said, status: 'processing' })
 })
 
 t.test('a capture that does not name its order links to it, or names the payment and itself', (t) => {
@@ -179,16 +179,16 @@ t.test('by a generic name an event is about the order that its object is, or nam
     const said = { about: 'status', status, provider_payment_id: null, amount_cents: 1999, currency: 'EUR' }
     const type = `payment_intent.${name}`
     t.match(read(type, { id: 'O1', amount }), { generic_type: type, statement: { ...said, provider_intent_id: 'O1' } })
-    t.match(read(type, { id: 'C1', amount, ...related }).statement, { ...said, provider_intent_id: 'O9' })
+    t.match(read(type, { id: 'C1', amount, ...related }).report, { ...said, provider_intent_id: 'O9' })
   }
   const created = { about: 'mention', provider_intent_id: 'O1', provider_payment_id: null }
-  t.match(read('payment_intent.created', { id: 'O1' }).statement, created)
-  t.match(read('payment_intent.failed', { id: 'O1' }).statement, { failure_code: 'capture_declined' })
+  t.match(read('payment_intent.created', { id: 'O1' }).report, created)
+  t.match(read('payment_intent.failed', { id: 'O1' }).report, { failure_code: 'capture_declined' })
   t.end()
 })
 
 t.test('a refund names its capture by a link alone', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const { evidence } = await capture(paypal, ref, 'c1')
   const captureId = evidence.provider_payment_id ?? ''
@@ -207,21 +207,21 @@ t.test('a refund names its capture by a link alone', async (t) => {
     },
   })
   const reversal = readNotification(Buffer.from(fake.reverse(captureId).body))
-  t.match(reversal.statement, { about: 'refund', refunded_cents: 1999, provider_payment_id: captureId })
+  t.match(reversal.report, { about: 'refund', refunded_cents: 1999, provider_payment_id: captureId })
 })
 
 t.test('a refund without a link to its capture', (t) => {
   const links = [{ rel: 'self', href: 'https://api.paypal.com/v2/payments/refunds/R1' }]
   const related = { supplementary_data: { related_ids: { capture_id: 'C9', order_id: 'O9' } } }
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', links }, 'refund').statement, {
+  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', links }, 'refund').report, {
     refund_id: 'R1',
     provider_payment_id: null,
   })
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', ...related }, 'refund').statement, {
+  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', ...related }, 'refund').report, {
     provider_payment_id: 'C9',
     provider_intent_id: 'O9',
   })
-  t.match(read('PAYMENT.CAPTURE.REVERSED', { id: 'C1', links: 'none' }, 'capture').statement, {
+  t.match(read('PAYMENT.CAPTURE.REVERSED', { id: 'C1', links: 'none' }, 'capture').report, {
     refund_id: null,
     provider_payment_id: 'C1',
   })
@@ -229,7 +229,7 @@ t.test('a refund without a link to its capture', (t) => {
 })
 
 t.test('a dispute names the capture that is contested, and ours', async (t) => {
-  const { fake, paypal } = await startPaypal(t)
+  const { fake, paypal } = await paypalHarness(t)
   const ref = await approvedOrder({ fake, paypal })
   const { evidence } = await capture(paypal, ref, 'c1')
   const captureId = evidence.provider_payment_id ?? ''
@@ -249,6 +249,6 @@ t.test('a dispute names the capture that is contested, and ours', async (t) => {
     },
   })
   const resolved = readNotification(Buffer.from(fake.dispute(captureId, 'RESOLVED').body))
-  t.match(resolved.statement, { about: 'dispute', dispute_status: 'resolved' })
-  t.match(read('CUSTOMER.DISPUTE.UPDATED', {}).statement, { dispute_id: null, dispute_status: 'unknown' })
+  t.match(resolved.report, { about: 'dispute', dispute_status: 'resolved' })
+  t.match(read('CUSTOMER.DISPUTE.UPDATED', {}).report, { dispute_id: null, dispute_status: 'unknown' })
 })

@@ -1,9 +1,9 @@
 // What a notification of PayPal says about a payment.
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import { isPaymentType, statusOfGenericType } from '../genericEvent.ts'
-import type { Statement } from '../provider.ts'
+import type { ProviderReport } from '../provider.ts'
 import { captureFailure } from './captures.ts'
-import { type Amount, at, codeAt, type Envelope } from './notificationText.ts'
+import { type Amount, valueAt, codeAt, type Envelope } from './notificationText.ts'
 
 /** The types that tell the status. The others of an order tell of a step on the way, or of what its capture tells. */
 const statuses: Readonly<Record<string, PaymentStatus>> = {
@@ -25,10 +25,10 @@ const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
 
 export const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
-/** @param said the amount, and the time of the statement */
-export function statementOf(event: Envelope, said: Amount & { readonly provider_time: string }): Statement | null {
+/** @param reported the amount, and the time of the statement */
+export function reportOf(event: Envelope, reported: Amount & { readonly provider_time: string }): ProviderReport | null {
   const { id: provider_event_id, event_type, resource } = event
-  const source = { provider_event_id, provider_time: said.provider_time, provider_intent_id: intentIn(event) }
+  const source = { provider_event_id, provider_time: reported.provider_time, provider_intent_id: intentIn(event) }
   if (isDispute(event))
     return {
       about: 'dispute',
@@ -36,7 +36,7 @@ export function statementOf(event: Envelope, said: Amount & { readonly provider_
       provider_payment_id: codeAt(resource, 'disputed_transactions', 0, 'seller_transaction_id'),
       dispute_id: codeAt(resource, 'dispute_id'),
       dispute_status: codeAt(resource, 'status')?.toLowerCase() ?? 'unknown',
-      disputed_cents: said.amount_cents,
+      disputed_cents: reported.amount_cents,
     }
   if (refunds.has(event_type))
     return {
@@ -44,18 +44,18 @@ export function statementOf(event: Envelope, said: Amount & { readonly provider_
       ...source,
       provider_payment_id: refundedCapture(event),
       refund_id: isRefund(event) ? codeAt(resource, 'id') : null,
-      refunded_cents: said.amount_cents,
+      refunded_cents: reported.amount_cents,
     }
-  return statusStatement(event, said, source)
+  return statusReport(event, reported, source)
 }
 
-type Source = Pick<Statement, 'provider_event_id' | 'provider_time' | 'provider_intent_id'>
+type ReportSource = Pick<ProviderReport, 'provider_event_id' | 'provider_time' | 'provider_intent_id'>
 
-function statusStatement(event: Envelope, said: Amount, source: Source): Statement | null {
+function statusReport(event: Envelope, reported: Amount, source: ReportSource): ProviderReport | null {
   const { event_type, resource } = event
   const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : statusOfGenericType(event_type)
-  if (!status) return isMention(event) ? { about: 'mention', ...source, provider_payment_id: null } : null
-  const { amount_cents, currency } = said
+  if (!status) return isReference(event) ? { about: 'mention', ...source, provider_payment_id: null } : null
+  const { amount_cents, currency } = reported
   // Money that was taken without a word of how much cannot be held against the price; PayPal can be asked.
   if (status === 'succeeded' && (amount_cents === null || currency === null)) return null
   return {
@@ -71,7 +71,7 @@ function statusStatement(event: Envelope, said: Amount, source: Source): Stateme
 }
 
 /** An order that is completed says less than its capture, of which PayPal tells as well. */
-const isMention = ({ event_type }: Envelope) => event_type.startsWith('CHECKOUT.ORDER.') || isPaymentType(event_type)
+const isReference = ({ event_type }: Envelope) => event_type.startsWith('CHECKOUT.ORDER.') || isPaymentType(event_type)
 
 /** By a generic name the object is the order, unless it names one. */
 function intentIn({ event_type, resource }: Envelope): string | null {
@@ -86,8 +86,8 @@ function orderIn(resource: unknown): string | null {
 }
 
 function linkedUp(resource: unknown, link: RegExp): string | null {
-  const links = at(resource, 'links')
-  const up = Array.isArray(links) ? links.find((each) => at(each, 'rel') === 'up') : undefined
+  const links = valueAt(resource, 'links')
+  const up = Array.isArray(links) ? links.find((each) => valueAt(each, 'rel') === 'up') : undefined
   return link.exec(codeAt(up, 'href') ?? '')?.[1] ?? null
 }
 

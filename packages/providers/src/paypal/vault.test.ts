@@ -1,14 +1,14 @@
 // Saved methods: kept, looked at and forgotten at PayPal.
 import t from 'tap'
 import { customerMissing, type ProviderMethods } from '../provider.ts'
-import { createRequest, startPaypal } from './testing/testPaypal.ts'
+import { createRequest, paypalHarness } from './testing/testPaypal.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
 const owner = 'guest:pat@example.com'
 const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XDVJNXQ', usage_type: 'MERCHANT' } }
 
-async function start(t: Parameters<typeof startPaypal>[0]) {
-  const { fake, paypal } = await startPaypal(t)
+async function start(t: Parameters<typeof paypalHarness>[0]) {
+  const { fake, paypal } = await paypalHarness(t)
   if (!paypal.methods) throw new Error('PayPal saves methods')
   const methods: ProviderMethods = paypal.methods
   return { fake, paypal, methods }

@@ -3,10 +3,10 @@ import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { readAnswer } from '../http.ts'
+import { readResponse } from '../http.ts'
 import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
 import type { PaypalClient } from './client.ts'
-import { type Refusal, refused } from './refusals.ts'
+import { type PaypalRejection, rejectionError } from './refusals.ts'
 
 const Card = Type.Object({
   brand: Type.Optional(Code),
@@ -45,9 +45,9 @@ export function createVault(client: PaypalClient): ProviderMethods {
       // A key means the same request each time, and the user gets another customer when PayPal has lost the first.
       const key = provider_customer_id === null ? idempotency_key : `${idempotency_key}-${provider_customer_id}`
       const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (answer) =>
-        readAnswer(paymentToken, answer),
+        readResponse(paymentToken, answer),
       )
-      if (attached.refusal) throw notAttached(attached.refusal)
+      if (attached.refusal) throw attachError(attached.refusal)
       const { id: provider_method_id, customer: owner, payment_source } = attached.value
       return { ...detailsOf(payment_source), provider_method_id, provider_customer_id: owner.id }
     },
@@ -55,26 +55,26 @@ export function createVault(client: PaypalClient): ProviderMethods {
     async readMethod({ token }) {
       const found = await client.call(
         { method: 'GET', path: `/v3/vault/setup-tokens/${encodeURIComponent(token)}` },
-        (answer) => readAnswer(setupToken, answer),
+        (answer) => readResponse(setupToken, answer),
       )
-      if (found.refusal) throw refused(found.refusal)
+      if (found.refusal) throw rejectionError(found.refusal)
       return { ...detailsOf(found.value.payment_source), provider_method_id: found.value.id }
     },
 
     async retrieveMethod({ provider_method_id, provider_customer_id }) {
       const found = await client.call({ method: 'GET', path: tokenPath(provider_method_id) }, (answer) =>
-        readAnswer(paymentToken, answer),
+        readResponse(paymentToken, answer),
       )
       if (found.refusal?.status === 404) return null
-      if (found.refusal) throw refused(found.refusal)
+      if (found.refusal) throw rejectionError(found.refusal)
       const { customer, payment_source } = found.value
       return customer.id === provider_customer_id ? detailsOf(payment_source) : null
     },
 
     async detachMethod({ provider_method_id }) {
       const path = tokenPath(provider_method_id)
-      const { refusal } = await client.call({ method: 'DELETE', path }, () => undefined)
-      if (refusal && refusal.status !== 404) throw refused(refusal)
+      const { refusal: rejection } = await client.call({ method: 'DELETE', path }, () => undefined)
+      if (rejection && rejection.status !== 404) throw rejectionError(rejection)
     },
   }
 }
@@ -83,8 +83,8 @@ export function createVault(client: PaypalClient): ProviderMethods {
  * PayPal has no call that deletes a customer, and does not document how it refuses one that it does not know. A refusal of
  * the field that names the customer is taken for that.
  */
-function notAttached(refusal: Refusal): ProviderError {
-  if (refusal.field !== '/customer/id') return refused(refusal)
+function attachError(refusal: PaypalRejection): ProviderError {
+  if (refusal.field !== '/customer/id') return rejectionError(refusal)
   return new ProviderError('rejected', customerMissing, 'PayPal does not know the customer')
 }
 

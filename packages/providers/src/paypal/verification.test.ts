@@ -4,7 +4,7 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { type Provider, ProviderError } from '../provider.ts'
-import { createRequest, paypalFor, startPaypal } from './testing/testPaypal.ts'
+import { createRequest, paypalFor, paypalHarness } from './testing/testPaypal.ts'
 
 type Signed = ReturnType<FakePaypal['signed']>
 
@@ -15,8 +15,8 @@ const invalidSignature = { name: 'DomainError', code: 'invalid_signature' }
 const invalidRequest = { name: 'DomainError', code: 'invalid_request' }
 const postbacks = (fake: FakePaypal) => fake.callsTo(/verify-webhook-signature/)
 
-async function start(t: Parameters<typeof startPaypal>[0], options: Parameters<typeof startPaypal>[1] = {}) {
-  const { fake, paypal } = await startPaypal(t, options)
+async function start(t: Parameters<typeof paypalHarness>[0], options: Parameters<typeof paypalHarness>[1] = {}) {
+  const { fake, paypal } = await paypalHarness(t, options)
   const { provider_intent_id } = await paypal.createIntent({ ...createRequest, description: 'Zwei Plätze – 2 × 10 €' })
   const event = fake.approve(provider_intent_id)
   return { fake, paypal, event, signed: fake.signed(event) }

@@ -2,12 +2,12 @@
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { readAnswer } from '../http.ts'
-import { withUrgency } from '../pacing.ts'
+import { readResponse } from '../http.ts'
+import { withPriority } from '../pacing.ts'
 import { ProviderError, type SignedNotification } from '../provider.ts'
 import { createPaypalClient, type PaypalClient } from './client.ts'
 import { parseNotification } from './notificationText.ts'
-import { refused } from './refusals.ts'
+import { rejectionError } from './refusals.ts'
 
 const verdict = Compile(
   Type.Object({ verification_status: Type.Union([Type.Literal('SUCCESS'), Type.Literal('FAILURE')]) }),
@@ -19,7 +19,7 @@ const singleValue = /^[!-+\x2d-~]{1,500}$/
 /** Anybody can make us ask, so no more is asked at once, and none of it in the place of orders. */
 const maxConnections = 16
 /** So many notifications may wait for their turn; each is up to 1 MiB. */
-const maxUnderWay = 128
+const maxInFlight = 128
 /** PayPal waits for our answer, and sends again what it gets none for. */
 const maxTimeoutMs = 5_000
 
@@ -42,34 +42,34 @@ export function createVerifier(
     ...options,
     timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
     maxConnections,
-    repeats: false,
+    retries: false,
   })
-  let underWay = 0
+  let inFlight = 0
   return {
     async verify(notification) {
-      const question = questionAbout(notification)
-      if (underWay >= maxUnderWay)
+      const send = verificationRequestOf(notification)
+      if (inFlight >= maxInFlight)
         throw new ProviderError('unavailable', 'verification_busy', 'Too many notifications are being verified')
-      underWay++
+      inFlight++
       try {
-        await withUrgency('notification', () => ask(client, webhookIds, question))
+        await withPriority('notification', () => requestVerification(client, webhookIds, send))
       } finally {
-        underWay--
+        inFlight--
       }
     },
     close: () => client.close(),
   }
 }
 
-type Question = { readonly signature: Readonly<Record<string, string>>; readonly text: string }
+type VerificationRequest = { readonly signature: Readonly<Record<string, string>>; readonly text: string }
 
 /** @throws DomainError for what need not be asked about */
-function questionAbout({ headers, body }: Pick<SignedNotification, 'headers' | 'body'>): Question {
+function verificationRequestOf({ headers, body }: Pick<SignedNotification, 'headers' | 'body'>): VerificationRequest {
   return { signature: readSignature(headers), text: parseNotification(body).text }
 }
 
 /** @throws DomainError `invalid_signature` for a header that is missing, malformed or names a certificate of somebody else */
-export function readSignature(headers: SignedNotification['headers']): Question['signature'] {
+export function readSignature(headers: SignedNotification['headers']): VerificationRequest['signature'] {
   return {
     auth_algo: single(headers, 'paypal-auth-algo'),
     cert_url: certificateUrl(single(headers, 'paypal-cert-url')),
@@ -79,13 +79,13 @@ export function readSignature(headers: SignedNotification['headers']): Question[
   }
 }
 
-async function ask(client: PaypalClient, webhookIds: readonly string[], { signature, text }: Question): Promise<void> {
-  const answers = await Promise.allSettled(
+async function requestVerification(client: PaypalClient, webhookIds: readonly string[], { signature, text }: VerificationRequest): Promise<void> {
+  const results = await Promise.allSettled(
     webhookIds.map((webhook_id) => isSigned(client, { ...signature, webhook_id }, text)),
   )
-  if (answers.some((answer) => answer.status === 'fulfilled' && answer.value)) return
-  for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
-  throw invalid('PayPal does not know this signature')
+  if (results.some((answer) => answer.status === 'fulfilled' && answer.value)) return
+  for (const answer of results) if (answer.status === 'rejected') throw answer.reason
+  throw invalidSignature('PayPal does not know this signature')
 }
 
 /** @param text of the notification, as it came: the signature is over its bytes, so it is not written anew */
@@ -95,19 +95,19 @@ async function isSigned(
   text: string,
 ): Promise<boolean> {
   const body = `${JSON.stringify(signature).slice(0, -1)},"webhook_event":${text}}`
-  const said = await client.call(
+  const result = await client.call(
     { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body },
-    (answer) => readAnswer(verdict, answer),
+    (answer) => readResponse(verdict, answer),
   )
-  if (!said.refusal) return said.value.verification_status === 'SUCCESS'
-  if (said.refusal.status === 400 && said.refusal.name === 'VALIDATION_ERROR') return false
-  throw refused(said.refusal)
+  if (!result.refusal) return result.value.verification_status === 'SUCCESS'
+  if (result.refusal.status === 400 && result.refusal.name === 'VALIDATION_ERROR') return false
+  throw rejectionError(result.refusal)
 }
 
 function single(headers: SignedNotification['headers'], name: string): string {
   const value = headers[name]
   if (typeof value === 'string' && singleValue.test(value)) return value
-  throw invalid(`The header ${name} is missing or not valid`)
+  throw invalidSignature(`The header ${name} is missing or not valid`)
 }
 
 /** Anybody can sign with a certificate of their own, so it has to be one of PayPal's. */
@@ -120,9 +120,9 @@ function certificateUrl(text: string): string {
     url.username === '' &&
     url.password === ''
   if (isPaypals) return text
-  throw invalid('The certificate is not one of PayPal’s')
+  throw invalidSignature('The certificate is not one of PayPal’s')
 }
 
-function invalid(message: string): DomainError {
+function invalidSignature(message: string): DomainError {
   return new DomainError('invalid_signature', message)
 }

@@ -1,10 +1,10 @@
 // The sandbox's notifications: the provider-neutral shape of interface section 6.1.
 import { genericName, genericNames, genericSubscription } from '../genericEvent.ts'
-import { madeUpId, type NotificationForm } from '../notificationForm.ts'
+import { testIdOf, type NotificationFormat } from '../notificationForm.ts'
 import { codeIn } from '../simulatedFacts.ts'
 
 /** The fields of the interface's shape are read for every provider. */
-const unread = {
+const emptyNotification = {
   object_id: null,
   amount_cents: null,
   currency: null,
@@ -15,19 +15,19 @@ const unread = {
   statement: null,
 }
 
-export const sandboxForm: NotificationForm = {
+export const sandboxNotificationFormat: NotificationFormat = {
   nativeTypes: Object.fromEntries(genericNames.map((name) => [name, name])),
-  leastObject: ({ id }) => ({ id: madeUpId(id) }),
-  envelope: ({ id, type, at, object, beside }) => ({
-    id: `evt_${madeUpId(id)}`,
+  minimalObject: ({ id }) => ({ id: testIdOf(id) }),
+  envelope: ({ id, type, at, object, siblings }) => ({
+    id: `evt_${testIdOf(id)}`,
     type,
     provider: 'sandbox',
-    data: { ...beside, object },
+    data: { ...siblings, object },
     created: Math.floor(at.getTime() / 1000),
   }),
   keys: { type: 'type', object: 'data' },
   read: ({ type, at, object }) => ({
-    ...unread,
+    ...emptyNotification,
     provider_event_id: type,
     provider_type: type,
     generic_type: genericName(type),

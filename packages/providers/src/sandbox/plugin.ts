@@ -2,7 +2,7 @@
 import { bool, commaList } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin } from '../providerPlugin.ts'
-import { sandboxForm } from './notificationForm.ts'
+import { sandboxNotificationFormat } from './notificationForm.ts'
 import { createSandbox } from './sandbox.ts'
 
 export const sandbox = definePlugin({
@@ -30,5 +30,5 @@ export const sandbox = definePlugin({
       data: { object: { id: 'pi_1', amount: 2599, currency: 'eur', status: 'succeeded', customer: null } },
     },
   },
-  form: sandboxForm,
+  format: sandboxNotificationFormat,
 })

@@ -1,5 +1,5 @@
 // The sandbox provider: deterministic, without a network and without a state of its own.
-import { type GenericDialect, readGenericEvent } from '../genericEvent.ts'
+import { type GenericEventOptions, readGenericEvent } from '../genericEvent.ts'
 import { notificationJson } from '../notificationJson.ts'
 import type { Provider, ProviderNotification } from '../provider.ts'
 import { sandboxCatalog } from './catalog.ts'
@@ -7,14 +7,14 @@ import { cards, declined, declinedCard, sandboxMethods } from './methods.ts'
 import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
 
 /** Its notifications have the provider-neutral shape, and no other. */
-const dialect: GenericDialect = {
+const genericEventOptions: GenericEventOptions = {
   chargeOf: (intentId) => `sandbox_ch_${intentId.replace('sandbox_pi_', '')}`,
   failure: { failure_code: 'card_declined', failure_message: 'The sandbox declined the payment' },
 }
 
 /** @throws DomainError `invalid_request` when it is no notification */
 function readNotification(body: Buffer): ProviderNotification {
-  return readGenericEvent(notificationJson(body).json, dialect)
+  return readGenericEvent(notificationJson(body).json, genericEventOptions)
 }
 
 /** @param secrets of the notifications' signature; several during a rotation */

@@ -1,11 +1,11 @@
 // The `stripe` package on our own HTTP client: one limit of time for all tries of a call, and known whether one was sent.
 import Stripe from 'stripe'
-import { parseJson, rateLimitIn, unreadable } from '../answers.ts'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '../http.ts'
+import { parseJson, rateLimitIn, unreadableResponse } from '../answers.ts'
+import { createHttpClient, type HttpResponse, type HttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
-import { repeatCall } from '../repeatCall.ts'
-import { closedMessage, isBusyOrClosed, refusalOf } from './refusals.ts'
+import { withRetries } from '../repeatCall.ts'
+import { unavailableMessage, isUnavailable, toProviderError } from './refusals.ts'
 
 /** To be spread into the options of every request of one question. */
 export type TimeLeft = () => { readonly timeout: number }
@@ -15,7 +15,7 @@ export type StripeApi = {
    * Asks, and asks again when it was throttled or the answer was lost: the same requests, so those that change something carry keys.
    * @throws ProviderError
    */
-  ask<Answer>(question: (stripe: Stripe, timeLeft: TimeLeft) => Promise<Answer>): Promise<Answer>
+  call<Result>(send: (stripe: Stripe, timeLeft: TimeLeft) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
@@ -29,15 +29,15 @@ export function createStripeApi(options: {
   const { apiBase: origin, pace, timeoutMs } = options
   const http = createHttpClient({ origin, pace })
   // What repeats a call is below, and only that.
-  const stripe = new Stripe(options.secretKey, { httpClient: onOurs(http), maxNetworkRetries: 0, telemetry: false })
+  const stripe = new Stripe(options.secretKey, { httpClient: stripeHttpClient(http), maxNetworkRetries: 0, telemetry: false })
   return {
-    ask: (question) =>
-      repeatCall({ timeoutMs, pace }, async (remainingMs) => {
+    call: (send) =>
+      withRetries({ timeoutMs, pace }, async (remainingMs) => {
         const giveUpAt = performance.now() + remainingMs
         try {
-          return await question(stripe, () => ({ timeout: Math.max(1, Math.floor(giveUpAt - performance.now())) }))
+          return await send(stripe, () => ({ timeout: Math.max(1, Math.floor(giveUpAt - performance.now())) }))
         } catch (error) {
-          throw refusalOf(error)
+          throw toProviderError(error)
         }
       }),
     close: () => http.close(),
@@ -48,11 +48,11 @@ export function createStripeApi(options: {
  * The package's own client limits only the silence on a connection, waits for a connection without limit, and makes a
  * call again by itself when its connection was reset, so that nobody could tell whether the first try was sent.
  */
-function onOurs(http: HttpClient): Stripe.HttpClient {
+function stripeHttpClient(http: HttpClient): Stripe.HttpClient {
   return {
     getClientName: () => 'undici',
     async makeRequest(_host, _port, path, method, headers, body, _protocol, timeoutMs) {
-      const answer = await notRepeated(() =>
+      const response = await withoutRetry(() =>
         http.send({
           method: method === 'POST' ? 'POST' : 'GET',
           path,
@@ -61,11 +61,11 @@ function onOurs(http: HttpClient): Stripe.HttpClient {
           timeoutMs,
         }),
       )
-      const parsed = await notRepeated(async () => readable(answer))
+      const parsed = await withoutRetry(async () => parseResponse(response))
       return {
-        getStatusCode: () => answer.status,
-        getHeaders: () => Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, `${value}`])),
-        getRawResponse: () => ({ headers: answer.headers, statusCode: answer.status }),
+        getStatusCode: () => response.status,
+        getHeaders: () => Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, `${value}`])),
+        getRawResponse: () => ({ headers: response.headers, statusCode: response.status }),
         toStream: () => undefined,
         toJSON: async () => parsed,
       }
@@ -74,7 +74,7 @@ function onOurs(http: HttpClient): Stripe.HttpClient {
 }
 
 /** The package looks at the code of what is thrown here, and repeats a call for some of them. Without a code it does not. */
-async function notRepeated<Result>(act: () => Promise<Result>): Promise<Result> {
+async function withoutRetry<Result>(act: () => Promise<Result>): Promise<Result> {
   try {
     return await act()
   } catch (cause) {
@@ -83,14 +83,14 @@ async function notRepeated<Result>(act: () => Promise<Result>): Promise<Result> 
 }
 
 /** The package takes any JSON without an `error` for a success, whatever the status is. */
-function readable({ status, headers, text }: HttpAnswer): unknown {
+function parseResponse({ status, headers, text }: HttpResponse): unknown {
   const parsed = parseJson(text)
   if (isObject(parsed) && ('error' in parsed ? isObject(parsed.error) : status < 300)) return parsed
-  if (isBusyOrClosed(status))
-    throw new ProviderError('unavailable', `http_${status}`, closedMessage(status), {
+  if (isUnavailable(status))
+    throw new ProviderError('unavailable', `http_${status}`, unavailableMessage(status), {
       rateLimit: status === 429 ? rateLimitIn(headers) : null,
     })
-  throw unreadable('unreadable_answer')
+  throw unreadableResponse('unreadable_answer')
 }
 
 function isObject(value: unknown): value is object {

@@ -3,9 +3,9 @@ import t from 'tap'
 import type { CatalogPrice, ProviderProductIds } from '../productCatalog.ts'
 import {
   callsOf,
-  catalogUnderTest,
-  checkSettled,
-  first,
+  catalogHarness,
+  assertDefaultPrice,
+  firstPut,
   monthly,
   price,
   product,
@@ -14,14 +14,14 @@ import {
 
 const at = `POST /v1/products/${product_id}`
 const of = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
-const again = (known: ProviderProductIds, more: object = {}) => ({ ...first, known, ...more })
+const again = (known: ProviderProductIds, more: object = {}) => ({ ...firstPut, known, ...more })
 
 t.test('a new product has our id, and a price to be sold at', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const put = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  const put = await catalog.putProduct(firstPut)
   t.equal(put.provider_product_id, product_id)
   t.same(put.kept_fields, [])
-  checkSettled(t, fake, put)
+  assertDefaultPrice(t, fake, put)
   t.same(callsOf(fake), ['POST /v1/products', 'POST /v1/prices', at])
   t.match(fake.product(product_id), {
     name: 'Example course',
@@ -36,36 +36,36 @@ t.test('a new product has our id, and a price to be sold at', async (t) => {
 })
 
 t.test('a recurring one has its interval and its trial', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const put = await catalog.putProduct({ ...first, product: { ...product, price: monthly } })
-  checkSettled(t, fake, put)
+  const { fake, catalog } = await catalogHarness(t)
+  const put = await catalog.putProduct({ ...firstPut, product: { ...product, price: monthly } })
+  assertDefaultPrice(t, fake, put)
   const trial = { interval: 'month', interval_count: 1, trial_period_days: 14 }
   t.match(fake.pricesOf(product_id), [{ recurring: trial, type: 'recurring' }])
   const other = { ...product, product_id: product_id.replace(/a$/, 'b'), description: null }
   const yearly: CatalogPrice = { ...price, recurring: { interval: 'year', trial_days: 0 } }
-  await catalog.putProduct({ ...first, idempotency_key: 'other', product: { ...other, price: yearly } })
+  await catalog.putProduct({ ...firstPut, idempotency_key: 'other', product: { ...other, price: yearly } })
   t.match(fake.pricesOf(other.product_id), [{ recurring: { interval: 'year', trial_period_days: null } }])
   t.equal(fake.product(other.product_id).description, null)
 })
 
 t.test('what is there as it should be is found again, with the same key and with another', async (t) => {
   for (const terms of [price, monthly, { ...price, recurring: { interval: 'week', trial_days: 0 } } as const]) {
-    const { fake, catalog } = await catalogUnderTest(t)
-    const request = { ...first, product: { ...product, price: terms } }
+    const { fake, catalog } = await catalogHarness(t)
+    const request = { ...firstPut, product: { ...product, price: terms } }
     const put = await catalog.putProduct(request)
     t.same(await catalog.putProduct(request), put, 'as after a call whose answer was lost')
     t.same(await catalog.putProduct({ ...request, idempotency_key: 'second' }), put)
     const before = fake.calls.length
     t.same(await catalog.putProduct({ ...request, idempotency_key: 'third', known: put }), put)
     t.same(callsOf(fake).slice(before), [at, 'GET /v1/prices'])
-    checkSettled(t, fake, put)
+    assertDefaultPrice(t, fake, put)
     t.equal(fake.pricesOf(product_id).length, 1)
   }
 })
 
 t.test('changed content is one call, and leaves the price alone', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await catalog.putProduct(firstPut)
   fake.changeProduct(product_id, { active: false, metadata: { shelf: '7' } })
   const changed = { ...product, name: 'Renamed', description: null, product_type: 'service', price: monthly } as const
   const before = fake.calls.length
@@ -74,12 +74,12 @@ t.test('changed content is one call, and leaves the price alone', async (t) => {
   const metadata = { product_id, product_type: 'service', shelf: '7' }
   const { name, description, active, metadata: said } = fake.product(product_id)
   t.same({ name, description, active, metadata: said }, { name: 'Renamed', description: null, active: true, metadata })
-  checkSettled(t, fake, known)
+  assertDefaultPrice(t, fake, known)
 })
 
 t.test('another price replaces the former one, which is archived', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  let known = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  let known = await catalog.putProduct(firstPut)
   const changes: readonly CatalogPrice[] = [
     monthly,
     price,
@@ -95,7 +95,7 @@ t.test('another price replaces the former one, which is archived', async (t) => 
     const request = { idempotency_key: `change ${index}`, product: { ...product, price: changed } }
     const put = await catalog.putProduct(again(known, request))
     t.not(put.provider_price_id, known.provider_price_id, JSON.stringify(changed))
-    checkSettled(t, fake, put, JSON.stringify(changed))
+    assertDefaultPrice(t, fake, put, JSON.stringify(changed))
     known = put
   }
   t.equal(fake.pricesOf(product_id).length, 1 + changes.length)
@@ -103,12 +103,12 @@ t.test('another price replaces the former one, which is archived', async (t) => 
 })
 
 t.test('a price that comes back within a day is a price of its own', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const one = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  const one = await catalog.putProduct(firstPut)
   const dearer = { ...product, price: { ...price, amount_cents: 9900 } }
   const two = await catalog.putProduct(again(one, { idempotency_key: 'second', product: dearer }))
   const three = await catalog.putProduct(again(two, { idempotency_key: 'third' }))
-  checkSettled(t, fake, three)
+  assertDefaultPrice(t, fake, three)
   t.match(fake.pricesOf(product_id), [
     { id: one.provider_price_id, unit_amount: 2599, active: false },
     { id: two.provider_price_id, unit_amount: 9900, active: false },
@@ -117,8 +117,8 @@ t.test('a price that comes back within a day is a price of its own', async (t) =
 })
 
 t.test('of several prices of ours the oldest that fits stays, and of those of the merchant all do', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await catalog.putProduct(firstPut)
   const own = { product: product_id, currency: 'eur', unit_amount: 2599 }
   const theirs = [
     fake.addPrice(own),
@@ -130,7 +130,7 @@ t.test('of several prices of ours the oldest that fits stays, and of those of th
   fake.addPrice({ ...own, recurring: { interval: 'month', interval_count: 3 }, metadata: { product_id } })
   fake.changeProduct(product_id, { default_price: theirs[0]?.id ?? '' })
   t.same(await catalog.putProduct(again(known)), known)
-  checkSettled(t, fake, known)
+  assertDefaultPrice(t, fake, known)
   for (const { id } of theirs)
     t.match(
       fake.pricesOf(product_id).find((found) => found.id === id),
@@ -139,19 +139,19 @@ t.test('of several prices of ours the oldest that fits stays, and of those of th
 })
 
 t.test('a price that is billed every third month is no monthly one', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await catalog.putProduct({ ...first, price: 'keep' })
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await catalog.putProduct({ ...firstPut, price: 'keep' })
   const quarterly = { interval: 'month', interval_count: 3, trial_period_days: 14 }
   const terms = { product: product_id, currency: 'eur', unit_amount: 2599, metadata: { product_id } }
   const { id } = fake.addPrice({ ...terms, recurring: quarterly })
   const put = await catalog.putProduct(again(known, { product: { ...product, price: monthly } }))
   t.not(put.provider_price_id, id)
-  checkSettled(t, fake, put)
+  assertDefaultPrice(t, fake, put)
 })
 
 t.test('a price is found behind any number of others', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await catalog.putProduct(firstPut)
   const other = { product: product_id, currency: 'eur', metadata: { product_id } }
   for (let index = 0; index < 75; index++) {
     fake.addPrice({ product: product_id, currency: 'eur', unit_amount: 2599 })
@@ -159,16 +159,16 @@ t.test('a price is found behind any number of others', async (t) => {
   }
   t.same(await catalog.putProduct(again(known)), known)
   t.equal(callsOf(fake).filter((call) => call === 'GET /v1/prices').length, 2)
-  checkSettled(t, fake, known)
+  assertDefaultPrice(t, fake, known)
   t.equal(fake.pricesOf(product_id).filter(({ active }) => active).length, 76)
 })
 
 t.test('a price that the merchant has archived is made anew, also under a key that Stripe remembers', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const prices = new Set<string | null>()
   for (let round = 0; round < 3; round++) {
-    const put = await catalog.putProduct(first)
-    checkSettled(t, fake, put)
+    const put = await catalog.putProduct(firstPut)
+    assertDefaultPrice(t, fake, put)
     prices.add(put.provider_price_id)
     fake.changeProduct(product_id, { default_price: '' })
     fake.archivePrice(put.provider_price_id ?? '')
@@ -177,11 +177,11 @@ t.test('a price that the merchant has archived is made anew, also under a key th
 })
 
 t.test('a product that the merchant has deleted is made anew, also under a key that Stripe remembers', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
-  const known = await catalog.putProduct(first)
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await catalog.putProduct(firstPut)
   fake.deleteProduct(product_id)
   const put = await catalog.putProduct(again(known))
-  checkSettled(t, fake, put)
+  assertDefaultPrice(t, fake, put)
   t.not(put.provider_price_id, known.provider_price_id)
   fake.deleteProduct(product_id)
   const alone = await catalog.putProduct(again(known, { price: 'keep' }))
@@ -190,12 +190,12 @@ t.test('a product that the merchant has deleted is made anew, also under a key t
 })
 
 t.test('a product that was known by another id and is gone is put under ours', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const known = { provider_product_id: 'prod_gone', provider_price_id: null }
   const put = await catalog.putProduct(again(known))
   t.equal(put.provider_product_id, product_id)
   t.same(await catalog.putProduct(again(known)), put, 'which may be there already')
-  checkSettled(t, fake, put)
+  assertDefaultPrice(t, fake, put)
 })
 
 t.test('amounts are in the units of Stripe', async (t) => {
@@ -207,32 +207,32 @@ t.test('amounts are in the units of Stripe', async (t) => {
     ['MGA', 1200, 12],
     ['USD', 99_999_999, 99_999_999],
   ] as const
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   let known = null
   for (const [currency, amount_cents, unit_amount] of amounts) {
     const request = { idempotency_key: currency, product: { ...product, price: { ...price, currency, amount_cents } } }
     catalog.checkProduct(request.product)
-    known = await catalog.putProduct({ ...first, ...request, known })
+    known = await catalog.putProduct({ ...firstPut, ...request, known })
     t.match(fake.pricesOf(product_id).at(-1), { unit_amount, currency: currency.toLowerCase() })
     const written = fake.calls.length
-    t.same(await catalog.putProduct({ ...first, ...request, known }), known, `${currency} is read as it is written`)
+    t.same(await catalog.putProduct({ ...firstPut, ...request, known }), known, `${currency} is read as it is written`)
     t.equal(fake.calls.length, written + 2)
   }
 })
 
 t.test('a price that Stripe cannot write is refused before anything is asked', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const odd = { ...product, price: { ...price, currency: 'KWD', amount_cents: 12_341 } }
   t.throws(() => catalog.checkProduct(odd), of('currency', 'amount_not_writable'))
-  await t.rejects(catalog.putProduct({ ...first, product: odd }), of('currency', 'amount_not_writable'))
+  await t.rejects(catalog.putProduct({ ...firstPut, product: odd }), of('currency', 'amount_not_writable'))
   t.same(fake.calls, [])
   t.ok(catalog.keepsPrice(product))
 })
 
 t.test('what Stripe refuses is refused once', async (t) => {
-  const { fake, catalog } = await catalogUnderTest(t)
+  const { fake, catalog } = await catalogHarness(t)
   const priced = (terms: object, key: string) =>
-    catalog.putProduct({ ...first, idempotency_key: key, product: { ...product, price: { ...price, ...terms } } })
+    catalog.putProduct({ ...firstPut, idempotency_key: key, product: { ...product, price: { ...price, ...terms } } })
   await t.rejects(priced({ currency: 'CUP' }, 'cup'), of('currency'))
   await t.rejects(priced({ amount_cents: 100_000_000 }, 'much'), of('currency', 'amount_too_large'))
   const long = { recurring: { interval: 'month', trial_days: 731 } }

@@ -2,7 +2,7 @@
 import Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { checked } from '../answers.ts'
+import { checkResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
 import type { CatalogPrice } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
@@ -38,15 +38,15 @@ export type WantedPrice = Pick<CatalogPrice, 'currency' | 'recurring'> & {
 
 /** @returns the active prices of ours that a product has, newest first. Those that the merchant has made are left alone */
 export async function listPrices(
-  ask: StripeApi['ask'],
+  call: StripeApi['call'],
   { product, product_id }: { readonly product: string; readonly product_id: string },
 ): Promise<readonly Price[]> {
   const ours: Price[] = []
   let last: Price | undefined
   for (let pages = 0; pages < maxPages; pages++) {
     const from = last ? { starting_after: last.id } : {}
-    const { data, has_more } = await ask(async (stripe, timeLeft) =>
-      checked(page, await stripe.prices.list({ product, active: true, limit: pageSize, ...from }, timeLeft())),
+    const { data, has_more } = await call(async (stripe, timeLeft) =>
+      checkResponse(page, await stripe.prices.list({ product, active: true, limit: pageSize, ...from }, timeLeft())),
     )
     ours.push(...data.filter(({ metadata }) => metadata?.product_id === product_id))
     last = data.at(-1)
@@ -68,7 +68,7 @@ export function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: W
  *   deleted with its product, or it was refused for what is no longer so
  */
 export function createPrice(
-  ask: StripeApi['ask'],
+  call: StripeApi['call'],
   { product, wanted, idempotencyKey }: PriceToCreate,
 ): Promise<string | null> {
   const { unit_amount, product_id } = wanted
@@ -79,11 +79,11 @@ export function createPrice(
     ...(wanted.recurring ? { recurring: recurringOf(wanted.recurring) } : {}),
     metadata: { product_id },
   }
-  return ask(async (stripe, timeLeft) => {
+  return call(async (stripe, timeLeft) => {
     try {
-      const answer = await stripe.prices.create(params, { ...timeLeft(), idempotencyKey })
-      const { id } = checked(created, answer)
-      return isReplayed(answer.lastResponse.headers) ? null : id
+      const response = await stripe.prices.create(params, { ...timeLeft(), idempotencyKey })
+      const { id } = checkResponse(created, response)
+      return isReplayed(response.lastResponse.headers) ? null : id
     } catch (error) {
       if (error instanceof Stripe.errors.StripeError && isReplayed(error.headers)) return null
       throw error
@@ -106,18 +106,18 @@ function isReplayed(headers: Readonly<Record<string, string>> = {}): boolean {
 }
 
 /** Makes a price the one to be sold at, and archives the others. @returns the refusal, if Stripe refused something of it */
-export async function settlePrice(
-  ask: StripeApi['ask'],
-  { product: { id, default_price }, priceId, others }: PriceToSettle,
+export async function makeDefaultPrice(
+  call: StripeApi['call'],
+  { product: { id, default_price }, priceId, others }: DefaultPriceChange,
 ): Promise<ProviderError | null> {
   try {
     if (default_price !== priceId)
-      await ask(async (stripe, timeLeft) =>
-        checked(created, await stripe.products.update(id, { default_price: priceId }, timeLeft())),
+      await call(async (stripe, timeLeft) =>
+        checkResponse(created, await stripe.products.update(id, { default_price: priceId }, timeLeft())),
       )
     for (const other of others)
-      await ask(async (stripe, timeLeft) =>
-        checked(created, await stripe.prices.update(other, { active: false }, timeLeft())),
+      await call(async (stripe, timeLeft) =>
+        checkResponse(created, await stripe.prices.update(other, { active: false }, timeLeft())),
       )
     return null
   } catch (error) {
@@ -126,7 +126,7 @@ export async function settlePrice(
   }
 }
 
-type PriceToSettle = {
+type DefaultPriceChange = {
   readonly product: { readonly id: string; readonly default_price: string | null }
   readonly priceId: string
   readonly others: readonly string[]

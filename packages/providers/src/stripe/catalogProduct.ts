@@ -1,14 +1,14 @@
 // One product at Stripe, without its prices.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { checked } from '../answers.ts'
+import { checkResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
 import type { CatalogProduct, ProviderProductIds } from '../productCatalog.ts'
 import type { StripeApi } from './api.ts'
 import { idIn, Maybe, Reference } from './fields.ts'
-import { isMissing, isTaken, rejected } from './refusals.ts'
+import { isMissing, isAlreadyExisting, rejected } from './refusals.ts'
 
-const productAnswer = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
+const productResponse = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
 
 export type PresentProduct = { readonly id: string; readonly default_price: string | null; readonly isNew: boolean }
 
@@ -17,48 +17,48 @@ export type PresentProduct = { readonly id: string; readonly default_price: stri
  * answer was lost never makes a second product, however late it is made again.
  * @throws ProviderError
  */
-export async function putProductItself(
-  ask: StripeApi['ask'],
+export async function upsertProduct(
+  call: StripeApi['call'],
   product: CatalogProduct,
   known: ProviderProductIds | null,
 ): Promise<PresentProduct> {
   const present =
-    (known && (await update(ask, known.provider_product_id, product))) ??
-    (await create(ask, product)) ??
-    (await update(ask, product.product_id, product))
+    (known && (await updateProduct(call, known.provider_product_id, product))) ??
+    (await createProduct(call, product)) ??
+    (await updateProduct(call, product.product_id, product))
   if (present) return present
   throw rejected('product_id_spent')
 }
 
 /** @returns `null` when a product with this id is there already */
-function create(ask: StripeApi['ask'], product: CatalogProduct): Promise<PresentProduct | null> {
+function createProduct(call: StripeApi['call'], product: CatalogProduct): Promise<PresentProduct | null> {
   const { product_id, name, description } = product
-  return ask(async (stripe, timeLeft) => {
+  return call(async (stripe, timeLeft) => {
     try {
-      const answer = await stripe.products.create(
+      const response = await stripe.products.create(
         { id: product_id, name, ...(description ? { description } : {}), metadata: metadataOf(product) },
         timeLeft(),
       )
-      return presentProduct(answer, { isNew: true })
+      return presentProduct(response, { isNew: true })
     } catch (error) {
-      if (isTaken(error)) return null
+      if (isAlreadyExisting(error)) return null
       throw error
     }
   })
 }
 
 /** @returns `null` when there is none with this id */
-function update(ask: StripeApi['ask'], id: string, product: CatalogProduct): Promise<PresentProduct | null> {
+function updateProduct(call: StripeApi['call'], id: string, product: CatalogProduct): Promise<PresentProduct | null> {
   const { name, description } = product
-  return ask(async (stripe, timeLeft) => {
+  return call(async (stripe, timeLeft) => {
     try {
-      const answer = await stripe.products.update(
+      const response = await stripe.products.update(
         id,
         // An empty text clears.
         { name, description: description ?? '', active: true, metadata: metadataOf(product) },
         timeLeft(),
       )
-      return presentProduct(answer, { isNew: false })
+      return presentProduct(response, { isNew: false })
     } catch (error) {
       if (isMissing(error)) return null
       throw error
@@ -71,7 +71,7 @@ function metadataOf({ product_id, product_type }: CatalogProduct) {
   return { product_id, product_type }
 }
 
-function presentProduct(answer: unknown, { isNew }: { readonly isNew: boolean }): PresentProduct {
-  const { id, default_price } = checked(productAnswer, answer)
+function presentProduct(response: unknown, { isNew }: { readonly isNew: boolean }): PresentProduct {
+  const { id, default_price } = checkResponse(productResponse, response)
   return { id, default_price: idIn(default_price), isNew }
 }

@@ -2,7 +2,7 @@
 import type { ProviderNotification } from '../provider.ts'
 import type { StripeObject } from './fields.ts'
 
-export type Said = {
+export type StripeEventData = {
   readonly id: string
   readonly occurred_at: string
   readonly object: StripeObject
@@ -11,4 +11,4 @@ export type Said = {
 }
 
 /** What depends on the type of the event; the envelope is the same for all. */
-export type Details = Omit<ProviderNotification, 'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'>
+export type NotificationDetails = Omit<ProviderNotification, 'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'>

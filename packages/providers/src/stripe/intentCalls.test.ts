@@ -2,7 +2,7 @@
 import { matchList } from '@paylog/testing/matchList'
 import t from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
-import { payment_id, refOf, request, stripeBeside, stripeUnderTest } from './testing/stripeUnderTest.ts'
+import { payment_id, refOf, createIntentRequest, stripeWithListener, stripeHarness } from './testing/stripeUnderTest.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 
@@ -20,9 +20,9 @@ const intent = {
 }
 
 t.test('asks for an intent that names the payment and nothing else of ours', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
+  const { fake, stripe } = await stripeHarness(t)
   const { id } = fake.addMethod()
-  const created = await stripe.createIntent({ ...request, description: 'Tea & cake = 100 %', provider_method_id: id })
+  const created = await stripe.createIntent({ ...createIntentRequest, description: 'Tea & cake = 100 %', provider_method_id: id })
   const [call] = fake.calls
   t.same(call, {
     method: 'POST',
@@ -43,54 +43,54 @@ t.test('asks for an intent that names the payment and nothing else of ours', asy
 })
 
 t.test('leaves out what is not there', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
-  await stripe.createIntent({ ...request, description: '' })
+  const { fake, stripe } = await stripeHarness(t)
+  await stripe.createIntent({ ...createIntentRequest, description: '' })
   t.notOk('description' in (fake.calls[0]?.params ?? {}))
   t.notOk('payment_method' in (fake.calls[0]?.params ?? {}))
 })
 
 t.test('cuts a description that Stripe would refuse for its length', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
-  await stripe.createIntent({ ...request, description: '😀'.repeat(1_500) })
+  const { fake, stripe } = await stripeHarness(t)
+  await stripe.createIntent({ ...createIntentRequest, description: '😀'.repeat(1_500) })
   t.equal(fake.calls[0]?.params.description, '😀'.repeat(1_000))
 })
 
 t.test('writes the amount as Stripe does, and recognises it in the answer', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
-  const { provider_intent_id } = await stripe.createIntent({ ...request, amount_cents: 5, currency: 'ISK' })
+  const { fake, stripe } = await stripeHarness(t)
+  const { provider_intent_id } = await stripe.createIntent({ ...createIntentRequest, amount_cents: 5, currency: 'ISK' })
   t.equal(fake.intent(provider_intent_id).amount, 500)
   fake.pay(provider_intent_id, 'succeeded')
   t.match(await stripe.retrieveIntent(refOf(provider_intent_id)), { evidence: { amount_cents: 5, currency: 'ISK' } })
-  const fraction = { ...request, amount_cents: 5124, currency: 'KWD' }
+  const fraction = { ...createIntentRequest, amount_cents: 5124, currency: 'KWD' }
   await t.rejects(stripe.createIntent(fraction), { kind: 'currency', code: 'amount_not_writable' })
   t.equal(fake.calls.length, 2, 'what cannot be written is not sent')
 })
 
 t.test('the same key gives the same intent, another key another one', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
-  const first = await stripe.createIntent(request)
-  t.same(await stripe.createIntent(request), first)
+  const { fake, stripe } = await stripeHarness(t)
+  const first = await stripe.createIntent(createIntentRequest)
+  t.same(await stripe.createIntent(createIntentRequest), first)
   t.equal(fake.intents().length, 1)
-  const other = await stripe.createIntent({ ...request, idempotency_key: `${payment_id}-2` })
+  const other = await stripe.createIntent({ ...createIntentRequest, idempotency_key: `${payment_id}-2` })
   t.not(other.provider_intent_id, first.provider_intent_id)
 })
 
 t.test('many at once with the same key are one intent', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
-  const created = await Promise.all(Array.from({ length: 16 }, () => stripe.createIntent(request)))
+  const { fake, stripe } = await stripeHarness(t)
+  const created = await Promise.all(Array.from({ length: 16 }, () => stripe.createIntent(createIntentRequest)))
   t.equal(new Set(created.map(({ provider_intent_id }) => provider_intent_id)).size, 1)
   t.equal(fake.intents().length, 1)
 })
 
 t.test('takes an answer only if it is about what was asked for', async (t) => {
   let answer: unknown
-  const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
     timeoutMs: 440,
   })
   answer = intent
-  t.same(await stripe.createIntent(request), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
+  t.same(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1', client_secret: 'pi_1_secret_1' })
   answer = { ...intent, metadata: {} }
-  t.match(await stripe.createIntent(request), { provider_intent_id: 'pi_1' }, 'that names no other payment')
+  t.match(await stripe.createIntent(createIntentRequest), { provider_intent_id: 'pi_1' }, 'that names no other payment')
   const others: readonly [string, object][] = [
     ['amount', { amount: 25990 }],
     ['currency', { currency: 'usd' }],
@@ -98,7 +98,7 @@ t.test('takes an answer only if it is about what was asked for', async (t) => {
   ]
   for (const [what, difference] of others) {
     answer = { ...intent, ...difference }
-    await t.rejects(stripe.createIntent(request), { ...unknown, code: 'another_intent' }, what)
+    await t.rejects(stripe.createIntent(createIntentRequest), { ...unknown, code: 'another_intent' }, what)
   }
   const unreadable = [
     { ...intent, id: 'pi_\n1' },
@@ -113,14 +113,14 @@ t.test('takes an answer only if it is about what was asked for', async (t) => {
   ]
   for (const other of unreadable) {
     answer = other
-    await t.rejects(stripe.createIntent(request), { ...unknown, code: 'unreadable_answer' }, JSON.stringify(other))
+    await t.rejects(stripe.createIntent(createIntentRequest), { ...unknown, code: 'unreadable_answer' }, JSON.stringify(other))
   }
 })
 
 t.test('every status of an intent is a status of the payment', async (t) => {
   let answer: object = intent
   const date = 'Thu, 01 Jan 2026 12:00:07 GMT'
-  const stripe = await stripeBeside(
+  const stripe = await stripeWithListener(
     t,
     (_request, response) => void response.writeHead(200, { date }).end(JSON.stringify(answer)),
     { timeoutMs: 440 },
@@ -170,7 +170,7 @@ t.test('every status of an intent is a status of the payment', async (t) => {
 
 t.test('a success is over what was received, and the charge may be written out', async (t) => {
   let answer: object = intent
-  const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
     timeoutMs: 440,
   })
   answer = { ...intent, status: 'succeeded', amount_received: 1000, latest_charge: { id: 'ch_1', object: 'charge' } }
@@ -186,7 +186,7 @@ t.test('a success is over what was received, and the charge may be written out',
 t.test('without a readable clock of the provider, ours is taken', async (t) => {
   const before = Date.now()
   for (const date of [undefined, 'yesterday']) {
-    const stripe = await stripeBeside(t, (_request, response) => {
+    const stripe = await stripeWithListener(t, (_request, response) => {
       response.sendDate = false
       if (date) response.setHeader('date', date)
       response.end(JSON.stringify(intent))
@@ -198,13 +198,13 @@ t.test('without a readable clock of the provider, ours is taken', async (t) => {
 })
 
 t.test('an intent that Stripe does not know is none, and another 404 says nothing', async (t) => {
-  const { stripe } = await stripeUnderTest(t)
+  const { stripe } = await stripeHarness(t)
   t.equal(await stripe.retrieveIntent(refOf('pi_missing')), null)
-  const proxy = await stripeBeside(t, (_request, response) => void response.writeHead(404).end('<h1>Not Found</h1>'), {
+  const proxy = await stripeWithListener(t, (_request, response) => void response.writeHead(404).end('<h1>Not Found</h1>'), {
     timeoutMs: 440,
   })
   await t.rejects(proxy.retrieveIntent(refOf('pi_missing')), unknown)
-  const gateway = await stripeBeside(
+  const gateway = await stripeWithListener(
     t,
     (_request, response) => void response.writeHead(404).end('{"error":{"message":"no route"}}'),
     { timeoutMs: 440 },
@@ -213,10 +213,10 @@ t.test('an intent that Stripe does not know is none, and another 404 says nothin
 })
 
 t.test('finds the intents that name a payment, as soon as the search knows them', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
+  const { fake, stripe } = await stripeHarness(t)
   fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id: '018f0000-0000-7000-8000-000000000002' } })
   fake.delaySearch()
-  const created = await stripe.createIntent(request)
+  const created = await stripe.createIntent(createIntentRequest)
   t.same(await stripe.findIntents(payment_id), [])
   fake.catchUpSearch()
   t.same(await stripe.findIntents(payment_id), [{ ...created, status: 'pending' }])
@@ -225,7 +225,7 @@ t.test('finds the intents that name a payment, as soon as the search knows them'
 })
 
 t.test('searches page by page, and not without end', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
+  const { fake, stripe } = await stripeHarness(t)
   for (let made = 0; made < 120; made++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
   t.equal((await stripe.findIntents(payment_id)).length, 120)
   t.same(
@@ -236,7 +236,7 @@ t.test('searches page by page, and not without end', async (t) => {
     ],
   )
   let pages = 0
-  const endless = await stripeBeside(t, (_request, response) => {
+  const endless = await stripeWithListener(t, (_request, response) => {
     pages++
     response.end(JSON.stringify({ object: 'search_result', data: [intent], has_more: true, next_page: 'more' }))
   })
@@ -250,7 +250,7 @@ t.test('believes no search that finds the intents of another payment', async (t)
     { ...intent, id: 'pi_2', metadata: { payment_id: 'another' } },
     { ...intent, id: 'pi_3', metadata: {} },
   ]
-  const stripe = await stripeBeside(
+  const stripe = await stripeWithListener(
     t,
     (_request, response) => void response.end(JSON.stringify({ data: found, has_more: false })),
   )
@@ -258,9 +258,9 @@ t.test('believes no search that finds the intents of another payment', async (t)
 })
 
 t.test('cancels an intent, and leaves one that is beyond that as it is', async (t) => {
-  const { fake, stripe } = await stripeUnderTest(t)
+  const { fake, stripe } = await stripeHarness(t)
   const open = async (key: string) =>
-    (await stripe.createIntent({ ...request, payment_id: key, idempotency_key: key })).provider_intent_id
+    (await stripe.createIntent({ ...createIntentRequest, payment_id: key, idempotency_key: key })).provider_intent_id
   const [pending, paid, processing] = [await open('a'), await open('b'), await open('c')]
   await stripe.cancelIntent(pending)
   t.equal(fake.intent(pending).status, 'canceled')
@@ -275,16 +275,16 @@ t.test('cancels an intent, and leaves one that is beyond that as it is', async (
 })
 
 t.test('does not take an intent for canceled that is not', async (t) => {
-  const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(intent)), {
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(intent)), {
     timeoutMs: 440,
   })
   await t.rejects(stripe.cancelIntent('pi_1'), { ...unknown, code: 'not_canceled' })
 })
 
 t.test('knows the methods for trying things out, with a key for that', async (t) => {
-  const { stripe } = await stripeUnderTest(t)
-  const restricted = (await stripeUnderTest(t, { secretKey: 'rk_test_example' })).stripe
-  const live = (await stripeUnderTest(t, { secretKey: 'sk_live_example' })).stripe
+  const { stripe } = await stripeHarness(t)
+  const restricted = (await stripeHarness(t, { secretKey: 'rk_test_example' })).stripe
+  const live = (await stripeHarness(t, { secretKey: 'sk_live_example' })).stripe
   const asked: CreateIntent['provider_method_id'][] = ['pm_card_visa', 'pm_1NxYz', 'pm_card_', 'xpm_card_visa']
   const answers = (provider: Provider) => asked.map((id) => provider.isTestMethod(id ?? ''))
   t.same(answers(stripe), [true, false, false, false])

@@ -3,7 +3,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/status'
 import Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { answeredAt, checked, unreadable } from '../answers.ts'
+import { respondedAt, checkResponse, unreadableResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
 import {
   type CreateIntent,
@@ -45,8 +45,8 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
       'The provider does not take this amount in this currency',
     )
   const currency = request.currency.toLowerCase()
-  return api.ask(async (stripe, timeLeft) => {
-    const answer = await stripe.paymentIntents.create(
+  return api.call(async (stripe, timeLeft) => {
+    const response = await stripe.paymentIntents.create(
       {
         amount,
         currency,
@@ -60,25 +60,25 @@ export function createIntent(api: StripeApi, request: CreateIntent): Promise<Pro
       },
       { ...timeLeft(), idempotencyKey: request.idempotency_key },
     )
-    const intent = checked(paymentIntent, answer)
+    const intent = checkResponse(paymentIntent, response)
     // An intent for anything else is not the answer to this question, and nobody shall pay it as if it were.
     const named = intent.metadata?.payment_id ?? payment_id
     if (intent.amount !== amount || intent.currency !== currency || named !== payment_id)
-      throw unreadable('another_intent')
+      throw unreadableResponse('another_intent')
     return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
   })
 }
 
 /** @throws ProviderError */
 export function retrieveIntent(api: StripeApi, provider_intent_id: string): Promise<IntentSnapshot | null> {
-  return api.ask(async (stripe, timeLeft) => {
-    const answer = await stripe.paymentIntents.retrieve(provider_intent_id, {}, timeLeft()).catch(nullIfMissing)
-    if (answer === null) return null
-    const intent = checked(paymentIntent, answer)
-    if (intent.id !== provider_intent_id) throw unreadable('another_intent')
-    const said = { provider_event_id: null, provider_time: answeredAt(answer.lastResponse.headers) }
-    const evidence = evidenceOf(intent, knownStatusOf(intent), said)
-    if (evidence === null) throw unreadable('another_amount')
+  return api.call(async (stripe, timeLeft) => {
+    const response = await stripe.paymentIntents.retrieve(provider_intent_id, {}, timeLeft()).catch(nullIfMissing)
+    if (response === null) return null
+    const intent = checkResponse(paymentIntent, response)
+    if (intent.id !== provider_intent_id) throw unreadableResponse('another_intent')
+    const source = { provider_event_id: null, provider_time: respondedAt(response.lastResponse.headers) }
+    const evidence = evidenceOf(intent, knownStatusOf(intent), source)
+    if (evidence === null) throw unreadableResponse('another_amount')
     return { evidence, further_charges: [], awaits_capture: false }
   })
 }
@@ -88,16 +88,16 @@ export function retrieveIntent(api: StripeApi, provider_intent_id: string): Prom
  * @throws ProviderError
  */
 export function findIntents(api: StripeApi, paymentId: string): Promise<readonly FoundIntent[]> {
-  return api.ask(async (stripe, timeLeft) => {
+  return api.call(async (stripe, timeLeft) => {
     const found: PaymentIntent[] = []
     let page: string | undefined
     for (let pages = 0; pages < maxPages; pages++) {
       const query = `metadata['payment_id']:'${paymentId}'`
-      const answer = await stripe.paymentIntents.search(
+      const response = await stripe.paymentIntents.search(
         { query, limit: pageSize, ...(page === undefined ? {} : { page }) },
         timeLeft(),
       )
-      const { data, has_more, next_page } = checked(searchResult, answer)
+      const { data, has_more, next_page } = checkResponse(searchResult, response)
       found.push(...data.filter(({ metadata }) => metadata?.payment_id === paymentId))
       if (!has_more || !next_page) break
       page = next_page
@@ -112,18 +112,18 @@ export function findIntents(api: StripeApi, paymentId: string): Promise<readonly
 
 /** @throws ProviderError when it is not known to be canceled, and could be */
 export function cancelIntent(api: StripeApi, provider_intent_id: string): Promise<void> {
-  return api.ask(async (stripe, timeLeft) => {
+  return api.call(async (stripe, timeLeft) => {
     try {
       const options = { ...timeLeft(), idempotencyKey: `${provider_intent_id}-cancel` }
-      const { status } = checked(paymentIntent, await stripe.paymentIntents.cancel(provider_intent_id, {}, options))
-      if (status !== 'canceled') throw unreadable('not_canceled')
+      const { status } = checkResponse(paymentIntent, await stripe.paymentIntents.cancel(provider_intent_id, {}, options))
+      if (status !== 'canceled') throw unreadableResponse('not_canceled')
     } catch (error) {
-      if (!isMissing(error) && !isBeyondCanceling(error)) throw error
+      if (!isMissing(error) && !isNotCancelable(error)) throw error
     }
   })
 }
 
-function isBeyondCanceling(error: unknown): boolean {
+function isNotCancelable(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'payment_intent_unexpected_state'
 }
 
@@ -134,6 +134,6 @@ function nullIfMissing(error: unknown): null {
 
 function knownStatusOf(intent: PaymentIntent): PaymentStatus {
   const status = statusOf(intent)
-  if (status === undefined) throw unreadable('another_status')
+  if (status === undefined) throw unreadableResponse('another_status')
   return status
 }

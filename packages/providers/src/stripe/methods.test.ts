@@ -2,7 +2,7 @@
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { customerMissing } from '../provider.ts'
-import { request, stripeAt, stripeBeside, withCustomer } from './testing/stripeUnderTest.ts'
+import { createIntentRequest, stripeAt, stripeWithListener, withCustomer } from './testing/stripeUnderTest.ts'
 
 const attachedTo = (fake: FakeStripe, id: string) =>
   fake.events.filter(
@@ -142,7 +142,7 @@ t.test('tells what a saved method is now, and nothing when its customer has it n
 
 t.test('an answer that attaches to somebody else is none', async (t) => {
   const answer = { id: 'pm_1', type: 'card', customer: 'cus_2' }
-  const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(answer)), {
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(answer)), {
     timeoutMs: 440,
   })
   const attach = { idempotency_key: 'attach', token: 'pm_1', user_id: 'u1', provider_customer_id: 'cus_1' }
@@ -168,7 +168,7 @@ t.test('a token of the older forms becomes one method, however often it comes', 
 
 t.test('what Stripe does not tell of a method is not made up', async (t) => {
   let method: object = {}
-  const stripe = await stripeBeside(t, (_request, response) => void response.end(JSON.stringify(method)), {
+  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(method)), {
     timeoutMs: 440,
   })
   const nothing = { wallet_type: null, card_brand: null, last_four: null, expiry_month: null, expiry_year: null }
@@ -224,10 +224,10 @@ t.test('a payment names a saved method together with its customer', async (t) =>
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod()
   await methods.attachMethod({ idempotency_key: 'attach', token: id, user_id: 'u1', provider_customer_id })
-  const saved = { ...request, provider_method_id: id, provider_customer_id }
+  const saved = { ...createIntentRequest, provider_method_id: id, provider_customer_id }
   const { provider_intent_id } = await stripe.createIntent(saved)
   t.match(fake.intent(provider_intent_id), { customer: provider_customer_id, payment_method: id })
-  const alone = { ...request, idempotency_key: 'alone', provider_customer_id }
+  const alone = { ...createIntentRequest, idempotency_key: 'alone', provider_customer_id }
   const { provider_intent_id: other } = await stripe.createIntent(alone)
   t.match(fake.intent(other), { customer: null, payment_method: null })
   fake.detachMethod(id)

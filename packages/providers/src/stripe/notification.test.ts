@@ -1,7 +1,7 @@
 // Stripe's notifications in our words: the names of all types, odd fields, and what is no event.
 import t from 'tap'
 import { readNotification } from './notification.ts'
-import { event, intent, occurred_at, read, told } from './testing/notificationUnderTest.ts'
+import { eventFixture, intentFixture, occurred_at, readBody, readEvent } from './testing/notificationUnderTest.ts'
 import { payment_id } from './testing/stripeUnderTest.ts'
 
 t.test('every type has its generic name, or none [6.1-card-names]', async (t) => {
@@ -50,7 +50,7 @@ t.test('every type has its generic name, or none [6.1-card-names]', async (t) =>
   ]
   for (const [type, generic_type] of names)
     t.match(
-      told(type, intent),
+      readEvent(type, intentFixture),
       { provider_event_id: 'evt_1', provider_type: type, generic_type, occurred_at, object_id: 'pi_1' },
       type,
     )
@@ -65,7 +65,7 @@ t.test('an event of the second generation is kept and says nothing', async (t) =
     livemode: false,
     related_object: { id: 'mtr_1', type: 'billing.meter', url: '/v1/billing/meters/mtr_1' },
   }
-  t.match(read(thin), {
+  t.match(readBody(thin), {
     provider_event_id: 'evt_test_65',
     provider_type: 'v1.billing.meter.error_report_triggered',
     generic_type: null,
@@ -74,7 +74,7 @@ t.test('an event of the second generation is kept and says nothing', async (t) =
     statement: null,
     subscription: null,
   })
-  t.match(read({ ...thin, related_object: null, type: 'payment_intent.succeeded' }), {
+  t.match(readBody({ ...thin, related_object: null, type: 'payment_intent.succeeded' }), {
     generic_type: null,
     statement: null,
     object_id: null,
@@ -104,7 +104,7 @@ t.test('odd fields of events that say nothing about money are left out, whatever
   ]
   for (const type of types)
     t.match(
-      told(type, odd, { status: {}, amount_refunded: 'x', customer: 7 }),
+      readEvent(type, odd, { status: {}, amount_refunded: 'x', customer: 7 }),
       { object_id: null, status: null, customer_id: null, customer_email: null, amount_cents: null, currency: null },
       type,
     )
@@ -112,13 +112,13 @@ t.test('odd fields of events that say nothing about money are left out, whatever
 
 t.test('an event about a payment that cannot be read is kept and states nothing', async (t) => {
   const odd: readonly [string, object][] = [
-    ['no amount', { ...intent, amount: undefined }],
-    ['an amount that is text', { ...intent, amount: '2599' }],
-    ['a part of a cent', { ...intent, amount: 25.5 }],
-    ['less than nothing', { ...intent, amount: -1 }],
-    ['a part of a króna', { ...intent, currency: 'isk', amount: 50 }],
-    ['no currency', { ...intent, currency: null }],
-    ['no id', { ...intent, id: undefined }],
+    ['no amount', { ...intentFixture, amount: undefined }],
+    ['an amount that is text', { ...intentFixture, amount: '2599' }],
+    ['a part of a cent', { ...intentFixture, amount: 25.5 }],
+    ['less than nothing', { ...intentFixture, amount: -1 }],
+    ['a part of a króna', { ...intentFixture, currency: 'isk', amount: 50 }],
+    ['no currency', { ...intentFixture, currency: null }],
+    ['no id', { ...intentFixture, id: undefined }],
   ]
   const kept = {
     generic_type: 'payment_intent.succeeded',
@@ -126,18 +126,18 @@ t.test('an event about a payment that cannot be read is kept and states nothing'
     amount_cents: null,
     claimed_payment_id: null,
   }
-  for (const [what, object] of odd) t.match(told('payment_intent.succeeded', object), kept, what)
+  for (const [what, object] of odd) t.match(readEvent('payment_intent.succeeded', object), kept, what)
 })
 
 t.test('an event of a connected account claims no payment of ours', async (t) => {
-  const claim = event('payment_intent.succeeded', { ...intent, metadata: { payment_id } })
-  t.equal(read(claim).claimed_payment_id, payment_id)
-  t.match(read({ ...claim, account: 'acct_other' }), { claimed_payment_id: null, statement: { about: 'status' } })
+  const claim = eventFixture('payment_intent.succeeded', { ...intentFixture, metadata: { payment_id } })
+  t.equal(readBody(claim).referenced_payment_id, payment_id)
+  t.match(readBody({ ...claim, account: 'acct_other' }), { claimed_payment_id: null, statement: { about: 'status' } })
 })
 
 t.test('what is no event is refused', async (t) => {
   const refused = { code: 'invalid_request' }
-  const whole = event('payment_intent.succeeded', intent)
+  const whole = eventFixture('payment_intent.succeeded', intentFixture)
   const broken: readonly [string, unknown][] = [
     ['a list', []],
     ['null', null],
@@ -151,8 +151,8 @@ t.test('what is no event is refused', async (t) => {
     ['an object that is a list', { ...whole, data: { object: [] } }],
     ['a thin event without a time', { id: 'evt_1', object: 'v2.core.event', type: 'v1.x', created: 'soon' }],
   ]
-  for (const [what, body] of broken) t.throws(() => read(body), refused, what)
-  const [before, after] = JSON.stringify(event('customer.created', { id: 'cus_1', name: 'é' })).split('é')
+  for (const [what, body] of broken) t.throws(() => readBody(body), refused, what)
+  const [before, after] = JSON.stringify(eventFixture('customer.created', { id: 'cus_1', name: 'é' })).split('é')
   const bytes: readonly [string, Buffer][] = [
     ['no JSON', Buffer.from('no json')],
     ['nothing', Buffer.from('')],

@@ -6,9 +6,9 @@ import { Compile } from 'typebox/compile'
 import { Code, UnixTime } from '../fields.ts'
 import { notificationJson } from '../notificationJson.ts'
 import type { ProviderNotification } from '../provider.ts'
-import type { Details } from './details.ts'
+import type { NotificationDetails } from './details.ts'
 import { codeIn, idIn, isoTime, Maybe } from './fields.ts'
-import { kinds } from './notificationKinds.ts'
+import { notificationKinds } from './notificationKinds.ts'
 
 const stripeEvent = Compile(
   Type.Object({
@@ -41,7 +41,7 @@ export function readNotification(body: Buffer): ProviderNotification {
   if (thinEvent.Check(event)) {
     const { id, type, created, related_object } = event
     const occurred_at = new Date(created).toISOString()
-    return notification({ id, type, occurred_at, generic: null }, { object_id: related_object?.id ?? null })
+    return toProviderNotification({ id, type, occurred_at, generic: null }, { object_id: related_object?.id ?? null })
   }
   if (!stripeEvent.Check(event)) {
     const [first] = stripeEvent.Errors(event)
@@ -49,9 +49,9 @@ export function readNotification(body: Buffer): ProviderNotification {
   }
   const { id, type, created, account, data } = event
   const occurred_at = isoTime(created)
-  const kind = kinds.get(type)
+  const kind = notificationKinds.get(type)
   const previous = data.previous_attributes ?? {}
-  return notification(
+  return toProviderNotification(
     { id, type, occurred_at, generic: kind?.generic ?? null },
     {
       object_id: idIn(data.object),
@@ -64,14 +64,14 @@ export function readNotification(body: Buffer): ProviderNotification {
   )
 }
 
-function notification(
+function toProviderNotification(
   event: {
     readonly id: string
     readonly type: string
     readonly occurred_at: string
     readonly generic: string | null
   },
-  details: Partial<Details>,
+  details: Partial<NotificationDetails>,
 ): ProviderNotification {
   return {
     provider_event_id: event.id,
@@ -84,8 +84,8 @@ function notification(
     status: null,
     customer_id: null,
     customer_email: null,
-    claimed_payment_id: null,
-    statement: null,
+    referenced_payment_id: null,
+    report: null,
     subscription: null,
     ...details,
   }

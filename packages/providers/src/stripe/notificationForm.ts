@@ -1,8 +1,8 @@
 // Stripe's notifications as Stripe writes them. https://docs.stripe.com/api/events/object
-import { madeUpId, type NotificationForm } from '../notificationForm.ts'
+import { testIdOf, type NotificationFormat } from '../notificationForm.ts'
 import { readNotification } from './notification.ts'
 
-export const stripeForm: NotificationForm = {
+export const stripeNotificationFormat: NotificationFormat = {
   nativeTypes: {
     'payment_intent.created': 'payment_intent.created',
     'payment_intent.succeeded': 'payment_intent.succeeded',
@@ -23,13 +23,13 @@ export const stripeForm: NotificationForm = {
     'customer.updated': 'customer.updated',
     'customer.deleted': 'customer.deleted',
   },
-  leastObject: ({ id }) => ({ id: madeUpId(id) }),
-  envelope: ({ id, type, at, object, beside }) => ({
-    id: `evt_${madeUpId(id)}`,
+  minimalObject: ({ id }) => ({ id: testIdOf(id) }),
+  envelope: ({ id, type, at, object, siblings }) => ({
+    id: `evt_${testIdOf(id)}`,
     object: 'event',
     api_version: null,
     created: Math.floor(at.getTime() / 1000),
-    data: { ...beside, object },
+    data: { ...siblings, object },
     livemode: false,
     pending_webhooks: 1,
     request: { id: null, idempotency_key: null },

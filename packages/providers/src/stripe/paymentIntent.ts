@@ -44,19 +44,19 @@ const statuses: ReadonlyMap<unknown, PaymentStatus> = new Map([
 
 /**
  * The intent's own statement that its payment has a status.
- * @param said when and how Stripe said so
+ * @param source when and how Stripe said so
  * @returns `null` when the amount is none that we can write
  */
 export function evidenceOf(
   intent: PaymentIntent,
   status: PaymentStatus,
-  said: Pick<Evidence, 'provider_time' | 'provider_event_id'>,
+  source: Pick<Evidence, 'provider_time' | 'provider_event_id'>,
 ): Evidence | null {
   const { id, amount, amount_received, currency, latest_charge, last_payment_error, cancellation_reason } = intent
   const amount_cents = fromStripeAmount(status === 'succeeded' ? (amount_received ?? amount) : amount, currency)
   if (amount_cents === null) return null
   return {
-    ...said,
+    ...source,
     status,
     provider_intent_id: id,
     // An attempt can fail before there is a charge; the latest one is then an earlier attempt's.

@@ -3,7 +3,7 @@ import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type Stripe from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { checked } from '../answers.ts'
+import { checkResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
 import type { ReadMethod } from '../provider.ts'
 import type { TimeLeft } from './api.ts'
@@ -27,18 +27,18 @@ export type PaymentMethod = Static<typeof PaymentMethod>
 export const paymentMethod = Compile(PaymentMethod)
 
 /** A method, and whose it should be. */
-export type Sought = { readonly id: string; readonly provider_customer_id: string; readonly timeLeft: TimeLeft }
+export type MethodLookup = { readonly id: string; readonly provider_customer_id: string; readonly timeLeft: TimeLeft }
 
 /** A method if it is the customer's. */
-export async function findMethodOf(stripe: Stripe, sought: Sought): Promise<PaymentMethod | null> {
-  const method = await findMethod(stripe, sought.id, sought.timeLeft)
-  return idIn(method?.customer) === sought.provider_customer_id ? method : null
+export async function findMethodOf(stripe: Stripe, lookup: MethodLookup): Promise<PaymentMethod | null> {
+  const method = await findMethod(stripe, lookup.id, lookup.timeLeft)
+  return idIn(method?.customer) === lookup.provider_customer_id ? method : null
 }
 
 /** A method, whosever it is. */
 export async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft): Promise<PaymentMethod | null> {
   try {
-    return checked(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
+    return checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
   } catch (error) {
     if (isMissing(error)) return null
     throw error

@@ -2,7 +2,7 @@
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { readNotification } from './notification.ts'
-import { created, intent, occurred_at, told } from './testing/notificationUnderTest.ts'
+import { createdSeconds, intentFixture, occurred_at, readEvent } from './testing/notificationUnderTest.ts'
 import { payment_id } from './testing/stripeUnderTest.ts'
 
 t.test('an event about an intent is evidence of its status', async (t) => {
@@ -16,7 +16,7 @@ t.test('an event about an intent is evidence of its status', async (t) => {
   ]
   for (const [type, status] of statuses)
     t.match(
-      told(type, { ...intent, latest_charge: 'ch_1', metadata: { payment_id }, receipt_email: 'user@example.com' }),
+      readEvent(type, { ...intentFixture, latest_charge: 'ch_1', metadata: { payment_id }, receipt_email: 'user@example.com' }),
       {
         amount_cents: 2599,
         currency: 'EUR',
@@ -43,12 +43,12 @@ t.test('an event about an intent is evidence of its status', async (t) => {
 t.test('a failure names the charge that failed, and none when it came to none', async (t) => {
   const failed = (charge?: object | string) => {
     const last_payment_error = { type: 'card_error', ...(charge === undefined ? {} : { charge }) }
-    const { statement } = told('payment_intent.payment_failed', {
-      ...intent,
+    const { report } = readEvent('payment_intent.payment_failed', {
+      ...intentFixture,
       latest_charge: 'ch_1',
       last_payment_error,
     })
-    return statement?.provider_payment_id
+    return report?.provider_payment_id
   }
   t.equal(failed('ch_2'), 'ch_2')
   t.equal(failed({ id: 'ch_3', object: 'charge' }), 'ch_3')
@@ -56,7 +56,7 @@ t.test('a failure names the charge that failed, and none when it came to none', 
 })
 
 t.test('an intent that came into being is told of, and says nothing about the payment', async (t) => {
-  t.match(told('payment_intent.created', { ...intent, metadata: { payment_id } }), {
+  t.match(readEvent('payment_intent.created', { ...intentFixture, metadata: { payment_id } }), {
     amount_cents: 2599,
     currency: 'EUR',
     claimed_payment_id: payment_id,
@@ -65,32 +65,32 @@ t.test('an intent that came into being is told of, and says nothing about the pa
 })
 
 t.test('a success is over what was received', async (t) => {
-  const { statement, amount_cents } = told('payment_intent.succeeded', { ...intent, amount_received: 1000 })
-  t.match(statement, { amount_cents: 1000 })
+  const { report, amount_cents } = readEvent('payment_intent.succeeded', { ...intentFixture, amount_received: 1000 })
+  t.match(report, { amount_cents: 1000 })
   t.equal(amount_cents, 1000)
-  t.match(told('payment_intent.succeeded', { ...intent, currency: 'isk', amount: 500 }), { amount_cents: 5 })
+  t.match(readEvent('payment_intent.succeeded', { ...intentFixture, currency: 'isk', amount: 500 }), { amount_cents: 5 })
 })
 
 t.test('a failure has the code of the bank and words of ours', async (t) => {
   const error = { type: 'card_error', code: 'card_declined', message: 'Your card 4242 was declined.' }
   const failed = (last_payment_error: object | null) =>
-    told('payment_intent.payment_failed', { ...intent, last_payment_error }).statement
+    readEvent('payment_intent.payment_failed', { ...intentFixture, last_payment_error }).report
   t.match(failed({ ...error, decline_code: 'lost_card' }), { failure_code: 'lost_card' })
   t.match(failed(error), { failure_code: 'card_declined', failure_message: 'The payment was declined' })
   t.match(failed({ type: 'api_error' }), { failure_code: 'api_error' })
   t.match(failed(null), { failure_code: 'failed' })
-  const canceled = told('payment_intent.canceled', { ...intent, cancellation_reason: 'duplicate' }).statement
+  const canceled = readEvent('payment_intent.canceled', { ...intentFixture, cancellation_reason: 'duplicate' }).report
   t.match(canceled, { reason: 'duplicate' })
 })
 
 t.test('a claim is believed to be one only if it is an id of ours', async (t) => {
   for (const metadata of [{ payment_id: 'order-17' }, { payment_id: '' }, {}, null, undefined])
-    t.equal(told('payment_intent.succeeded', { ...intent, metadata }).claimed_payment_id, null)
+    t.equal(readEvent('payment_intent.succeeded', { ...intentFixture, metadata }).referenced_payment_id, null)
 })
 
 t.test('references may be written out', async (t) => {
-  const written = told('payment_intent.succeeded', {
-    ...intent,
+  const written = readEvent('payment_intent.succeeded', {
+    ...intentFixture,
     customer: { id: 'cus_2', object: 'customer' },
     latest_charge: { id: 'ch_2', object: 'charge' },
   })
@@ -99,7 +99,7 @@ t.test('references may be written out', async (t) => {
 
 t.test('a refund is what was added to the sum of all', async (t) => {
   const charge = { id: 'ch_1', amount: 2599, amount_refunded: 1500, currency: 'eur', payment_intent: 'pi_1' }
-  const refund = told('charge.refunded', { ...charge, metadata: { payment_id } }, { amount_refunded: 500 })
+  const refund = readEvent('charge.refunded', { ...charge, metadata: { payment_id } }, { amount_refunded: 500 })
   t.match(refund, {
     object_id: 'ch_1',
     amount_cents: 2599,
@@ -120,24 +120,24 @@ t.test('a refund is what was added to the sum of all', async (t) => {
       { id: 're_1', amount: 500 },
     ],
   }
-  t.match(told('charge.refunded', { ...charge, refunds }, { amount_refunded: 500 }), {
+  t.match(readEvent('charge.refunded', { ...charge, refunds }, { amount_refunded: 500 }), {
     statement: { refund_id: 're_2' },
   })
-  t.match(told('charge.refunded', charge), { statement: { refunded_cents: null } }, 'which sum was before is not said')
+  t.match(readEvent('charge.refunded', charge), { statement: { refunded_cents: null } }, 'which sum was before is not said')
   t.match(
-    told('charge.refunded', charge, { amount_refunded: 2000 }),
+    readEvent('charge.refunded', charge, { amount_refunded: 2000 }),
     { statement: { refunded_cents: null } },
     'nonsense',
   )
   const isk = { ...charge, currency: 'isk', amount_refunded: 1500 }
-  t.match(told('charge.refunded', isk, { amount_refunded: 500 }), { statement: { refunded_cents: 10 } })
+  t.match(readEvent('charge.refunded', isk, { amount_refunded: 500 }), { statement: { refunded_cents: 10 } })
 })
 
 t.test('a dispute and how it moves on', async (t) => {
   const types = ['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated']
   const dispute = { id: 'dp_1', amount: 1000, currency: 'eur', charge: 'ch_1', payment_intent: 'pi_1', status: 'Lost' }
   for (const type of types)
-    t.match(told(`charge.dispute.${type}`, dispute).statement, {
+    t.match(readEvent(`charge.dispute.${type}`, dispute).report, {
       about: 'dispute',
       dispute_id: 'dp_1',
       dispute_status: 'lost',
@@ -145,7 +145,7 @@ t.test('a dispute and how it moves on', async (t) => {
       provider_intent_id: 'pi_1',
       provider_payment_id: 'ch_1',
     })
-  t.match(told('charge.dispute.closed', { id: 'dp_1' }).statement, {
+  t.match(readEvent('charge.dispute.closed', { id: 'dp_1' }).report, {
     dispute_status: 'unknown',
     disputed_cents: null,
     provider_intent_id: null,
@@ -156,14 +156,14 @@ t.test('a dispute and how it moves on', async (t) => {
 t.test('the same money is not told twice', async (t) => {
   const charge = { id: 'ch_1', amount: 2599, currency: 'eur', payment_intent: 'pi_1', status: 'succeeded' }
   for (const type of ['charge.captured', 'refund.created', 'invoice.paid'])
-    t.match(told(type, charge), { generic_type: null, statement: null, subscription: null }, type)
+    t.match(readEvent(type, charge), { generic_type: null, statement: null, subscription: null }, type)
   const statement = { about: 'mention', provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }
   for (const type of ['charge.succeeded', 'charge.failed'])
-    t.match(told(type, charge), { generic_type: null, statement }, type)
+    t.match(readEvent(type, charge), { generic_type: null, statement }, type)
 })
 
 t.test('everything that the fake sends can be read', async (t) => {
-  const fake = await startFakeStripe(t, { now: () => new Date(created * 1000) })
+  const fake = await startFakeStripe(t, { now: () => new Date(createdSeconds * 1000) })
   const { id } = fake.openIntent({ amount: 2599, currency: 'eur', metadata: { payment_id } })
   for (const outcome of ['failed', 'requires_action', 'processing', 'succeeded'] as const) fake.pay(id, outcome)
   fake.refund(id, 599)

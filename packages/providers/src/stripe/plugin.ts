@@ -2,7 +2,7 @@
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
 import { definePlugin, missingCredentials } from '../providerPlugin.ts'
-import { stripeForm } from './notificationForm.ts'
+import { stripeNotificationFormat } from './notificationForm.ts'
 
 const liveHost = 'https://api.stripe.com'
 
@@ -46,5 +46,5 @@ export const stripe = definePlugin({
       },
     },
   },
-  form: stripeForm,
+  format: stripeNotificationFormat,
 })

@@ -18,18 +18,18 @@ export function rejected(code: string): ProviderError {
 }
 
 /** @returns what a failed call of the `stripe` package means; anything else that was thrown as it is */
-export function refusalOf(error: unknown): unknown {
+export function toProviderError(error: unknown): unknown {
   if (!(error instanceof Stripe.errors.StripeError)) return error
-  const notAnswered = error.detail instanceof Error ? error.detail.cause : undefined
-  if (notAnswered instanceof ProviderError) return notAnswered
+  const cause = error.detail instanceof Error ? error.detail.cause : undefined
+  if (cause instanceof ProviderError) return cause
   const kind = kindOf(error)
   const rateLimit = isTooMany(error) ? rateLimitIn({ 'retry-after': error.headers?.['retry-after'] }) : null
-  const message = kind === 'unavailable' ? closedMessage(error.statusCode) : messages[kind]
-  return new ProviderError(kind, codeOf(error), message, { cause: traceOf(error), rateLimit })
+  const message = kind === 'unavailable' ? unavailableMessage(error.statusCode) : messages[kind]
+  return new ProviderError(kind, codeOf(error), message, { cause: causeOf(error), rateLimit })
 }
 
 /** Waiting helps against one of the reasons, and only the operator against the other. */
-export function closedMessage(status: number | undefined): string {
+export function unavailableMessage(status: number | undefined): string {
   return status === 401 || status === 403 ? 'The provider refuses our credentials' : messages.unavailable
 }
 
@@ -40,7 +40,7 @@ function isTooMany({ statusCode, code }: Stripe.errors.StripeError): boolean {
 
 function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
   const { statusCode, rawType } = error
-  if (isBusyOrClosed(statusCode) || isTooMany(error)) return 'unavailable'
+  if (isUnavailable(statusCode) || isTooMany(error)) return 'unavailable'
   if (statusCode === 402 || (rawType === 'card_error' && statusCode === 400)) return 'declined'
   if (rawType === 'invalid_request_error' && (statusCode === 400 || statusCode === 404))
     return isAboutCurrency(error) ? 'currency' : 'rejected'
@@ -50,7 +50,7 @@ function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
 }
 
 /** The answers that come before anything is done: the credentials are refused, or there are too many requests. */
-export function isBusyOrClosed(status: number | undefined): boolean {
+export function isUnavailable(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 429
 }
 
@@ -69,7 +69,7 @@ export function isMissing(error: unknown, param?: string): boolean {
 }
 
 /** Whether Stripe has an object already with the id that was chosen for a new one. */
-export function isTaken(error: unknown): boolean {
+export function isAlreadyExisting(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_already_exists'
 }
 
@@ -86,6 +86,6 @@ function codeOf({ decline_code, code, rawType, statusCode }: Stripe.errors.Strip
 }
 
 /** What an operator needs to find the request in Stripe's own log, without the text, which may hold data. */
-function traceOf(error: Stripe.errors.StripeError): Error {
+function causeOf(error: Stripe.errors.StripeError): Error {
   return new Error(`Stripe answered ${error.statusCode}, ${codeOf(error)}, to request ${error.requestId}`)
 }

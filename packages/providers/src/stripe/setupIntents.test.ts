@@ -1,6 +1,6 @@
 // Setup intents at Stripe.
 import t from 'tap'
-import { stripeBeside, withCustomer } from './testing/stripeUnderTest.ts'
+import { stripeWithListener, withCustomer } from './testing/stripeUnderTest.ts'
 
 t.test('prepares to save a method, for the customer if there is one', async (t) => {
   const { fake, stripe, provider_customer_id } = await withCustomer(t)
@@ -50,7 +50,7 @@ t.test('a request whose first answer was lost is not refused because the user ha
 t.test('a setup intent that lacks something else is refused', async (t) => {
   let asked = 0
   const error = { type: 'invalid_request_error', code: 'resource_missing', param: 'payment_method_configuration' }
-  const stripe = await stripeBeside(t, (_request, response) => {
+  const stripe = await stripeWithListener(t, (_request, response) => {
     asked++
     response.writeHead(400).end(JSON.stringify({ error }))
   })
@@ -60,7 +60,7 @@ t.test('a setup intent that lacks something else is refused', async (t) => {
 })
 
 t.test('a setup intent without a secret is none', async (t) => {
-  const stripe = await stripeBeside(
+  const stripe = await stripeWithListener(
     t,
     (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),
     {

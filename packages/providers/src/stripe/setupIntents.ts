@@ -1,7 +1,7 @@
 // Setup intents, by which a user's device saves a card or a wallet. https://docs.stripe.com/api/setup_intents
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { checked } from '../answers.ts'
+import { checkResponse } from '../answers.ts'
 import { Code } from '../fields.ts'
 import type { CreateSetupIntent, ProviderSetupIntent } from '../provider.ts'
 import type { StripeApi } from './api.ts'
@@ -14,7 +14,7 @@ export function createSetupIntent(
   api: StripeApi,
   { idempotency_key, provider_customer_id }: CreateSetupIntent,
 ): Promise<ProviderSetupIntent> {
-  return api.ask(async (stripe, timeLeft) => {
+  return api.call(async (stripe, timeLeft) => {
     const create = async (customer: string | null, idempotencyKey: string) => {
       const answer = await stripe.setupIntents.create(
         {
@@ -25,7 +25,7 @@ export function createSetupIntent(
         },
         { ...timeLeft(), idempotencyKey },
       )
-      const { id, client_secret } = checked(setupIntent, answer)
+      const { id, client_secret } = checkResponse(setupIntent, answer)
       return { provider_setup_intent_id: id, client_secret }
     }
     if (provider_customer_id === null) return create(null, idempotency_key)

@@ -1,7 +1,7 @@
 // What Stripe's events about subscriptions, invoices, customers and methods say, in both shapes of billing.
 import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import t from 'tap'
-import { created, occurred_at, told } from './testing/notificationUnderTest.ts'
+import { createdSeconds, occurred_at, readEvent } from './testing/notificationUnderTest.ts'
 
 t.test('a subscription, in both shapes', async (t) => {
   for (const shape of ['since_2025', 'before_2025'] as const) {
@@ -9,11 +9,11 @@ t.test('a subscription, in both shapes', async (t) => {
       id: 'sub_1',
       customer: 'cus_1',
       status: 'past_due',
-      current_period_end: created,
+      current_period_end: createdSeconds,
       shape,
     })
     t.match(
-      told('customer.subscription.updated', body),
+      readEvent('customer.subscription.updated', body),
       {
         object_id: 'sub_1',
         status: 'past_due',
@@ -34,7 +34,7 @@ t.test('a subscription, in both shapes', async (t) => {
 
 t.test('whether the status of a subscription changed is what the event itself says', async (t) => {
   const changed = (type: string, previous?: object) =>
-    told(type, subscriptionBody(), previous).subscription?.status_changed
+    readEvent(type, subscriptionBody(), previous).subscription?.status_changed
   t.equal(changed('customer.subscription.updated', { status: 'trialing' }), true)
   t.equal(changed('customer.subscription.updated', { cancel_at_period_end: false }), false)
   t.equal(changed('customer.subscription.updated'), false)
@@ -60,30 +60,30 @@ t.test('an invoice of a subscription, in both shapes', async (t) => {
         is_first_invoice: false,
       },
     }
-    t.match(told('invoice.payment_succeeded', paid), { ...said, status: 'paid' }, shape)
+    t.match(readEvent('invoice.payment_succeeded', paid), { ...said, status: 'paid' }, shape)
     const unpaid = invoiceBody({ ...facts, paid: false })
-    t.match(told('invoice.payment_failed', unpaid), { ...said, object_id: unpaid.id, status: 'open' }, shape)
+    t.match(readEvent('invoice.payment_failed', unpaid), { ...said, object_id: unpaid.id, status: 'open' }, shape)
     const first = invoiceBody({ ...facts, billing_reason: 'subscription_create' })
-    t.match(told('invoice.payment_succeeded', first), { subscription: { is_first_invoice: true } }, shape)
+    t.match(readEvent('invoice.payment_succeeded', first), { subscription: { is_first_invoice: true } }, shape)
   }
   const expanded = { ...invoiceBody(), parent: { subscription_details: { subscription: { id: 'sub_2' } } } }
-  t.match(told('invoice.payment_succeeded', expanded), { subscription: { subscription_id: 'sub_2' } })
-  const single = told('invoice.payment_succeeded', invoiceBody({ subscription: null }))
+  t.match(readEvent('invoice.payment_succeeded', expanded), { subscription: { subscription_id: 'sub_2' } })
+  const single = readEvent('invoice.payment_succeeded', invoiceBody({ subscription: null }))
   t.match(single, { subscription: { subscription_id: null } }, 'of no subscription')
   const generic = { id: 'in_1', amount: 500, currency: 'eur', status: 'paid', customer: 'cus_1' }
-  t.match(told('invoice.payment_succeeded', generic), { amount_cents: 500, subscription: null }, 'in the neutral shape')
+  t.match(readEvent('invoice.payment_succeeded', generic), { amount_cents: 500, subscription: null }, 'in the neutral shape')
 })
 
 t.test('a customer and their methods', async (t) => {
   const customer = { id: 'cus_1', object: 'customer', email: 'user@example.com' }
-  t.match(told('customer.updated', customer), {
+  t.match(readEvent('customer.updated', customer), {
     object_id: 'cus_1',
     customer_id: 'cus_1',
     customer_email: 'user@example.com',
   })
   for (const email of [null, 'no address', `${'a'.repeat(300)}@example.com`, 'a\u0000@example.com'])
-    t.equal(told('customer.updated', { ...customer, email }).customer_email, null)
-  const detached = told('payment_method.detached', { id: 'pm_1', customer: null }, { customer: 'cus_1' })
+    t.equal(readEvent('customer.updated', { ...customer, email }).customer_email, null)
+  const detached = readEvent('payment_method.detached', { id: 'pm_1', customer: null }, { customer: 'cus_1' })
   t.match(detached, { object_id: 'pm_1', customer_id: 'cus_1' })
-  t.match(told('payment_method.attached', { id: 'pm_1', customer: 'cus_2' }), { customer_id: 'cus_2' })
+  t.match(readEvent('payment_method.attached', { id: 'pm_1', customer: 'cus_2' }), { customer_id: 'cus_2' })
 })

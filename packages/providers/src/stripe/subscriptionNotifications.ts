@@ -1,9 +1,9 @@
 // What Stripe's events about subscriptions, their invoices, customers and saved methods say.
-import type { Details, Said } from './details.ts'
+import type { NotificationDetails, StripeEventData } from './details.ts'
 import { codeIn, currencyIn, emailIn, idIn, moneyIn, objectIn, type StripeObject, timeIn } from './fields.ts'
 
 /** @param changed whether the type alone says that the status is another one than before */
-export function subscriptionDetails({ object, previous }: Said, changed: boolean): Partial<Details> {
+export function subscriptionDetails({ object, previous }: StripeEventData, changed: boolean): Partial<NotificationDetails> {
   return {
     currency: currencyIn(object.currency),
     subscription: {
@@ -26,7 +26,7 @@ function periodEndIn(subscription: StripeObject): string | null {
  * An invoice of Stripe's says which subscription it is of, if any; in the interface's own shape it says only what was paid.
  * @param paid the field that holds what was, or was to be, paid
  */
-export function invoiceDetails({ object }: Said, paid: 'amount_paid' | 'amount_due'): Partial<Details> {
+export function invoiceDetails({ object }: StripeEventData, paid: 'amount_paid' | 'amount_due'): Partial<NotificationDetails> {
   const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
   const saysWhich = subscription_id !== null || object.object === 'invoice'
   const is_first_invoice = object.billing_reason === 'subscription_create'
@@ -44,11 +44,11 @@ function subscriptionOf(invoice: StripeObject): unknown {
   return objectIn(objectIn(invoice.parent).subscription_details).subscription
 }
 
-export function customerDetails({ object }: Said): Partial<Details> {
+export function customerDetails({ object }: StripeEventData): Partial<NotificationDetails> {
   return { customer_id: idIn(object.id), customer_email: emailIn(object.email) }
 }
 
 /** A method that was detached no longer says from whom, but what changed does. */
-export function methodDetails({ object, previous }: Said): Partial<Details> {
+export function methodDetails({ object, previous }: StripeEventData): Partial<NotificationDetails> {
   return { customer_id: idIn(object.customer) ?? idIn(previous.customer) }
 }

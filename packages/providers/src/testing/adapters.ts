@@ -9,15 +9,15 @@ import type { Provider } from '../provider.ts'
 import { createStripe } from '../stripe/stripe.ts'
 
 /** Unpaced unless a test is about it. */
-type Time = { readonly timeoutMs?: number; readonly maxPerSecond?: number }
-const usualTimeoutMs = 5_000
+type CallLimits = { readonly timeoutMs?: number; readonly maxPerSecond?: number }
+const defaultTimeoutMs = 5_000
 
 type StripeAccount = Pick<FakeStripe, 'origin' | 'secretKey' | 'webhookSecret'>
 
 export function connectStripe(
   t: Test,
   { origin: apiBase, secretKey, webhookSecret }: StripeAccount,
-  { timeoutMs = usualTimeoutMs, maxPerSecond = 0 }: Time = {},
+  { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
 ): Provider {
   return closing(t, createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, timeoutMs, maxPerSecond }))
 }
@@ -27,7 +27,7 @@ type PaypalAccount = Pick<FakePaypal, 'apiBase' | 'clientId' | 'clientSecret' | 
 export function connectPaypal(
   t: Test,
   { apiBase, clientId, clientSecret, webhookIds }: PaypalAccount,
-  { timeoutMs = usualTimeoutMs, maxPerSecond = 0 }: Time = {},
+  { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
 ): Provider {
   return closing(t, createPaypal({ apiBase, clientId, clientSecret, webhookIds, timeoutMs, maxPerSecond }))
 }
@@ -37,7 +37,7 @@ type AuthorizeNetAccount = Pick<FakeAuthorizeNet, 'origin' | 'apiLoginId' | 'tra
 export function connectAuthorizeNet(
   t: Test,
   { origin: apiBase, apiLoginId, transactionKey, signatureKey }: AuthorizeNetAccount,
-  { timeoutMs = usualTimeoutMs, maxPerSecond = 0 }: Time = {},
+  { timeoutMs = defaultTimeoutMs, maxPerSecond = 0 }: CallLimits = {},
 ): Provider {
   const account = { apiLoginId, transactionKey, signatureKeys: [signatureKey] }
   return closing(t, createAuthorizeNet({ ...account, apiBase, timeoutMs, maxPerSecond }))

@@ -7,7 +7,7 @@ import { readModelDatabase } from '@paylog/projections/testing/testDatabase'
 import { createLogFixture, user } from '@paylog/projections/testing/testEvents'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startIdentity } from '@paylog/testing/identity'
+import { startFakeIdentity } from '@paylog/testing/identity'
 import type { Test } from 'tap'
 import { queryApi } from '../queryApi.ts'
 
@@ -35,7 +35,7 @@ export const callers = [
  * @param pool on read models that somebody else keeps up
  */
 export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
-  const backend = await startIdentity(t, { guestTokens: [otherGuest] })
+  const backend = await startFakeIdentity(t, { guestTokens: [otherGuest] })
   const identity = createIdentity({
     authUrl: backend.authUrl,
     service: 'payments',

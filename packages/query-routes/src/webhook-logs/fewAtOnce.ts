@@ -1,5 +1,5 @@
 // Limits how many long responses one caller may have in progress.
-import { refuseForNow } from '@paylog/runtime/limits/rateLimited'
+import { throwRateLimited } from '@paylog/runtime/limits/rateLimited'
 import type { FastifyReply } from 'fastify'
 
 /**
@@ -15,7 +15,7 @@ export function createConcurrencyLimit(limit: number) {
     else active.set(caller, count)
   }
   return async <Found>(caller: string, reply: FastifyReply, find: () => Promise<Found>): Promise<Found> => {
-    if ((active.get(caller) ?? 0) >= limit) refuseForNow(reply, 0)
+    if ((active.get(caller) ?? 0) >= limit) throwRateLimited(reply, 0)
     change(caller, 1)
     const leave = () => change(caller, -1)
     try {

@@ -5,7 +5,7 @@ import { exampleLogEntry } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
 import { WebhookLogEntry } from '@paylog/domain/webhook-logs/resource'
 import { getWebhookLog, listWebhookLogs } from '@paylog/projections/webhook-logs/queries'
-import { dataAnswer, etagHeader, refusals, unused } from '@paylog/runtime/http/openApiParts'
+import { dataResponse, etagHeader, errorResponses, unused } from '@paylog/runtime/http/openApiParts'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { positionPattern } from '../readAfter.ts'
@@ -35,7 +35,7 @@ const ListResponse = Type.Array(WebhookLogEntry, {
     'with a `limit` above 100 all of them are shorter, in proportion, so that no page is longer',
   examples: [[exampleLogEntry]],
 })
-const EntryResponse = dataAnswer(WebhookLogEntry, {
+const EntryResponse = dataResponse(WebhookLogEntry, {
   description: 'What was asked for',
   headers: etagHeader,
   examples: [{ success: true, data: exampleLogEntry }],
@@ -43,7 +43,7 @@ const EntryResponse = dataAnswer(WebhookLogEntry, {
 
 export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPluginAsyncTypebox {
   const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
-    ...refusals(codes),
+    ...errorResponses(codes),
     operationId,
     tags: ['webhooks'],
     summary,

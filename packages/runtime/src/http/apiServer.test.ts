@@ -4,11 +4,11 @@ import { loadConfig } from '@paylog/config/environment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/servedApi.ts'
 import { apiVariables } from './apiServer.ts'
 
 t.test('while the event loop is held up requests are refused, until it is not', async (t) => {
-  const { url } = await servedApi(t, { SHED_EVENT_LOOP_DELAY: '30ms' }, async (http) => {
+  const { url } = await apiHarness(t, { SHED_EVENT_LOOP_DELAY: '30ms' }, async (http) => {
     http.get('/things', async () => ({}))
   })
   const status = async (path: string) => (await fetch(`${url}${path}`)).status
@@ -30,14 +30,14 @@ t.test('while the event loop is held up requests are refused, until it is not', 
 })
 
 t.test('with a SHED_EVENT_LOOP_DELAY of 0 nothing is refused', async (t) => {
-  const { url } = await servedApi(t, { SHED_EVENT_LOOP_DELAY: '0' }, async (http) => {
+  const { url } = await apiHarness(t, { SHED_EVENT_LOOP_DELAY: '0' }, async (http) => {
     http.get('/things', async () => ({ isGuarded: http.hasDecorator('isUnderPressure') }))
   })
   t.match(await (await fetch(`${url}/things`)).json(), { isGuarded: false })
 })
 
 t.test('who does not send a request in time is told so', { timeout: 40_000 }, async (t) => {
-  const { url } = await servedApi(t, {}, async (http) => {
+  const { url } = await apiHarness(t, {}, async (http) => {
     http.post('/things', async () => ({}))
   })
   const head = 'POST /things HTTP/1.1\r\nHost: x\r\n'

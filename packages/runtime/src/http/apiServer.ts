@@ -10,7 +10,7 @@ import type { Lifecycle } from '../process/lifecycle.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { browserHeaders } from './browserHeaders.ts'
-import { requestsUnderWay } from './draining.ts'
+import { requestsInFlight } from './draining.ts'
 import { createHttp } from './http.ts'
 import { isProxyRange } from './networks.ts'
 
@@ -77,7 +77,7 @@ export async function serveApi(
   lifecycle.add(
     'http',
     () => http.close(),
-    () => requestsUnderWay(http),
+    () => requestsInFlight(http),
   )
   return await http.listen({ host: config.HOST, port: config.PORT })
 }

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/servedApi.ts'
 import { rawBody } from './rawBody.ts'
 
 setFlagsFromString('--expose-gc')
@@ -25,7 +25,7 @@ const trusted = { TRUST_PROXY: '127.0.0.1' }
 async function takingBodies(t: Test) {
   const gate = Promise.withResolvers<void>()
   let taken = 0
-  const { url } = await servedApi(t, trusted, async (http) => {
+  const { url } = await apiHarness(t, trusted, async (http) => {
     http.post('/json', async ({ body }) => ({ body }))
     await http.register(async (scope) => {
       rawBody(scope)

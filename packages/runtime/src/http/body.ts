@@ -18,42 +18,42 @@ declare module 'fastify' {
  * Of all requests of a process, from the first byte to the response. A body is in memory several times (bytes, text,
  * what it says), and the process has 512 MB.
  */
-const maxHeldBytes = 64 * 1024 * 1024
+const maxBufferedBytes = 64 * 1024 * 1024
 /** Of one client address: it takes several to fill the whole. */
-const maxHeldBytesOfAddress = 8 * 1024 * 1024
+const maxBufferedBytesPerAddress = 8 * 1024 * 1024
 /** Bodies of one client address that are on their way. Most come together with their headers. */
-const maxUnfinishedOfAddress = 128
-const firstPieceBytes = 16 * 1024
+const maxUnfinishedPerAddress = 128
+const firstChunkBytes = 16 * 1024
 
-type Held = { bytes: number; unfinished: number }
+type BodyUsage = { bytes: number; unfinished: number }
 
 /** Decorates the server with `readBody`. To be called before there are routes. */
-export function boundBodies(http: FastifyInstance): void {
-  const all: Held = { bytes: 0, unfinished: 0 }
-  const ofAddress = new Map<string, Held>()
+export function limitBodies(http: FastifyInstance): void {
+  const all: BodyUsage = { bytes: 0, unfinished: 0 }
+  const ofAddress = new Map<string, BodyUsage>()
   const bytesOf = new WeakMap<FastifyRequest, number>()
 
-  const heldBy = (address: string) => {
+  const usageOf = (address: string) => {
     const held = ofAddress.get(address) ?? { bytes: 0, unfinished: 0 }
     ofAddress.set(address, held)
     return held
   }
-  const change = (request: FastifyRequest, { bytes, unfinished }: Held) => {
+  const change = (request: FastifyRequest, { bytes, unfinished }: BodyUsage) => {
     const address = clientNetwork(request.ip)
-    const held = heldBy(address)
+    const held = usageOf(address)
     for (const count of [all, held]) {
       count.bytes += bytes
       count.unfinished += unfinished
     }
     if (held.bytes === 0 && held.unfinished === 0) ofAddress.delete(address)
     bytesOf.set(request, (bytesOf.get(request) ?? 0) + bytes)
-    return all.bytes <= maxHeldBytes && held.bytes <= maxHeldBytesOfAddress && held.unfinished <= maxUnfinishedOfAddress
+    return all.bytes <= maxBufferedBytes && held.bytes <= maxBufferedBytesPerAddress && held.unfinished <= maxUnfinishedPerAddress
   }
 
   http.decorate('readBody', async (request, payload, maxBytes) => {
-    if (Number(request.headers['content-length']) > maxBytes) throw tooLarge()
+    if (Number(request.headers['content-length']) > maxBytes) throw tooLargeError()
     try {
-      if (!change(request, { bytes: 0, unfinished: 1 })) throw tooMuch()
+      if (!change(request, { bytes: 0, unfinished: 1 })) throw overloadedError()
       return await collect(payload, maxBytes, (bytes) => change(request, { bytes, unfinished: 0 }))
     } finally {
       change(request, { bytes: 0, unfinished: -1 })
@@ -72,12 +72,12 @@ export function boundBodies(http: FastifyInstance): void {
  */
 function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: number) => boolean): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  let buffer = Buffer.allocUnsafe(Math.min(maxBytes, firstPieceBytes))
+  let buffer = Buffer.allocUnsafe(Math.min(maxBytes, firstChunkBytes))
   let length = 0
   const onData = (piece: Buffer) => {
     const needed = length + piece.length
-    if (needed > maxBytes) return fail(tooLarge())
-    if (!take(piece.length)) return fail(tooMuch())
+    if (needed > maxBytes) return fail(tooLargeError())
+    if (!take(piece.length)) return fail(overloadedError())
     if (needed > buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(needed, 2 * buffer.length)))
       buffer.copy(larger, 0, 0, length)
@@ -98,5 +98,5 @@ function collect(payload: IncomingMessage, maxBytes: number, take: (bytes: numbe
 }
 
 /** Refuses a body for its size. */
-export const tooLarge = () => new DomainError('body_too_large', 'The body is too large')
-const tooMuch = () => new DomainError('service_unavailable', 'Too many requests are under way here; try again')
+export const tooLargeError = () => new DomainError('body_too_large', 'The body is too large')
+const overloadedError = () => new DomainError('service_unavailable', 'Too many requests are under way here; try again')

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import t, { type Test } from 'tap'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/servedApi.ts'
 
 const shop = 'https://shop.example.com'
 
 async function api(t: Test, variables: Readonly<Record<string, string>> = {}) {
-  const { url } = await servedApi(t, { RATE_LIMIT_PER_MINUTE: '1', ...variables }, async (http) => {
+  const { url } = await apiHarness(t, { RATE_LIMIT_PER_MINUTE: '1', ...variables }, async (http) => {
     http.get('/things', async (_request, reply) => reply.header('etag', '"1"').send({}))
     http.put('/things', async () => ({}))
     http.get('/refused', async () => {

@@ -3,7 +3,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
 /** Answers are data; the pages of the documentation have a policy of their own. */
-const everyAnswer = {
+const everyResponse = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -44,7 +44,7 @@ export async function browserHeaders(
   http: FastifyInstance,
   { origins }: { readonly origins: readonly string[] },
 ): Promise<void> {
-  const headers = new Map(Object.entries(everyAnswer))
+  const headers = new Map(Object.entries(everyResponse))
   // Whoever may read an answer is told by the rules of CORS.
   headers.set('cross-origin-resource-policy', origins.length > 0 ? 'cross-origin' : 'same-origin')
   // Not as a hook: Fastify answers a URL that it cannot read before any hook has run.

@@ -16,7 +16,7 @@ export type ActorOf = (request: {
   readonly headers: IncomingHttpHeaders
   readonly query: Readonly<Record<string, unknown>>
   /** Told of each credential that is not valid. */
-  readonly refused?: () => void
+  readonly onRejected?: () => void
 }) => Promise<Actor>
 
 export type Callers = {
@@ -38,12 +38,12 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
   const allowing =
     (isAllowed: (actor: Actor) => boolean, who: string, find = actorOf): onRequestAsyncHookHandler =>
     async (request) => {
-      const refused = () => {
+      const onRejected = () => {
         request.refusedCredentials += 1
       }
-      const actor = await find({ headers: request.headers, query: queryOf(request), refused })
+      const actor = await find({ headers: request.headers, query: queryOf(request), onRejected })
       request.actor = actor
-      if (!isAllowed(actor)) throw refusal(actor, who)
+      if (!isAllowed(actor)) throw accessError(actor, who)
     }
   const isKnown = ({ kind }: Actor) => kind !== 'anonymous'
   const known = 'sessions and guest tokens'
@@ -56,11 +56,11 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
   }
 }
 
-function refusal(actor: Actor, who: string): DomainError {
-  return actor.kind === 'anonymous' ? unauthenticated() : new DomainError('forbidden', `This is for ${who} only`)
+function accessError(actor: Actor, who: string): DomainError {
+  return actor.kind === 'anonymous' ? unauthenticatedError() : new DomainError('forbidden', `This is for ${who} only`)
 }
 
-function unauthenticated(): DomainError {
+function unauthenticatedError(): DomainError {
   return new DomainError('unauthenticated', 'A credential is required')
 }
 
@@ -71,7 +71,7 @@ export type KnownActor = Session | Guest
  * @throws DomainError `unauthenticated` should the route have forgotten its hook: it fails closed
  */
 export function knownActor(actor: Actor): KnownActor {
-  if (actor.kind === 'anonymous') throw unauthenticated()
+  if (actor.kind === 'anonymous') throw unauthenticatedError()
   return actor
 }
 

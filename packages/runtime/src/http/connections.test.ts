@@ -3,14 +3,14 @@ import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/servedApi.ts'
 
 /** An API with `/slow`, which answers when it is told to, and `/large` of 300 KB; and connections to it. */
 async function connectable(t: Test, variables: Readonly<Record<string, string>>) {
   const gate = Promise.withResolvers<void>()
   const seen = { slow: 0, large: 0 }
   const created = Promise.withResolvers<Server>()
-  const { url, logged } = await servedApi(t, variables, async (http) => {
+  const { url, logged } = await apiHarness(t, variables, async (http) => {
     created.resolve(http.server)
     http.get('/quick', async () => ({ quick: true }))
     http.get('/slow', async () => {

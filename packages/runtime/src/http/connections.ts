@@ -13,7 +13,7 @@ export type ConnectionLimits = {
 }
 
 /** Of one connection; the next ones are begun as responses go out. */
-const maxUnderWay = 8
+const maxInFlight = 8
 /** Node parses all requests of a packet at once, so pausing the connection would come too late. */
 const maxQueued = 56
 const warnEveryMs = 60_000
@@ -24,7 +24,7 @@ const warnEveryMs = 60_000
  */
 type Pool = { readonly max: number; open: number; readonly waiting: Map<Socket, IncomingMessage | undefined> }
 type Connection = {
-  underWay: number
+  inFlight: number
   /** Begin those that wait for earlier ones. */
   readonly queued: (() => void)[]
   readonly pools: readonly Pool[]
@@ -39,7 +39,7 @@ type Connection = {
  * To be called after the server's own handler is there, and before anything else listens for requests.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, log: Pick<Logger, 'warn'>): void {
-  const connections = admitConnections(server, limits, warning(log))
+  const connections = admitConnections(server, limits, createRejectionWarning(log))
 
   const handlers = server.listeners('request')
   server.removeAllListeners('request')
@@ -66,7 +66,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
       waiting.delete(socket)
       if (hasBody(request)) waiting.set(socket, request)
     }
-    if (connection.underWay < maxUnderWay) begin()
+    if (connection.underWay < maxInFlight) begin()
     else if (connection.queued.length < maxQueued) connection.queued.push(begin)
     else socket.destroy()
   })
@@ -85,14 +85,14 @@ const hasBody = ({ headers }: IncomingMessage) =>
 function admitConnections(
   server: Server,
   { max, maxPerAddress, proxies }: ConnectionLimits,
-  warnOfRefused: () => void,
+  warnRejected: () => void,
 ): ReadonlyMap<Socket, Connection> {
   const connections = new Map<Socket, Connection>()
   const all: Pool = { max, open: 0, waiting: new Map() }
   const ofAddress = new Map<string, Pool>()
   const isProxy = inRanges(proxies)
 
-  const leave = (socket: Socket) => {
+  const release = (socket: Socket) => {
     const { pools = [], address = '' } = connections.get(socket) ?? {}
     connections.delete(socket)
     for (const pool of pools) {
@@ -101,13 +101,13 @@ function admitConnections(
     }
     if (ofAddress.get(address)?.open === 0) ofAddress.delete(address)
   }
-  const hasRoom = ({ open, max: most, waiting }: Pool): boolean => {
+  const hasCapacity = ({ open, max: most, waiting }: Pool): boolean => {
     if (open < most) return true
     for (const [socket, request] of waiting) {
       waiting.delete(socket)
       // The body has come meanwhile, so that this one is being served.
       if (request?.complete) continue
-      leave(socket)
+      release(socket)
       socket.destroy()
       return true
     }
@@ -121,8 +121,8 @@ function admitConnections(
     const own = ofAddress.get(address) ?? { max: maxPerAddress, open: 0, waiting: new Map() }
     // First its own: an address that has used up its share pushes out nobody else.
     const pools = isCounted ? [own, all] : [all]
-    if (!pools.every(hasRoom)) {
-      warnOfRefused()
+    if (!pools.every(hasCapacity)) {
+      warnRejected()
       socket.destroy()
       return
     }
@@ -132,12 +132,12 @@ function admitConnections(
       pool.open += 1
       pool.waiting.set(socket, undefined)
     }
-    socket.once('close', () => leave(socket))
+    socket.once('close', () => release(socket))
   })
   return connections
 }
 
-function warning(log: Pick<Logger, 'warn'>): () => void {
+function createRejectionWarning(log: Pick<Logger, 'warn'>): () => void {
   let refused = 0
   let warnedAt = Number.NEGATIVE_INFINITY
   return () => {

@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createHealth } from '../process/health.ts'
 import { createLog } from '../telemetry/log.ts'
-import { requestsUnderWay } from './draining.ts'
+import { requestsInFlight } from './draining.ts'
 import { createHttp } from './http.ts'
 
 /** Longer than a request is waited for that does not come. */
@@ -54,12 +54,12 @@ t.test('what is under way is answered, on connections that are closed then', asy
   await waitFor(() => slow.length === 1, { what: 'the request' })
   const closed = http.close()
   await idle.closed
-  t.match(requestsUnderWay(http), [/^GET \/slow /])
+  t.match(requestsInFlight(http), [/^GET \/slow /])
   slow[0]?.()
   await asking.closed
   t.match(asking.heard(), /^HTTP\/1.1 200 .*connection: close.*"ok":true/is)
   await closed
-  t.same(requestsUnderWay(http), [])
+  t.same(requestsInFlight(http), [])
 })
 
 t.test('a client that goes on sending is served once more, and does not keep the server', async (t) => {
@@ -106,7 +106,7 @@ t.test('what a client has left behind is finished, too', async (t) => {
   // Long enough for the end of a close that waits for nobody.
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.notOk(isClosed)
-  t.match(requestsUnderWay(http), [/^GET \/slow /])
+  t.match(requestsInFlight(http), [/^GET \/slow /])
   slow[0]?.()
   await closed
 })

@@ -4,15 +4,15 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** Who has not sent its request to the end by then is not waited for. */
-const unsentPatienceMs = 2_000
+const unsentTimeoutMs = 2_000
 /** A turn of the event loop that took less had nothing to read; and what comes in during it is reset by the close. */
-const quietTurnMs = 0.1
-const quietPatienceMs = 500
+const quietLoopMs = 0.1
+const quietTimeoutMs = 500
 
 const running = new WeakMap<FastifyInstance, ReadonlyMap<symbol, string>>()
 
 /** The requests whose handlers have not ended, for the log: method, route and request id. */
-export function requestsUnderWay(http: FastifyInstance): readonly string[] {
+export function requestsInFlight(http: FastifyInstance): readonly string[] {
   return [...(running.get(http)?.values() ?? [])]
 }
 
@@ -47,13 +47,13 @@ export function drainOnClose(http: FastifyInstance): void {
   })
   http.addHook('preClose', async () => {
     closing.add(server)
-    setTimeout(() => refuseUnsent(server, connections()), unsentPatienceMs).unref()
-    await quietTurn()
+    setTimeout(() => rejectUnsent(server, connections()), unsentTimeoutMs).unref()
+    await waitForQuietLoop()
   })
   http.addHook('onClose', settled)
 }
 
-type Connection = { readonly socket: Socket; readonly isAnswered: boolean }
+type Connection = { readonly socket: Socket; readonly isReceived: boolean }
 
 /** @returns those that are open, and whether a request on them is there to its end */
 function watchConnections(server: Server): () => readonly Connection[] {
@@ -68,9 +68,9 @@ function watchConnections(server: Server): () => readonly Connection[] {
   return () => [...complete].map(([socket, isComplete]) => ({ socket, isAnswered: isComplete() }))
 }
 
-function refuseUnsent(server: Server, connections: readonly Connection[]): void {
-  for (const { socket, isAnswered } of connections) {
-    if (isAnswered) continue
+function rejectUnsent(server: Server, connections: readonly Connection[]): void {
+  for (const { socket, isAnswered: isReceived } of connections) {
+    if (isReceived) continue
     // What Node itself says of such a request while it looks at its timeouts; who has said nothing is owed nothing.
     const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     if (socket.bytesRead === 0) socket.destroy()
@@ -104,11 +104,11 @@ function watchHandlers(http: FastifyInstance): () => Promise<void> {
 }
 
 /** Waits, not for long, until a turn of the event loop brings nothing to do. */
-async function quietTurn(): Promise<void> {
-  const latest = performance.now() + quietPatienceMs
+async function waitForQuietLoop(): Promise<void> {
+  const latest = performance.now() + quietTimeoutMs
   for (let begun = performance.now(); begun < latest; begun = performance.now()) {
     await new Promise<void>((resolve) => setImmediate(resolve))
     await new Promise<void>((resolve) => setImmediate(resolve))
-    if (performance.now() - begun < quietTurnMs) return
+    if (performance.now() - begun < quietLoopMs) return
   }
 }

@@ -6,14 +6,14 @@ import { DomainError } from '@paylog/domain/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type Logger, withoutRedaction } from '../telemetry/log.ts'
 import { traceRequests } from '../telemetry/requestSpans.ts'
-import { boundBodies } from './body.ts'
+import { limitBodies } from './body.ts'
 import { limitConnections } from './connections.ts'
 import { drainOnClose } from './draining.ts'
 import { handleClientError, handleError, handleNotFound } from './errors.ts'
-import { type OwedAnswer, watchOwedAnswers } from './owedAnswers.ts'
-import { requireSound } from './soundRequest.ts'
+import { type PendingResponse, watchPendingResponses } from './owedAnswers.ts'
+import { validateHeaders } from './soundRequest.ts'
 import { parseStrictJson } from './strictJson.ts'
-import { readBeforeClosing } from './unreadBody.ts'
+import { readBodyBeforeClosing } from './unreadBody.ts'
 import { validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -60,12 +60,12 @@ export function createHttp({
   readonly maxConnectionsPerAddress?: number
 }): FastifyInstance {
   const logger: FastifyBaseLogger = log
-  let owedAnswer: OwedAnswer = () => undefined
-  const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
+  let pendingResponse: PendingResponse = () => undefined
+  const rejectClient = (error: NodeJS.ErrnoException, socket: Socket) => {
     // An answer written now would be taken for that of an earlier request.
-    const owed = owedAnswer(socket)
-    if (owed === undefined) handleClientError(error, socket, randomUUIDv7())
-    else owed.once('close', () => refuse(error, socket))
+    const pending = pendingResponse(socket)
+    if (pending === undefined) handleClientError(error, socket, randomUUIDv7())
+    else pending.once('close', () => rejectClient(error, socket))
   }
   const http = Fastify({
     loggerInstance: logger,
@@ -92,7 +92,7 @@ export function createHttp({
     requestIdHeader: false,
     genReqId: () => randomUUIDv7(),
     frameworkErrors: handleError,
-    clientErrorHandler: refuse,
+    clientErrorHandler: rejectClient,
   })
   http.decorateRequest('errorCode', '')
   http.decorateRequest('refusedCredentials', 0)
@@ -101,17 +101,17 @@ export function createHttp({
     { max: maxConnections, maxPerAddress: maxConnectionsPerAddress, proxies: trustProxy },
     log,
   )
-  owedAnswer = watchOwedAnswers(http.server)
+  pendingResponse = watchPendingResponses(http.server)
   drainOnClose(http)
-  readBeforeClosing(http)
-  http.server.on('connect', (_request, socket) => socket instanceof Socket && refuse(new Error('CONNECT'), socket))
+  readBodyBeforeClosing(http)
+  http.server.on('connect', (_request, socket) => socket instanceof Socket && rejectClient(new Error('CONNECT'), socket))
   // Left alone, Node would answer without a body; the hook below does it better.
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
   http.setErrorHandler(handleError)
   http.setNotFoundHandler(handleNotFound)
   http.removeAllContentTypeParsers()
-  boundBodies(http)
+  limitBodies(http)
   http.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const body = await http.readBody(request, payload, request.routeOptions.bodyLimit ?? bodyLimitBytes)
     return parseStrictJson(decodeUtf8(body))
@@ -119,7 +119,7 @@ export function createHttp({
   traceRequests(http)
   http.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    requireSound(request)
+    validateHeaders(request)
   })
   const requestLog = withoutRedaction(log)
   http.addHook('onResponse', async (request, reply) => {

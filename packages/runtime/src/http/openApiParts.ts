@@ -3,7 +3,7 @@ import type { ErrorCode } from '@paylog/domain/errors'
 import { type TSchema, Type } from 'typebox'
 
 /** The envelope of every answer with one resource. @param options `headers` are those of the answer, by their names */
-export const dataAnswer = <Data extends TSchema>(
+export const dataResponse = <Data extends TSchema>(
   data: Data,
   options: { readonly description: string; readonly headers: object; readonly examples?: readonly object[] },
 ) => Type.Object({ success: Type.Literal(true), data }, options)
@@ -13,7 +13,7 @@ export const etagHeader = {
 }
 
 /** Every answer that is not a success, whatever its status. `details` depends on the code. */
-export const ErrorAnswer = Type.Object(
+export const ErrorResponse = Type.Object(
   {
     success: Type.Literal(false),
     error: Type.Object({
@@ -46,7 +46,7 @@ export type RouteNotes = {
  * They are no schemas of the route's own, so that error bodies are written out whole whatever their details are.
  * @param headers those that a refusal has like an answer, by status
  */
-export const refusals = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes => ({
+export const errorResponses = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes => ({
   'x-refusals': { codes, headers },
 })
 

@@ -1,12 +1,12 @@
 // What the pages for operators answer, as the documentation says it.
 import { Type } from 'typebox'
-import { refusals } from './openApiParts.ts'
+import { errorResponses } from './openApiParts.ts'
 
 /** The tag of these pages, which are beside the API. */
 export const operationsTag = 'operations'
 
 const common = { tags: [operationsTag] }
-const limited = { ...common, ...refusals(['rate_limited']) }
+const limited = { ...common, ...errorResponses(['rate_limited']) }
 
 export const livenessSchema = {
   ...common,

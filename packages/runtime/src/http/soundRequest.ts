@@ -6,16 +6,16 @@ import type { FastifyRequest } from 'fastify'
  * @param request with several headers of one name joined by commas
  * @throws DomainError `invalid_request`
  */
-export function requireSound({ headers, raw }: FastifyRequest): void {
+export function validateHeaders({ headers, raw }: FastifyRequest): void {
   const { host, expect } = headers
   const encoding = headers['transfer-encoding']
-  if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') throw refusal('Only HTTP/1.1 is spoken here')
-  if (host === undefined && raw.httpVersion === '1.1') throw refusal('The Host header is required')
-  if (host !== undefined && !/^[^\s,/?#@]*$/.test(host)) throw refusal('The Host header is invalid')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') throw refusal('Transfer-Encoding must be chunked')
-  if (expect !== undefined && expect.toLowerCase() !== '100-continue') throw refusal('Expect must be 100-continue')
+  if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') throw invalidHeader('Only HTTP/1.1 is spoken here')
+  if (host === undefined && raw.httpVersion === '1.1') throw invalidHeader('The Host header is required')
+  if (host !== undefined && !/^[^\s,/?#@]*$/.test(host)) throw invalidHeader('The Host header is invalid')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') throw invalidHeader('Transfer-Encoding must be chunked')
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') throw invalidHeader('Expect must be 100-continue')
 }
 
-function refusal(message: string): DomainError {
+function invalidHeader(message: string): DomainError {
   return new DomainError('invalid_request', message)
 }

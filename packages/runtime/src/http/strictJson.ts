@@ -10,7 +10,7 @@ const maxDepth = 32
  * @throws DomainError `invalid_request`; its message never quotes the text
  */
 export function parseStrictJson(text: string): unknown {
-  if (!text.isWellFormed()) throw refusal('The body is not well-formed text')
+  if (!text.isWellFormed()) throw invalidBody('The body is not well-formed text')
   const value = parse(text)
   // The grammar is settled now, so the scan below only has to tell strings, brackets and numbers apart.
   scan(text)
@@ -21,7 +21,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw refusal('The body is not valid JSON', error)
+    throw invalidBody('The body is not valid JSON', error)
   }
 }
 
@@ -42,7 +42,7 @@ function scan(text: string): void {
     }
     if (character === '{' || character === '[') {
       open.push(character === '{' ? new Set() : null)
-      if (open.length > maxDepth) throw refusal(`The body is nested deeper than ${maxDepth} levels`)
+      if (open.length > maxDepth) throw invalidBody(`The body is nested deeper than ${maxDepth} levels`)
       expectsKey = character === '{'
     } else if (character === '}' || character === ']') {
       open.pop()
@@ -59,8 +59,8 @@ function scan(text: string): void {
 
 function addKey(keys: Set<string> | null | undefined, key: string): void {
   if (!keys) return
-  if (key === '__proto__') throw refusal('The body contains a forbidden key')
-  if (keys.has(key)) throw refusal('The body contains a duplicate key')
+  if (key === '__proto__') throw invalidBody('The body contains a forbidden key')
+  if (keys.has(key)) throw invalidBody('The body contains a duplicate key')
   keys.add(key)
 }
 
@@ -73,8 +73,8 @@ function endOfString(text: string, start: number): number {
 function stringContent(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1)
   const content = String(JSON.parse(literal))
-  if (content.includes('\0')) throw refusal('Text in the body contains a NUL character')
-  if (!content.isWellFormed()) throw refusal('Text in the body contains an unpaired surrogate')
+  if (content.includes('\0')) throw invalidBody('Text in the body contains a NUL character')
+  if (!content.isWellFormed()) throw invalidBody('Text in the body contains an unpaired surrogate')
   return content
 }
 
@@ -84,13 +84,13 @@ function endOfNumber(text: string, start: number): number {
   const literal = text.slice(start, end)
   const number = Number(literal)
   // JSON.parse reads 1e999 as Infinity, which JSON.stringify would write back as null.
-  if (!Number.isFinite(number)) throw refusal('The body contains a number out of range')
+  if (!Number.isFinite(number)) throw invalidBody('The body contains a number out of range')
   // It reads 9007199254740993 as its neighbour: what is stored would not be what was sent.
   if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(number))
-    throw refusal('The body contains an integer that is too large to be kept exactly')
+    throw invalidBody('The body contains an integer that is too large to be kept exactly')
   return end
 }
 
-function refusal(message: string, cause?: unknown): DomainError {
+function invalidBody(message: string, cause?: unknown): DomainError {
   return new DomainError('invalid_request', message, undefined, { cause })
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance } from 'fastify'
 
-const patienceMs = 2_000
+const readTimeoutMs = 2_000
 
 /**
  * Has an answer after which the connection closes wait until the body is there, for two seconds at most. Closing with
@@ -12,7 +12,7 @@ const patienceMs = 2_000
  *
  * To be called after every other hook that may close the connection.
  */
-export function readBeforeClosing(http: FastifyInstance): void {
+export function readBodyBeforeClosing(http: FastifyInstance): void {
   http.addHook('onSend', async ({ raw }, reply) => {
     const isLast = !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close'
     if (isLast && !raw.complete) await readToEnd(raw)
@@ -22,5 +22,5 @@ export function readBeforeClosing(http: FastifyInstance): void {
 async function readToEnd(body: IncomingMessage): Promise<void> {
   body.resume()
   // Whether the rest came, came too late or never comes, there is nothing more to do than to answer.
-  await finished(body, { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined)
+  await finished(body, { signal: AbortSignal.timeout(readTimeoutMs) }).catch(() => undefined)
 }

@@ -3,7 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../http/networks.ts'
 import { credentialKeys } from './credentialKeys.ts'
-import { refuseForNow, sayLimit } from './rateLimited.ts'
+import { throwRateLimited, setLimitHeaders } from './rateLimited.ts'
 import { recentKeys } from './recentKeys.ts'
 import type { CountRequests } from './requestCounts.ts'
 
@@ -13,7 +13,7 @@ const knownForMs = 15 * 60_000
 const maxTokens = 10
 const msPerToken = 1_000
 
-type Look = {
+type CredentialCheck = {
   readonly address: string
   /** Of all credentials of the request together. */
   readonly credentials: string
@@ -34,7 +34,7 @@ type Look = {
  * Every request that gets through has been validated by the backend: what is remembered replaces no look.
  * @param options `max` 0 is no limit; `count` counts what was not valid; `now` for tests: a clock in ms
  */
-export function guardIdentity(
+export function limitUnauthenticated(
   scope: FastifyInstance,
   {
     max,
@@ -45,7 +45,7 @@ export function guardIdentity(
   if (max === 0) return
   const validUntil = recentKeys<number>()
   const takeToken = tokenBuckets(now)
-  const looks = new WeakMap<FastifyRequest, Look>()
+  const checks = new WeakMap<FastifyRequest, CredentialCheck>()
 
   scope.addHook('onRequest', async (request, reply) => {
     const keys = credentialKeys(request)
@@ -54,16 +54,16 @@ export function guardIdentity(
     const credentials = keys.join()
     const counted = (validUntil.get(credentials) ?? 0) > now() ? 0 : keys.length
     const [found = { count: 0, restMs: 0 }] = counted > 0 ? await count([keyOf(address)], counted) : []
-    looks.set(request, { address, credentials, counted, ...found })
+    checks.set(request, { address, credentials, counted, ...found })
     if (found.count <= max || takeToken(address)) return
-    sayLimit(reply, max, found)
-    refuseForNow(reply, msPerToken)
+    setLimitHeaders(reply, max, found)
+    throwRateLimited(reply, msPerToken)
   })
 
   const settle = async (request: FastifyRequest) => {
-    const look = looks.get(request)
+    const look = checks.get(request)
     if (look === undefined) return
-    looks.delete(request)
+    checks.delete(request)
     const { address, credentials, counted } = look
     const { actor, refusedCredentials } = request
     const isValid = actor !== undefined && actor.kind !== 'anonymous'
@@ -79,11 +79,11 @@ export function guardIdentity(
   scope.addHook('onSend', settle)
 
   scope.setErrorHandler((error, request, reply) => {
-    const look = looks.get(request)
-    const isRefused = error instanceof DomainError && error.code === 'unauthenticated'
-    if (look === undefined || !isRefused || look.count <= max) throw error
-    sayLimit(reply, max, look)
-    refuseForNow(reply, look.restMs)
+    const look = checks.get(request)
+    const isUnauthenticated = error instanceof DomainError && error.code === 'unauthenticated'
+    if (look === undefined || !isUnauthenticated || look.count <= max) throw error
+    setLimitHeaders(reply, max, look)
+    throwRateLimited(reply, look.restMs)
   })
 }
 

@@ -4,7 +4,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createCallers } from '../http/callers.ts'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/servedApi.ts'
 
 const off = {
   RATE_LIMIT_PER_MINUTE: '0',
@@ -27,7 +27,7 @@ async function limitedApi(
   lookUp: (credential: string) => Promise<void> = async () => {},
 ) {
   const seen = { lookUps: 0, handled: 0 }
-  const { anyone: authenticate } = createCallers(async ({ headers, refused }) => {
+  const { anyone: authenticate } = createCallers(async ({ headers, onRejected }) => {
     const presented = [headers.authorization?.replace(/^Bearer /, ''), headers['x-session-id']]
     const credentials = presented.filter((credential) => credential !== undefined)
     if (credentials.length === 0) return { kind: 'anonymous' }
@@ -38,11 +38,11 @@ async function limitedApi(
         () => true,
       )
       if (!isBad) return ada
-      refused?.()
+      onRejected?.()
     }
     throw new DomainError('unauthenticated', 'Who is that?')
   })
-  const served = await servedApi(t, { ...off, ...variables }, async (http) => {
+  const served = await apiHarness(t, { ...off, ...variables }, async (http) => {
     const handler = async () => ({ handled: ++seen.handled })
     http.get('/things', { onRequest: authenticate }, handler)
     http.post('/payments', { onRequest: authenticate, config: { isAnonymous: true } }, handler)

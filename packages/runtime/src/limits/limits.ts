@@ -6,9 +6,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
 import { clientNetwork } from '../http/networks.ts'
 import { credentialKeys } from './credentialKeys.ts'
-import { guardIdentity } from './guardIdentity.ts'
-import { refuseForNow, sayLimit } from './rateLimited.ts'
-import type { Count, CountRequests } from './requestCounts.ts'
+import { limitUnauthenticated } from './guardIdentity.ts'
+import { throwRateLimited, setLimitHeaders } from './rateLimited.ts'
+import type { RequestCount, CountRequests } from './requestCounts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -58,7 +58,7 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
   const ofCredential = config.RATE_LIMIT_PER_MINUTE
   const ofAnonymous = config.RATE_LIMIT_ANONYMOUS_PER_MINUTE
   // First: who is shut out makes no counters by making credentials up.
-  guardIdentity(scope, { max: config.RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE, count })
+  limitUnauthenticated(scope, { max: config.RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE, count })
 
   scope.addHook('onRequest', async (request, reply) => {
     const { config: route } = request.routeOptions
@@ -67,15 +67,15 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
     const isAnonymous = credentials.length === 0
     if (!isAnonymous && ofCredential > 0) {
       const keys = credentials.map((credential) => `credential:${credential}`)
-      refuseExceeded(reply, await count(keys, 1), ofCredential)
+      throwIfExceeded(reply, await count(keys, 1), ofCredential)
     }
     const ofTests = config.RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE
     if (!isAnonymous && route.limit === 'webhookTests' && ofTests > 0) {
       const keys = credentials.map((credential) => `webhook-tests:${credential}`)
-      refuseExceeded(reply, await count(keys, 1), ofTests)
+      throwIfExceeded(reply, await count(keys, 1), ofTests)
     }
     if (isAnonymous && route.isAnonymous && ofAnonymous > 0) {
-      refuseExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), ofAnonymous)
+      throwIfExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), ofAnonymous)
     }
   })
 }
@@ -92,13 +92,13 @@ export function limitOperators(http: FastifyInstance, config: LimitConfig, count
   http.addHook('onRequest', async ({ routeOptions, ip }, reply) => {
     if (!routeOptions.config.isForOperators) return
     const [found = { count: 0, restMs: 0 }] = await count([`operators:${clientNetwork(ip)}`], 1)
-    if (found.count > maxForOperators) refuseForNow(reply, found.restMs)
+    if (found.count > maxForOperators) throwRateLimited(reply, found.restMs)
   })
 }
 
 /** Of several counts the highest one decides. */
-function refuseExceeded(reply: FastifyReply, counts: readonly Count[], max: number): void {
+function throwIfExceeded(reply: FastifyReply, counts: readonly RequestCount[], max: number): void {
   const highest = counts.reduce((found, other) => (other.count > found.count ? other : found))
-  sayLimit(reply, max, highest)
-  if (highest.count > max) refuseForNow(reply, highest.restMs)
+  setLimitHeaders(reply, max, highest)
+  if (highest.count > max) throwRateLimited(reply, highest.restMs)
 }

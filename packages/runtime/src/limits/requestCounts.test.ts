@@ -4,7 +4,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
-import { servedApi } from '../testing/servedApi.ts'
+import { apiHarness } from '../testing/servedApi.ts'
 import { countRequests } from './requestCounts.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
@@ -12,7 +12,7 @@ const log = createLog({ app: 'test', level: 'silent' })
 /** An API that counts there; `ask` is one request of a caller. */
 async function counting(t: Test, redisUrl: string) {
   const variables = { REDIS_URL: redisUrl, RATE_LIMIT_PER_MINUTE: '100', RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100' }
-  const { url, logged } = await servedApi(t, variables, async (http) => {
+  const { url, logged } = await apiHarness(t, variables, async (http) => {
     http.get('/', async () => ({}))
   })
   return {

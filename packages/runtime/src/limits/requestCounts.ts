@@ -3,14 +3,14 @@ import type { Redis } from 'ioredis'
 import type { Logger } from '../telemetry/log.ts'
 import { recentKeys } from './recentKeys.ts'
 
-export type Count = {
+export type RequestCount = {
   readonly count: number
   /** Until it begins again. */
   readonly restMs: number
 }
 
 /** @param step how many to count; what turns out not to count is taken off again @returns for each key how many there are, in their order; it never throws */
-export type CountRequests = (keys: readonly string[], step: number) => Promise<readonly Count[]>
+export type CountRequests = (keys: readonly string[], step: number) => Promise<readonly RequestCount[]>
 
 const windowMs = 60_000
 /** How long Redis is left alone when it does not answer, so that not every request waits for it in vain. */
@@ -26,26 +26,26 @@ export function countRequests(
   log: Pick<Logger, 'warn' | 'info'>,
   { redis, now = () => performance.now() }: { readonly redis?: Redis | undefined; readonly now?: () => number } = {},
 ): CountRequests {
-  const countHere = createLocalCounts(now)
-  if (redis === undefined) return async (keys, step) => countHere(keys, step)
-  let isAway = false
-  let leftAloneUntil = 0
+  const countLocally = createLocalCounts(now)
+  if (redis === undefined) return async (keys, step) => countLocally(keys, step)
+  let isRedisDown = false
+  let skipRedisUntil = 0
   let warnedAt = Number.NEGATIVE_INFINITY
   return async (keys, step) => {
-    if (now() < leftAloneUntil) return countHere(keys, step)
+    if (now() < skipRedisUntil) return countLocally(keys, step)
     try {
       const counts = await countInRedis(redis, keys, step)
-      if (isAway) log.info('requests are counted in Redis again')
-      isAway = false
+      if (isRedisDown) log.info('requests are counted in Redis again')
+      isRedisDown = false
       return counts
     } catch (error) {
-      isAway = true
-      leftAloneUntil = now() + pauseMs
+      isRedisDown = true
+      skipRedisUntil = now() + pauseMs
       if (now() - warnedAt >= warnEveryMs) {
         warnedAt = now()
         log.warn({ err: error }, 'Redis does not answer: each process counts requests for itself')
       }
-      return countHere(keys, step)
+      return countLocally(keys, step)
     }
   }
 }
@@ -54,7 +54,7 @@ type Window = { readonly count: number; readonly endsAt: number }
 
 function createLocalCounts(now: () => number) {
   const windows = recentKeys<Window>()
-  return (keys: readonly string[], step: number): readonly Count[] => {
+  return (keys: readonly string[], step: number): readonly RequestCount[] => {
     const at = now()
     return keys.map((key) => {
       const known = windows.get(key)
@@ -75,12 +75,12 @@ for _, key in ipairs(KEYS) do
 end
 return counts`
 
-async function countInRedis(redis: Redis, keys: readonly string[], step: number): Promise<readonly Count[]> {
+async function countInRedis(redis: Redis, keys: readonly string[], step: number): Promise<readonly RequestCount[]> {
   const named = keys.map((key) => `paylog-limit:${key}`)
-  const answer = await redis.eval(script, named.length, ...named, step, windowMs)
-  if (!Array.isArray(answer)) throw new Error('Redis gave no counts')
+  const result = await redis.eval(script, named.length, ...named, step, windowMs)
+  if (!Array.isArray(result)) throw new Error('Redis gave no counts')
   return keys.map((_, index) => {
-    const restMs = Number(answer[2 * index + 1])
-    return { count: Number(answer[2 * index]), restMs: restMs < 0 ? windowMs : restMs }
+    const restMs = Number(result[2 * index + 1])
+    return { count: Number(result[2 * index]), restMs: restMs < 0 ? windowMs : restMs }
   })
 }

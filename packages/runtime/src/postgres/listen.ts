@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/log.ts'
 
 const connectTimeoutMs = 5_000
 const probeMs = 5_000
-const answerTimeoutMs = 3_000
+const queryTimeoutMs = 3_000
 const pauseMs = 1_000
 
 /**
@@ -17,7 +17,7 @@ const pauseMs = 1_000
 export async function listen(options: {
   readonly databaseUrl: string
   readonly channel: string
-  readonly heard: (payload: string) => void
+  readonly onNotification: (payload: string) => void
   readonly signal: AbortSignal
   readonly log: Logger
 }): Promise<void> {
@@ -25,23 +25,23 @@ export async function listen(options: {
   await keepRunning(() => listenOnce(options), {
     signal,
     pauseMs,
-    complain: (error) =>
+    onError: (error) =>
       log.warn({ err: error, channel, pauseMs }, 'a channel of the database is not heard, trying again'),
   })
 }
 
-async function listenOnce({ databaseUrl, channel, heard, signal }: Parameters<typeof listen>[0]): Promise<void> {
+async function listenOnce({ databaseUrl, channel, heard: onNotification, signal }: Parameters<typeof listen>[0]): Promise<void> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: `listen ${channel}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    query_timeout: queryTimeoutMs,
     keepAlive: true,
   })
   const lost = new AbortController()
   client.on('error', (error) => lost.abort(error))
   client.on('end', () => lost.abort(new Error('The connection was closed')))
-  client.on('notification', ({ payload = '' }) => heard(payload))
+  client.on('notification', ({ payload = '' }) => onNotification(payload))
   try {
     await client.connect()
     await client.query(`listen ${pg.escapeIdentifier(channel)}`)

@@ -57,7 +57,7 @@ t.test('a migration whose lock is never free fails and leaves nothing behind', a
   const { pool, directory, add, longTransaction } = await databaseInUse(t)
   const reader = await longTransaction()
   add('002_more.sql', 'create table half (id int); alter table payments add column note text')
-  await t.rejects(migrate(pool, { schema: 'a', directory, lockPatienceMs: 0 }), {
+  await t.rejects(migrate(pool, { schema: 'a', directory, lockRetryTimeoutMs: 0 }), {
     message: 'the migration 002_more.sql failed: canceling statement due to lock timeout',
   })
   await reader.query('commit')

@@ -110,11 +110,11 @@ t.test('a lock has one holder; the next gets it when it is released', async (t) 
   const waiting = () => {
     isWaiting = true
   }
-  const first = await holdLock({ databaseUrl, name: 'payments@1', waiting, signal, log })
+  const first = await holdLock({ databaseUrl, name: 'payments@1', onWaiting: waiting, signal, log })
   t.notOk(isWaiting)
   const other = await holdLock({ databaseUrl, name: 'payments@2', signal, log })
   let isSecond = false
-  const second = holdLock({ databaseUrl, name: 'payments@1', waiting, signal, log }).then((lock) => {
+  const second = holdLock({ databaseUrl, name: 'payments@1', onWaiting: waiting, signal, log }).then((lock) => {
     isSecond = true
     return lock
   })

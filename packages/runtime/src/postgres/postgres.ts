@@ -12,13 +12,13 @@ const statementTimeoutMs = 15_000
 const idleTimeoutMs = 30_000
 const lockRetryMs = 250
 const lockProbeMs = 2_000
-const lockAnswerTimeoutMs = 3_000
+const lockQueryTimeoutMs = 3_000
 /** Of a migration: for how long others may have to wait behind it, and for how long it lets them pass. */
 const lockTimeoutMs = 1_000
 const lockPauseMs = 1_000
-const lockPatienceMs = 300_000
+const lockRetryTimeoutMs = 300_000
 const lockNotAvailable = '55P03'
-const goneLookMs = 2_000
+const connectionCheckMs = 2_000
 
 // Local to our pools: pg's global parsers belong to everybody in the process, BullMQ included.
 const columnTypes = new pg.TypeOverrides()
@@ -34,13 +34,13 @@ export function createPool({
   databaseUrl,
   applicationName,
   max,
-  answerTimeoutMs,
+  queryTimeoutMs,
   log,
 }: {
   databaseUrl: string
   applicationName: string
   max: number
-  answerTimeoutMs?: number
+  queryTimeoutMs?: number
   log: Logger
 }): pg.Pool {
   const pool = new pg.Pool({
@@ -51,7 +51,7 @@ export function createPool({
     idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
+    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
     keepAlive: true,
     types: columnTypes,
   })
@@ -76,13 +76,13 @@ export function createPool({
 export async function holdLock({
   databaseUrl,
   name,
-  waiting,
+  onWaiting,
   signal,
   log,
 }: {
   databaseUrl: string
   name: string
-  waiting?: () => void
+  onWaiting?: () => void
   signal: AbortSignal
   log: Logger
 }): Promise<{ lost: AbortSignal; release(): Promise<void> }> {
@@ -91,7 +91,7 @@ export async function holdLock({
     connectionString: databaseUrl,
     application_name: `lock ${name}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: lockAnswerTimeoutMs,
+    query_timeout: lockQueryTimeoutMs,
     keepAlive: true,
   })
   const lost = new AbortController()
@@ -102,10 +102,10 @@ export async function holdLock({
   try {
     await client.connect()
     // Asked for again and again instead of waited for in the server: a wait there could not be given up cleanly.
-    for (let asked = 0; !(await tryLock(client, key)); asked += 1) {
-      if (asked === 0) {
+    for (let attempts = 0; !(await tryLock(client, key)); attempts += 1) {
+      if (attempts === 0) {
         log.info({ lock: name }, 'another process holds the lock, waiting for it')
-        waiting?.()
+        onWaiting?.()
       }
       await setTimeout(lockRetryMs, undefined, { signal: AbortSignal.any([signal, lost.signal]) })
     }
@@ -165,7 +165,7 @@ export async function migrate(
     schema: string
     directory: URL
     finish?: (client: pg.ClientBase) => Promise<string[]>
-    lockPatienceMs?: number
+    lockRetryTimeoutMs?: number
   },
 ): Promise<string[]> {
   const files = await readMigrations(options.directory)
@@ -175,7 +175,7 @@ export async function migrate(
     // Waiting for another process, or building an index over a big table, may take longer than any request should.
     await client.query('set statement_timeout = 0')
     // Or a process that was killed would hold the lock until its last statement is done. Not every server can look.
-    await client.query(`set client_connection_check_interval = ${goneLookMs}`).catch(() => undefined)
+    await client.query(`set client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined)
     await client.query('select pg_advisory_lock($1)', [lockKey(`migrate ${options.schema}`)])
     await client.query(`create schema if not exists ${schema}`)
     await client.query(
@@ -186,10 +186,10 @@ export async function migrate(
       `select name, sha256 from ${schema}.migrations`,
     )
     const missing = missingMigrations(files, new Map(rows.map(({ name, sha256 }) => [name, sha256])))
-    const patiently = <Result>(work: () => Promise<Result>) =>
-      inPatientTransaction(client, schema, options.lockPatienceMs ?? lockPatienceMs, work)
-    for (const file of missing) await patiently(() => applyMigration(client, schema, file)).catch(failed(file))
-    const finished = await patiently(async () => (await options.finish?.(client)) ?? [])
+    const inRetriedTransactionOfSchema = <Result>(work: () => Promise<Result>) =>
+      inRetriedTransaction(client, schema, options.lockRetryTimeoutMs ?? lockRetryTimeoutMs, work)
+    for (const file of missing) await inRetriedTransactionOfSchema(() => applyMigration(client, schema, file)).catch(throwMigrationError(file))
+    const finished = await inRetriedTransactionOfSchema(async () => (await options.finish?.(client)) ?? [])
     return [...missing.map(({ name }) => name), ...finished]
   } finally {
     // The session carries the lock and the changed timeout; closing it gives both back, whatever state it is in.
@@ -227,7 +227,7 @@ async function applyMigration(client: pg.PoolClient, schema: string, { name, sql
   await client.query(`insert into ${schema}.migrations (name, sha256) values ($1, $2)`, [name, sha256])
 }
 
-function failed({ name }: Migration): (error: unknown) => never {
+function throwMigrationError({ name }: Migration): (error: unknown) => never {
   return (error) => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`the migration ${name} failed: ${reason}`, { cause: error })
@@ -235,13 +235,13 @@ function failed({ name }: Migration): (error: unknown) => never {
 }
 
 /** A transaction that begins again while others hold locks that it needs, so that nobody has to queue up behind it. */
-async function inPatientTransaction<Result>(
+async function inRetriedTransaction<Result>(
   client: pg.PoolClient,
   schema: string,
-  patienceMs: number,
+  retryTimeoutMs: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + retryTimeoutMs
   for (;;) {
     await client.query('begin')
     try {

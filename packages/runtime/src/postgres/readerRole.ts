@@ -24,7 +24,7 @@ export async function requireRole(db: Pick<pg.Pool, 'query'>, role: string): Pro
  * @returns the views that the role could not read before, in the order of their names
  * @throws UnknownRoleError
  */
-export async function grantReading(
+export async function grantReadAccess(
   pool: pg.Pool,
   { role, schemas }: { readonly role: string; readonly schemas: readonly string[] },
 ): Promise<string[]> {

@@ -18,7 +18,7 @@ function failing(errors: readonly (Error | undefined)[]) {
 
 t.test('work that fails or ends is begun again until it is stopped', async (t) => {
   const { run, signal, runs } = failing([new Error('away'), undefined, new Error('away'), undefined])
-  await keepRunning(run, { signal, pauseMs: 1, complain: () => undefined })
+  await keepRunning(run, { signal, pauseMs: 1, onError: () => undefined })
   t.equal(runs(), 4)
 })
 
@@ -26,7 +26,7 @@ t.test('a failure is told when it is another one than the last', async (t) => {
   const told: unknown[] = []
   const errors = ['away', 'away', 'away', 'no such table', 'away', 'the last one'].map((text) => new Error(text))
   const { run, signal } = failing(errors)
-  await keepRunning(run, { signal, pauseMs: 1, complain: (error) => told.push(error) })
+  await keepRunning(run, { signal, pauseMs: 1, onError: (error) => told.push(error) })
   t.same(told, [errors[0], errors[3], errors[4]], 'and the one during the stop is not')
 })
 
@@ -34,7 +34,7 @@ t.test('a final failure is thrown, and nothing is begun again', async (t) => {
   const final = new RangeError('cannot be read')
   const { run, signal, runs } = failing([new Error('away'), final, undefined])
   const isFinal = (error: unknown) => error instanceof RangeError
-  await t.rejects(keepRunning(run, { signal, pauseMs: 1, isFinal, complain: () => undefined }), final)
+  await t.rejects(keepRunning(run, { signal, pauseMs: 1, isFinal, onError: () => undefined }), final)
   t.equal(runs(), 2)
 })
 
@@ -44,7 +44,7 @@ t.test('a pause ends with the stop', async (t) => {
   await keepRunning(() => Promise.reject(new Error('away')), {
     signal: stop.signal,
     pauseMs: 20_000,
-    complain: () => setImmediate(() => stop.abort()),
+    onError: () => setImmediate(() => stop.abort()),
   })
   t.ok(performance.now() - begunAt < 10_000)
 })
@@ -62,6 +62,6 @@ t.test('what goes on is told again after a minute, and what begins anew at once'
     time += lasted
     throw new Error('away')
   }
-  await keepRunning(run, { signal: stop.signal, pauseMs: 0, complain: () => told.push(time), now: () => time })
+  await keepRunning(run, { signal: stop.signal, pauseMs: 0, onError: () => told.push(time), now: () => time })
   t.same(told, [0, 63_000, 82_000])
 })

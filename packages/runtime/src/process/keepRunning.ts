@@ -1,7 +1,7 @@
 // Work that outlasts what it depends on: it is begun again after each failure, until somebody stops it.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const repeatedComplaintMs = 60_000
+const repeatedErrorMs = 60_000
 /** What ran for so long was well before it failed: longer than anybody waits for a connection. */
 const healthyMs = 10_000
 
@@ -17,12 +17,12 @@ export async function keepRunning(
     readonly signal: AbortSignal
     readonly pauseMs: number
     readonly isFinal?: (error: unknown) => boolean
-    readonly complain: (error: unknown) => void
+    readonly onError: (error: unknown) => void
     readonly now?: () => number
   },
 ): Promise<void> {
-  const { signal, pauseMs, isFinal, complain, now = () => performance.now() } = options
-  let said: { readonly text: string; readonly at: number } | undefined
+  const { signal, pauseMs, isFinal, onError, now = () => performance.now() } = options
+  let lastReported: { readonly text: string; readonly at: number } | undefined
   while (!signal.aborted) {
     const begunAt = now()
     try {
@@ -31,10 +31,10 @@ export async function keepRunning(
       if (isFinal?.(error)) throw error
       if (signal.aborted) return
       const text = error instanceof Error ? error.message : String(error)
-      const goesOn = said?.text === text && now() - begunAt < healthyMs && now() - said.at < repeatedComplaintMs
-      if (!goesOn) {
-        said = { text, at: now() }
-        complain(error)
+      const isRepeated = lastReported?.text === text && now() - begunAt < healthyMs && now() - lastReported.at < repeatedErrorMs
+      if (!isRepeated) {
+        lastReported = { text, at: now() }
+        onError(error)
       }
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }

@@ -9,9 +9,9 @@ import { startTracing } from '../telemetry/tracing.ts'
 export type Lifecycle = {
   /**
    * Registers how to stop what was just started. Stops run one after the other, the last added first.
-   * @param underWay what is not finished yet, for the log when the stop takes too long
+   * @param inFlight what is not finished yet, for the log when the stop takes too long
    */
-  add(name: string, stop: () => Promise<void> | void, underWay?: () => readonly string[]): void
+  add(name: string, stop: () => Promise<void> | void, inFlight?: () => readonly string[]): void
   /** Aborts at the beginning of the stop. */
   readonly stopping: AbortSignal
   /** Aborts when a stop has nearly taken too long: what is under way is given up, in time to leave things in order. */
@@ -110,7 +110,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     stopping.abort()
     // The bound is on the whole stop: a supervisor waits as long, then kills.
     const deadline = setTimeout(() => {
-      log.error({ left: left(stops) }, 'stop timed out')
+      log.error({ left: remainingStops(stops) }, 'stop timed out')
       process.exit(1)
     }, timeoutMs)
     const lastMoment = setTimeout(() => givingUp.abort(), Math.max(timeoutMs - lastMomentMs, timeoutMs / 2))
@@ -134,8 +134,8 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     stopping: stopping.signal,
     givingUp: givingUp.signal,
     stop,
-    add(name: string, stopPart: Stop['stop'], underWay: Stop['underWay'] = () => []): void {
-      stops.push({ name, stop: stopPart, underWay })
+    add(name: string, stopPart: Stop['stop'], inFlight: Stop['inFlight'] = () => []): void {
+      stops.push({ name, stop: stopPart, underWay: inFlight })
     },
     fail(error: unknown): void {
       log.fatal({ err: error }, 'failed')
@@ -156,13 +156,13 @@ function createLifecycle(log: Logger, timeoutMs: number) {
 type Stop = {
   readonly name: string
   readonly stop: () => Promise<void> | void
-  readonly underWay: () => readonly string[]
+  readonly inFlight: () => readonly string[]
 }
 
 /** The last one is being stopped; those before it were not asked yet. */
-function left(stops: readonly Stop[]): object[] {
-  return stops.toReversed().map(({ name, underWay }) => {
-    const all = underWay()
+function remainingStops(stops: readonly Stop[]): object[] {
+  return stops.toReversed().map(({ name, underWay: inFlight }) => {
+    const all = inFlight()
     return all.length === 0 ? { name } : { name, under_way: all.length, such_as: all.slice(0, maxNamed) }
   })
 }

@@ -38,7 +38,7 @@ const redactedPaths = [
 ]
 
 /** What is told of an error. Anything else may hold data: Postgres adds the whole row that it refused. */
-const toldOfErrors = [
+const errorFieldNames = [
   'type',
   'message',
   'stack',
@@ -57,7 +57,7 @@ const toldOfErrors = [
 function errorFields(error: Error): Record<string, unknown> {
   const all = new Map(Object.entries(pino.stdSerializers.err(error)))
   return Object.fromEntries(
-    toldOfErrors.filter((field) => all.has(field)).map((field) => [field, withoutUrlSecrets(all.get(field))]),
+    errorFieldNames.filter((field) => all.has(field)).map((field) => [field, withoutUrlSecrets(all.get(field))]),
   )
 }
 
@@ -65,22 +65,22 @@ const urls = /\b(?!file:|node:)([a-z][a-z0-9+.-]*:\/\/)(?:[^\s"'`]*@)?([^\s"'`/?
 
 /**
  * Cuts URLs to scheme, host and port: passwords stand in them, keys of endpoints and of providers, people's data.
- * @param told what an error says; anything but a text stays as it is
+ * @param value what an error says; anything but a text stays as it is
  */
-export function withoutUrlSecrets<Told>(told: Told): Told | string {
-  return typeof told === 'string' ? told.replaceAll(urls, '$1$2') : told
+export function withoutUrlSecrets<Value>(value: Value): Value | string {
+  return typeof value === 'string' ? value.replaceAll(urls, '$1$2') : value
 }
 
 /** Of an error that comes without words, pino would take the whole message for them. */
-function sayErrors(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
+function logErrorMessage(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
   const [given, words]: readonly unknown[] = args
   const about = given instanceof Error ? { err: given } : given
-  if (words === undefined && isAbout(about) && about.err instanceof Error)
+  if (words === undefined && hasError(about) && about.err instanceof Error)
     write.call(this, about, withoutUrlSecrets(about.err.message))
   else write.apply(this, args)
 }
 
-const isAbout = (value: unknown): value is { readonly err: unknown } =>
+const hasError = (value: unknown): value is { readonly err: unknown } =>
   typeof value === 'object' && value !== null && 'err' in value
 
 /** Which trace a line belongs to, as far as there is one. */
@@ -119,7 +119,7 @@ export function createLog(
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorFields },
       mixin: activeTrace,
-      hooks: { logMethod: sayErrors },
+      hooks: { logMethod: logErrorMessage },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
     { write },

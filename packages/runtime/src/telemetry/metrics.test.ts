@@ -81,7 +81,7 @@ t.test('figures of several things are looked up together, and one that cannot be
   ]
   let isBroken = false
   metrics.gauges<(typeof rows)[number]>({
-    look: async () => {
+    readRows: async () => {
       if (isBroken) throw new Error('the database is down')
       return rows
     },

@@ -22,7 +22,7 @@ type Labels = Readonly<Record<string, string>>
 type MetricOptions = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] }
 
 export type RowGauges<Row> = {
-  readonly look: () => Promise<readonly Row[]>
+  readonly readRows: () => Promise<readonly Row[]>
   /** Names the things: `node`. */
   readonly labelName: string
   readonly labelOf: (row: Row) => string
@@ -97,11 +97,11 @@ export function createMetrics(): Metrics {
     registry,
     plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }),
     gauge,
-    gauges({ look, labelName, labelOf, figures, log }) {
+    gauges({ readRows, labelName, labelOf, figures, log }) {
       for (const { name, help, measure } of figures) {
         const collect = async () => {
           // A database that does not answer must not take the other metrics with it.
-          const rows = await look().catch((error: unknown) => {
+          const rows = await readRows().catch((error: unknown) => {
             log.warn({ err: error, metric: name }, 'a figure could not be looked up')
             return []
           })

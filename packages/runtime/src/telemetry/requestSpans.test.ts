@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { DomainError } from '@paylog/domain/errors'
-import { type CollectedSpan, startTraceCollector } from '@paylog/testing/traceCollector'
+import { type CollectedSpan, startFakeTraceCollector } from '@paylog/testing/traceCollector'
 import t from 'tap'
 import { createHttp } from '../http/http.ts'
 import { createHealth } from '../process/health.ts'
@@ -16,7 +16,7 @@ const secret = 'hush'
 type Line = Readonly<Record<string, unknown>>
 
 t.test('requests are traced by their route, with what they lead to, and nothing that is in their URLs', async (t) => {
-  const collector = await startTraceCollector(t)
+  const collector = await startFakeTraceCollector(t)
   const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, OTEL_SERVICE_NAME: 'shop' }
   Object.assign(process.env, variables)
   t.teardown(() => {

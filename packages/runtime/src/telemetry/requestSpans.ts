@@ -3,7 +3,7 @@ import { type Context, context, ROOT_CONTEXT, type Span, SpanKind, trace } from 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTracing, markFailed, tracer } from './spans.ts'
 
-type Traced = { readonly span: Span; readonly active: Context }
+type TracedRequest = { readonly span: Span; readonly active: Context }
 
 /**
  * Begins a trace with every request, and keeps its span active until the answer is sent. To be called before any other hook.
@@ -14,31 +14,31 @@ type Traced = { readonly span: Span; readonly active: Context }
  */
 export function traceRequests(http: FastifyInstance): void {
   if (!isTracing()) return
-  const traced = new WeakMap<FastifyRequest, Traced>()
+  const traced = new WeakMap<FastifyRequest, TracedRequest>()
   // What is active goes along with the request (Fastify carries it over the reading of a body), but not to its end.
-  const goOn = (request: FastifyRequest, done: () => void) => {
+  const runInContext = (request: FastifyRequest, done: () => void) => {
     const active = traced.get(request)?.active
     if (active) context.with(active, done)
     else done()
   }
   http.addHook('onRequest', (request, reply, done) => {
     if (isForOperators(request.routeOptions.url)) return done()
-    const span = begin(request)
+    const span = startRequestSpan(request)
     traced.set(request, { span, active: trace.setSpan(ROOT_CONTEXT, span) })
     // It comes after the answer, or instead of it.
     reply.raw.once('close', () => {
-      end(span, request, reply.raw)
+      endRequestSpan(span, request, reply.raw)
       traced.delete(request)
     })
-    goOn(request, done)
+    runInContext(request, done)
   })
-  http.addHook('onResponse', (request, _reply, done) => goOn(request, done))
+  http.addHook('onResponse', (request, _reply, done) => runInContext(request, done))
 }
 
 /** Probes come every few seconds and tell nothing. */
 const isForOperators = (route = '') => route === '/metrics' || route.startsWith('/health/')
 
-function begin({ id, method, protocol, routeOptions, raw }: FastifyRequest): Span {
+function startRequestSpan({ id, method, protocol, routeOptions, raw }: FastifyRequest): Span {
   const { url: route } = routeOptions
   return tracer.startSpan(route === undefined ? method : `${method} ${route}`, {
     kind: SpanKind.SERVER,
@@ -53,7 +53,7 @@ function begin({ id, method, protocol, routeOptions, raw }: FastifyRequest): Spa
   })
 }
 
-function end(
+function endRequestSpan(
   span: Span,
   { errorCode }: FastifyRequest,
   { statusCode, writableFinished }: { readonly statusCode: number; readonly writableFinished: boolean },

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noProcessEnv: the SDK reads the environment by itself.
 import { ConfigError } from '@paylog/config/environment'
-import { startTraceCollector } from '@paylog/testing/traceCollector'
+import { startFakeTraceCollector } from '@paylog/testing/traceCollector'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { isTracing, tracer } from './spans.ts'
@@ -45,7 +45,7 @@ t.test('what is malformed is told before anything starts, without its value', as
 })
 
 t.test('a collector that is out of order costs a line in the log, and a bounded stop', async (t) => {
-  const collector = await startTraceCollector(t, (response, index) => {
+  const collector = await startFakeTraceCollector(t, (response, index) => {
     // The last ones get no answer at all.
     if (index < 3) response.writeHead(500).end(`out of order: ${secret}`)
   })

@@ -21,7 +21,7 @@ type TracingConfig = Readonly<StaticDecode<typeof TracingConfig>>
 
 /** A collector that does not answer costs a stop no more than this. */
 const flushTimeoutMs = 3_000
-const complaintPauseMs = 60_000
+const warningIntervalMs = 60_000
 
 /**
  * Starts sending traces when `OTEL_EXPORTER_OTLP_ENDPOINT` is set; without it nothing is loaded, and spans cost nothing. A
@@ -42,8 +42,8 @@ export async function startTracing(app: string, log: Pick<Logger, 'warn'>): Prom
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
   ])
-  const complain = patiently((reason) => log.warn({ reason }, 'traces are not sent, or not all of them'))
-  diag.setLogger(doubts(log), DiagLogLevel.WARN)
+  const reportFailure = throttled((reason) => log.warn({ reason }, 'traces are not sent, or not all of them'))
+  diag.setLogger(configurationLogger(log), DiagLogLevel.WARN)
   const exporter = new OTLPTraceExporter({ url: urlOf(endpoint, config), headers })
   const provider = new NodeTracerProvider({
     // What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say comes last, and wins.
@@ -51,9 +51,9 @@ export async function startTracing(app: string, log: Pick<Logger, 'warn'>): Prom
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': `paylog-${app}` }))
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(complaining(exporter, complain))],
+    spanProcessors: [new BatchSpanProcessor(reportFailures(exporter, reportFailure))],
   })
-  diag.setLogger(droppedSpans(complain), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+  diag.setLogger(droppedSpanLogger(reportFailure), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
   provider.register()
   return async () => {
     const ended = provider.shutdown().catch(() => undefined)
@@ -84,11 +84,11 @@ function headersIn(given: string | undefined): Record<string, string> {
 type Exporter = Pick<OTLPTraceExporter, 'export' | 'shutdown' | 'forceFlush'>
 
 /** The answer of a collector stays out of the log: it may quote the key that it was sent. */
-function complaining(exporter: OTLPTraceExporter, complain: (reason: string) => void): Exporter {
+function reportFailures(exporter: OTLPTraceExporter, reportFailure: (reason: string) => void): Exporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        if (result.error) complain(reasonOf(result.error))
+        if (result.error) reportFailure(reasonOf(result.error))
         done(result)
       }),
     shutdown: () => exporter.shutdown(),
@@ -98,25 +98,25 @@ function complaining(exporter: OTLPTraceExporter, complain: (reason: string) => 
 
 const reasonOf = (error: Error) => ('code' in error && error.code !== undefined ? String(error.code) : error.name)
 
-function patiently(say: (reason: string) => void): (reason: string) => void {
-  let saidAt = Number.NEGATIVE_INFINITY
+function throttled(warn: (reason: string) => void): (reason: string) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
   return (reason) => {
-    if (performance.now() - saidAt < complaintPauseMs) return
-    saidAt = performance.now()
-    say(reason)
+    if (performance.now() - warnedAt < warningIntervalMs) return
+    warnedAt = performance.now()
+    warn(reason)
   }
 }
 
 const silent = () => undefined
 
 /** What the SDK finds wrong with its variables while it starts. It goes on with their defaults, as it is specified. */
-function doubts(log: Pick<Logger, 'warn'>): DiagLogger {
+function configurationLogger(log: Pick<Logger, 'warn'>): DiagLogger {
   const say = (problem: string) => log.warn({ problem }, 'Doubtful configuration of traces')
   return { error: say, warn: say, info: silent, debug: silent, verbose: silent }
 }
 
 /** Everything else that it says later is what an export said already. */
-function droppedSpans(complain: (reason: string) => void): DiagLogger {
+function droppedSpanLogger(complain: (reason: string) => void): DiagLogger {
   const warn = (message: string) => {
     if (message.startsWith('Dropped ')) complain(message)
   }

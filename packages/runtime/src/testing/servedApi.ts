@@ -9,18 +9,18 @@ import { createHealth } from '../process/health.ts'
 import { createLog } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 
-export type ServedApi = {
+export type ApiHarness = {
   readonly url: string
   /** The lines of its log. */
   readonly logged: readonly string[]
 }
 
 /** @param variables as an operator sets them @param api the routes; it stops when the test is over */
-export async function servedApi(
+export async function apiHarness(
   t: Test,
   variables: Readonly<Record<string, string>>,
   api: FastifyPluginAsync,
-): Promise<ServedApi> {
+): Promise<ApiHarness> {
   const config = loadConfig(Type.Object(apiVariables), { PORT: '0', ...variables })
   const logged: string[] = []
   const destination = new Writable({

@@ -1,6 +1,6 @@
 // A call that the provider refuses with a code of its own.
 
-export class CallRefused extends Error {
+export class AuthorizeNetApiError extends Error {
   readonly code: string
   /** What the refusal carries all the same. */
   readonly members: object

@@ -1,5 +1,5 @@
 // Customer profiles, with the notifications that come of their changes.
-import { CallRefused } from './callRefused.ts'
+import { AuthorizeNetApiError } from './callRefused.ts'
 import type { FakeEvent } from './notifications.ts'
 import { textAt } from './requestMembers.ts'
 
@@ -31,7 +31,7 @@ export function createCustomers(notify: Notify, nextId: () => string) {
     createCustomer(profile: unknown) {
       const identity = JSON.stringify(profile)
       const existing = [...customers.values()].find((other) => other.identity === identity)
-      if (existing) throw new CallRefused('E00039', `A duplicate record with ID ${existing.id} already exists.`)
+      if (existing) throw new AuthorizeNetApiError('E00039', `A duplicate record with ID ${existing.id} already exists.`)
       const id = nextId()
       customers.set(id, { id, identity, methods: new Map() })
       const merchantCustomerId = textAt(profile, 'merchantCustomerId')
@@ -48,6 +48,6 @@ export function createCustomers(notify: Notify, nextId: () => string) {
   }
 }
 
-export function notFound(): CallRefused {
-  return new CallRefused('E00040', 'The record cannot be found.')
+export function notFound(): AuthorizeNetApiError {
+  return new AuthorizeNetApiError('E00040', 'The record cannot be found.')
 }

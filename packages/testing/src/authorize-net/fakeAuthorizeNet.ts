@@ -2,16 +2,16 @@
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { deliverEvents } from '../delivery.ts'
-import { createFaultPlan, createLedger } from '../fakeProvider.ts'
+import { createFaultPlan, createChargeLedger } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
-import { answer, type Exchange, type RecordedCall } from './exchange.ts'
+import { respond, type FakeServer, type AuthorizeNetCall } from './exchange.ts'
 import { merchantOf } from './merchant.ts'
 import { methodsOf } from './methods.ts'
 import { createEvent, type FakeEvent, signEvent } from './notifications.ts'
 import { createProfiles } from './profiles.ts'
-import { type Batch, createTransactions, type Transaction } from './transactions.ts'
+import { type SettlementBatch, createTransactions, type Transaction } from './transactions.ts'
 
-export type FakeOptions = {
+export type FakeAuthorizeNetOptions = {
   readonly apiLoginId?: string
   readonly transactionKey?: string
   readonly signatureKey?: string
@@ -31,7 +31,7 @@ const sampleSignatureKey = 'A1B2C3D4E5F60718'.repeat(8)
  * Starts one that goes away with the test. What payers and merchants do is a method here; what the service does comes
  * over HTTP. Every charge stands in the ledger, and a payment that was charged twice fails the test.
  */
-export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) {
+export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOptions = {}) {
   const {
     apiLoginId = 'fake-login',
     transactionKey = 'fake-key',
@@ -50,20 +50,20 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
     return event
   }
   const profiles = createProfiles(notify)
-  const calls: RecordedCall[] = []
-  const refusals: Exchange['refusals'] = []
-  const exchange: Exchange = {
+  const calls: AuthorizeNetCall[] = []
+  const plannedErrors: FakeServer['plannedErrors'] = []
+  const fakeServer: FakeServer = {
     methods: methodsOf(transactions, profiles, currencies),
     login: { name: apiLoginId, transactionKey },
     faults: createFaultPlan(),
     readFaults: createFaultPlan(),
-    refusals,
+    plannedErrors,
     calls,
     now,
     byteOrderMark,
   }
   const server = createServer((request, response) => {
-    answer(exchange, request, response).catch(() => response.destroy())
+    respond(fakeServer, request, response).catch(() => response.destroy())
   })
   const origin = await listen(t, server)
   return {
@@ -80,11 +80,11 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
       AUTHORIZE_NET_MAX_PER_SECOND: '0',
     },
     /** All calls that came in, refused ones included. */
-    calls: calls as readonly RecordedCall[],
-    faults: exchange.faults,
-    readFaults: exchange.readFaults,
+    calls: calls as readonly AuthorizeNetCall[],
+    faults: fakeServer.faults,
+    readFaults: fakeServer.readFaults,
     transactions: transactions.all as readonly Transaction[],
-    batches: transactions.batches as readonly Batch[],
+    batches: transactions.batches as readonly SettlementBatch[],
     /**
      * Customers and their methods. Besides what the API does, a test can `changeMethod`, `deleteMethod` and
      * `deleteCustomer` as the merchant; the notifications are `customer.paymentProfile.created`, `.updated`, `.deleted`.
@@ -98,13 +98,13 @@ export async function startFakeAuthorizeNet(t: Test, options: FakeOptions = {}) 
       aheadMs += ms
     },
     /** The next call is refused, or the next one of a method. */
-    refuse(
+    failNext(
       code: string,
       { text = 'Refused on order.', method }: { readonly text?: string; readonly method?: string } = {},
     ) {
-      refusals.push({ code, text, method })
+      plannedErrors.push({ code, text, method })
     },
-    ...merchantOf(transactions, createLedger(t, { allowDouble }), notify),
+    ...merchantOf(transactions, createChargeLedger(t, { allowDouble }), notify),
     /** A notification about anything else, `customer.created` for instance. */
     notify,
     signed: (event: Pick<FakeEvent, 'body'>, { key = signatureKey }: { readonly key?: string } = {}) =>

@@ -1,8 +1,8 @@
 // What payers and the merchant do, with the notifications and the charges that come of it.
-import type { Ledger } from '../fakeProvider.ts'
+import type { ChargeLedger } from '../fakeProvider.ts'
 import type { ChargeSource } from './hostedTokens.ts'
 import { type FakeEvent, transactionPayload } from './notifications.ts'
-import type { Attempt, Payment, Transaction, Transactions } from './transactions.ts'
+import type { PaymentAttempt, FakePayment, Transaction, Transactions } from './transactions.ts'
 
 type Notify = (eventType: string, payload: object) => FakeEvent
 
@@ -12,8 +12,8 @@ const eventOfPayment: Readonly<Record<string, string>> = {
   FDSPendingReview: 'payment.fraud.held',
 }
 
-export function merchantOf(transactions: Transactions, ledger: Ledger, notify: Notify) {
-  const tell = (eventType: string, transaction: Transaction) => notify(eventType, transactionPayload(transaction))
+export function merchantOf(transactions: Transactions, ledger: ChargeLedger, notify: Notify) {
+  const notifyTransaction = (eventType: string, transaction: Transaction) => notify(eventType, transactionPayload(transaction))
 
   function charge({ transId, invoiceNumber, settleCents, currency, subscription }: Transaction): void {
     const isOfAPayment = invoiceNumber !== null && subscription === null
@@ -28,21 +28,21 @@ export function merchantOf(transactions: Transactions, ledger: Ledger, notify: N
   }
 
   function review(transId: string, transactionStatus: string, responseCode: 1 | 2): Transaction {
-    const held = transactions.find(transId)
-    if (held.transactionStatus !== 'FDSPendingReview') throw new Error(`${transId} is not held`)
-    return Object.assign(held, { transactionStatus, responseCode, responseReasonCode: responseCode })
+    const reviewed = transactions.find(transId)
+    if (reviewed.transactionStatus !== 'FDSPendingReview') throw new Error(`${transId} is not held`)
+    return Object.assign(reviewed, { transactionStatus, responseCode, responseReasonCode: responseCode })
   }
 
   return {
     ledger,
 
     /** A payer submits the form, or the merchant charges without one. A refused attempt is told to nobody. */
-    pay(source: ChargeSource, payment: Payment = {}): Attempt {
+    pay(source: ChargeSource, payment: FakePayment = {}): PaymentAttempt {
       const { attempt, transaction } = transactions.pay(source, payment)
       if (!transaction) return attempt
       if (transaction.transactionStatus === 'capturedPendingSettlement') charge(transaction)
       const eventType = eventOfPayment[transaction.transactionStatus]
-      if (eventType) tell(eventType, transaction)
+      if (eventType) notifyTransaction(eventType, transaction)
       return attempt
     },
 
@@ -52,24 +52,24 @@ export function merchantOf(transactions: Transactions, ledger: Ledger, notify: N
       if (transaction.transactionStatus !== 'authorizedPendingCapture') throw new Error(`${transId} is not authorized`)
       Object.assign(transaction, { transactionStatus: 'capturedPendingSettlement', settleCents: cents })
       charge(transaction)
-      tell('payment.priorAuthCapture.created', transaction)
+      notifyTransaction('payment.priorAuthCapture.created', transaction)
     },
 
     approveHeld(transId: string): void {
       const transaction = review(transId, 'capturedPendingSettlement', 1)
       charge(transaction)
-      tell('payment.fraud.approved', transaction)
+      notifyTransaction('payment.fraud.approved', transaction)
     },
 
     declineHeld(transId: string): void {
-      tell('payment.fraud.declined', review(transId, 'failedReview', 2))
+      notifyTransaction('payment.fraud.declined', review(transId, 'failedReview', 2))
     },
 
     /** Undoes what is not settled yet. */
     voidTransaction(transId: string): void {
       const transaction = transactions.find(transId)
       if (transaction.batchId !== null) throw new Error(`${transId} is settled`)
-      tell('payment.void.created', Object.assign(transaction, { transactionStatus: 'voided', settleCents: 0 }))
+      notifyTransaction('payment.void.created', Object.assign(transaction, { transactionStatus: 'voided', settleCents: 0 }))
     },
 
     /** @param options `invoiceNumber`: whoever refunds may give one; the form does not ask for it */
@@ -79,7 +79,7 @@ export function merchantOf(transactions: Transactions, ledger: Ledger, notify: N
       { invoiceNumber = null }: { readonly invoiceNumber?: string | null } = {},
     ): Transaction {
       const refund = transactions.refund(transactions.find(transId), cents, invoiceNumber)
-      tell('payment.refund.created', refund)
+      notifyTransaction('payment.refund.created', refund)
       return refund
     },
 

@@ -1,8 +1,8 @@
 // The methods of the JSON API.
 
-import { at } from '../jsonAt.ts'
-import { CallRefused } from './callRefused.ts'
-import type { Method } from './exchange.ts'
+import { valueAt } from '../jsonAt.ts'
+import { AuthorizeNetApiError } from './callRefused.ts'
+import type { ApiMethod } from './exchange.ts'
 import type { Profiles } from './profiles.ts'
 import { batchTransactions, settledBatches, transactionDetails, unsettledTransactions } from './reporting.ts'
 import { textAt } from './requestMembers.ts'
@@ -13,9 +13,9 @@ export function methodsOf(
   transactions: Transactions,
   profiles: Profiles,
   currencies: readonly string[],
-): Readonly<Record<string, Method>> {
-  const changing = (act: Method['act']): Method => ({ changes: true, act })
-  const reading = (act: Method['act']): Method => ({ changes: false, act })
+): Readonly<Record<string, ApiMethod>> {
+  const changing = (act: ApiMethod['act']): ApiMethod => ({ changes: true, act })
+  const reading = (act: ApiMethod['act']): ApiMethod => ({ changes: false, act })
   return {
     getHostedPaymentPage: changing((request) => {
       const customerProfileId = textAt(request, 'transactionRequest', 'profile', 'customerProfileId')
@@ -29,7 +29,7 @@ export function methodsOf(
     getSettledBatchList: reading((request) =>
       settledBatches(transactions, request.firstSettlementDate, request.lastSettlementDate),
     ),
-    createCustomerProfile: changing((request) => profiles.createCustomer(at(request, 'profile'))),
+    createCustomerProfile: changing((request) => profiles.createCustomer(valueAt(request, 'profile'))),
     createCustomerPaymentProfile: changing((request) =>
       profiles.createMethod(
         textAt(request, 'customerProfileId'),
@@ -65,15 +65,15 @@ function merchantDetails(currencies: readonly string[]) {
 
 function hostedRequestOf(request: unknown) {
   const amount = /^(\d+)\.(\d\d)$/.exec(textAt(request, 'transactionRequest', 'amount'))
-  if (!amount) throw new CallRefused('E00003', "The 'amount' element is invalid.")
-  const settings = at(request, 'transactionRequest', 'transactionSettings', 'setting')
+  if (!amount) throw new AuthorizeNetApiError('E00003', "The 'amount' element is invalid.")
+  const settings = valueAt(request, 'transactionRequest', 'transactionSettings', 'setting')
   const duplicateWindow = Array.isArray(settings)
-    ? settings.find((setting) => at(setting, 'settingName') === 'duplicateWindow')
+    ? settings.find((setting) => valueAt(setting, 'settingName') === 'duplicateWindow')
     : undefined
   return {
     invoiceNumber: textAt(request, 'transactionRequest', 'order', 'invoiceNumber') || null,
     amountCents: Number(`${amount[1]}${amount[2]}`),
     currency: textAt(request, 'transactionRequest', 'currencyCode') || 'USD',
-    duplicateWindowSeconds: duplicateWindow ? Number(at(duplicateWindow, 'settingValue')) : null,
+    duplicateWindowSeconds: duplicateWindow ? Number(valueAt(duplicateWindow, 'settingValue')) : null,
   }
 }

@@ -1,5 +1,5 @@
 // The payment profiles of customers, with the notifications that come of their changes.
-import { CallRefused } from './callRefused.ts'
+import { AuthorizeNetApiError } from './callRefused.ts'
 import { createCustomers, type Notify, notFound, type SavedMethod } from './customers.ts'
 import type { FakeEvent } from './notifications.ts'
 
@@ -16,7 +16,7 @@ export function createProfiles(notify: Notify) {
   }
 
   /** The gateway writes the one id as a number and the other as text. */
-  const tell = (what: 'created' | 'updated' | 'deleted', customerProfileId: string, id: string) =>
+  const notifyMethod = (what: 'created' | 'updated' | 'deleted', customerProfileId: string, id: string) =>
     notify(`customer.paymentProfile.${what}`, {
       customerProfileId: Number(customerProfileId),
       entityName: 'customerPaymentProfile',
@@ -37,16 +37,16 @@ export function createProfiles(notify: Notify) {
       const { methods } = customers.customer(customerProfileId)
       const method = nonces.get(dataValue)
       nonces.delete(dataValue)
-      if (!method) throw new CallRefused('E00114', 'Invalid OTS Token.')
+      if (!method) throw new AuthorizeNetApiError('E00114', 'Invalid OTS Token.')
       const [existing] = [...methods].find(([, { card }]) => card === method.card) ?? []
       if (existing !== undefined)
-        throw new CallRefused('E00039', 'A duplicate customer payment profile already exists.', {
+        throw new AuthorizeNetApiError('E00039', 'A duplicate customer payment profile already exists.', {
           customerProfileId,
           customerPaymentProfileId: existing,
         })
       const customerPaymentProfileId = nextId()
       methods.set(customerPaymentProfileId, method)
-      tell('created', customerProfileId, customerPaymentProfileId)
+      notifyMethod('created', customerProfileId, customerPaymentProfileId)
       return { customerProfileId, customerPaymentProfileId }
     },
 
@@ -63,7 +63,7 @@ export function createProfiles(notify: Notify) {
     deleteMethod(customerProfileId: string, customerPaymentProfileId: string) {
       find(customerProfileId, customerPaymentProfileId)
       customers.customer(customerProfileId).methods.delete(customerPaymentProfileId)
-      tell('deleted', customerProfileId, customerPaymentProfileId)
+      notifyMethod('deleted', customerProfileId, customerPaymentProfileId)
       return {}
     },
 
@@ -71,7 +71,7 @@ export function createProfiles(notify: Notify) {
     changeMethod(customerProfileId: string, customerPaymentProfileId: string, change: Partial<SavedMethod>): FakeEvent {
       const method = find(customerProfileId, customerPaymentProfileId)
       customers.customer(customerProfileId).methods.set(customerPaymentProfileId, { ...method, ...change })
-      return tell('updated', customerProfileId, customerPaymentProfileId)
+      return notifyMethod('updated', customerProfileId, customerPaymentProfileId)
     },
   }
 }

@@ -1,9 +1,9 @@
 // What the reporting calls answer about transactions and batches.
-import { CallRefused } from './callRefused.ts'
+import { AuthorizeNetApiError } from './callRefused.ts'
 import { decimal } from './decimals.ts'
-import type { Batch, Transaction, Transactions } from './transactions.ts'
+import type { SettlementBatch, Transaction, Transactions } from './transactions.ts'
 
-const longestStretchMs = 31 * 24 * 60 * 60 * 1000
+const maxRangeMs = 31 * 24 * 60 * 60 * 1000
 
 type Listing = {
   readonly sorting?: { readonly orderBy?: string; readonly orderDescending?: boolean }
@@ -14,7 +14,7 @@ const second = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`
 
 export function transactionDetails({ all }: Transactions, transId: unknown) {
   const found = all.find((transaction) => transaction.transId === transId)
-  if (!found) throw new CallRefused('E00040', 'The record cannot be found.')
+  if (!found) throw new AuthorizeNetApiError('E00040', 'The record cannot be found.')
   return { transaction: detailsOf(found) }
 }
 
@@ -42,7 +42,7 @@ function detailsOf(transaction: Transaction) {
 }
 
 export function unsettledTransactions({ all }: Transactions, listing: Listing) {
-  return page(
+  return pageOf(
     all.filter(({ batchId }) => batchId === null),
     listing,
   )
@@ -50,8 +50,8 @@ export function unsettledTransactions({ all }: Transactions, listing: Listing) {
 
 export function batchTransactions({ all, batches }: Transactions, batchId: unknown, listing: Listing) {
   if (!batches.some((batch) => batch.batchId === batchId))
-    throw new CallRefused('E00040', 'The record cannot be found.')
-  return page(
+    throw new AuthorizeNetApiError('E00040', 'The record cannot be found.')
+  return pageOf(
     all.filter((transaction) => transaction.batchId === batchId),
     listing,
   )
@@ -60,13 +60,13 @@ export function batchTransactions({ all, batches }: Transactions, batchId: unkno
 export function settledBatches({ batches }: Transactions, first: unknown, last: unknown) {
   const from = Date.parse(String(first))
   const to = Date.parse(String(last))
-  if (Number.isNaN(from) || Number.isNaN(to) || to < from || to - from > longestStretchMs)
-    throw new CallRefused('E00013', 'The date range is invalid.')
+  if (Number.isNaN(from) || Number.isNaN(to) || to < from || to - from > maxRangeMs)
+    throw new AuthorizeNetApiError('E00013', 'The date range is invalid.')
   const found = batches.filter(({ settledAt }) => settledAt >= from && settledAt <= to)
-  return found.length === 0 ? {} : { batchList: found.map(batchLine) }
+  return found.length === 0 ? {} : { batchList: found.map(batchSummaryOf) }
 }
 
-function batchLine({ batchId, settledAt }: Batch) {
+function batchSummaryOf({ batchId, settledAt }: SettlementBatch) {
   return {
     batchId,
     settlementTimeUTC: second(settledAt),
@@ -76,17 +76,17 @@ function batchLine({ batchId, settledAt }: Batch) {
   }
 }
 
-function page(transactions: readonly Transaction[], { sorting, paging }: Listing) {
+function pageOf(transactions: readonly Transaction[], { sorting, paging }: Listing) {
   const direction = sorting?.orderDescending ? -1 : 1
   const limit = Number(paging?.limit ?? 1000)
   const start = (Number(paging?.offset ?? 1) - 1) * limit
   const found = transactions
     .toSorted((a, b) => direction * (a.submittedAt - b.submittedAt || Number(a.transId) - Number(b.transId)))
     .slice(start, start + limit)
-  return found.length === 0 ? {} : { transactions: found.map(line), totalNumInResultSet: found.length }
+  return found.length === 0 ? {} : { transactions: found.map(summaryOf), totalNumInResultSet: found.length }
 }
 
-function line(transaction: Transaction) {
+function summaryOf(transaction: Transaction) {
   const { transId, submittedAt, transactionStatus, invoiceNumber, settleCents } = transaction
   return {
     transId,

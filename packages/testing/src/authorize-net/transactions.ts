@@ -1,5 +1,5 @@
 // The transactions of a merchant account: what was charged, held, refused, given back and settled.
-import { type ChargeSource, createTokens, type HostedRequest } from './hostedTokens.ts'
+import { type ChargeSource, createHostedTokens, type HostedRequest } from './hostedTokens.ts'
 
 export type Transaction = {
   readonly transId: string
@@ -20,9 +20,9 @@ export type Transaction = {
   batchId: string | null
 }
 
-export type Batch = { readonly batchId: string; readonly settledAt: number }
+export type SettlementBatch = { readonly batchId: string; readonly settledAt: number }
 
-export type Payment = {
+export type FakePayment = {
   /** `error` is a failure of the processor, not a refusal. */
   readonly outcome?: 'approved' | 'declined' | 'held' | 'error'
   /** Whatever tells one card from another. */
@@ -33,7 +33,7 @@ export type Payment = {
 }
 
 /** How a payer's attempt ended. A duplicate leaves no transaction, hence no id. */
-export type Attempt = Pick<Transaction, 'responseCode' | 'responseReasonCode'> & { readonly transId: string }
+export type PaymentAttempt = Pick<Transaction, 'responseCode' | 'responseReasonCode'> & { readonly transId: string }
 
 /** The account's own default; a request may set another. */
 const defaultDuplicateWindowSeconds = 120
@@ -45,7 +45,7 @@ const outcomes = {
   error: { transactionStatus: 'generalError', responseCode: 3, responseReasonCode: 19 },
 } as const
 
-const settledWords: Readonly<Record<string, string>> = {
+const settledStatuses: Readonly<Record<string, string>> = {
   capturedPendingSettlement: 'settledSuccessfully',
   refundPendingSettlement: 'refundSettledSuccessfully',
   declined: 'declined',
@@ -71,8 +71,8 @@ function isDuplicate(all: readonly Transaction[], request: HostedRequest, card: 
 /** @param now in ms since 1970 */
 export function createTransactions(now: () => number) {
   const all: Transaction[] = []
-  const batches: Batch[] = []
-  const tokens = createTokens(now)
+  const batches: SettlementBatch[] = []
+  const tokens = createHostedTokens(now)
   let lastId = 60_000_000_000
   const nextId = () => String(++lastId)
 
@@ -95,7 +95,7 @@ export function createTransactions(now: () => number) {
     find,
 
     /** A payer submits the form. */
-    pay(source: ChargeSource, payment: Payment): { readonly attempt: Attempt; readonly transaction?: Transaction } {
+    pay(source: ChargeSource, payment: FakePayment): { readonly attempt: PaymentAttempt; readonly transaction?: Transaction } {
       const { outcome = 'approved', card = 'card-1', authOnly = false } = payment
       const request = tokens.requestOf(source)
       if (outcome === 'approved' && isDuplicate(all, request, card, now()))
@@ -131,10 +131,10 @@ export function createTransactions(now: () => number) {
     },
 
     /** Closes a batch over all that can be settled. */
-    settle(): Batch {
+    settle(): SettlementBatch {
       const batch = { batchId: nextId(), settledAt: now() }
       for (const transaction of all) {
-        const settled = settledWords[transaction.transactionStatus]
+        const settled = settledStatuses[transaction.transactionStatus]
         if (transaction.batchId !== null || settled === undefined) continue
         transaction.transactionStatus = settled
         transaction.batchId = batch.batchId

@@ -1,9 +1,9 @@
 // OAuth as PayPal does it: credentials for a token that ends.
 import { randomBytes } from 'node:crypto'
-import { type Answer, answer, invalidClient } from './answers.ts'
+import { type FakeResponse, respondWith, invalidClient } from './answers.ts'
 
 export type IssuedTokens = {
-  issue(authorization: string | undefined, body: string): Answer
+  issue(authorization: string | undefined, body: string): FakeResponse
   isValid(authorization: string | undefined): boolean
   /** Withdraws every token there is. */
   expire(): void
@@ -20,10 +20,10 @@ export function createIssuedTokens(options: {
     issue(authorization, body) {
       if (authorization !== expected) return invalidClient
       if (new URLSearchParams(body).get('grant_type') !== 'client_credentials')
-        return answer(400, () => ({ error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' }))
+        return respondWith(400, () => ({ error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' }))
       const access_token = `A21AA${randomBytes(24).toString('base64url')}`
       goodUntil.set(access_token, performance.now() + options.lifetimeSeconds * 1000)
-      return answer(200, () => ({
+      return respondWith(200, () => ({
         scope: 'https://uri.paypal.com/services/payments/payment',
         access_token,
         token_type: 'Bearer',

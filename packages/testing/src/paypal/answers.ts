@@ -1,14 +1,14 @@
 // How PayPal answers: JSON, and errors in its own form.
 import type { ServerResponse } from 'node:http'
 
-export type Answer = {
+export type FakeResponse = {
   readonly status: number
   /** Made when the answer is written, so that it shows the state of that moment. `undefined` is an empty body. */
   readonly body: () => unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export function answer(status: number, body: () => unknown): Answer {
+export function respondWith(status: number, body: () => unknown): FakeResponse {
   return { status, body }
 }
 
@@ -20,9 +20,9 @@ const titles: Readonly<Record<number, readonly [name: string, message: string]>>
 }
 
 /** A refusal with one detail. */
-export function refusal(status: number, issue: string, field?: string): Answer {
+export function errorResponse(status: number, issue: string, field?: string): FakeResponse {
   const [name = 'ERROR', message = 'It did not work.'] = titles[status] ?? []
-  return answer(status, () => ({
+  return respondWith(status, () => ({
     name,
     message,
     debug_id: debugId,
@@ -31,7 +31,7 @@ export function refusal(status: number, issue: string, field?: string): Answer {
   }))
 }
 
-export const validationError = answer(400, () => ({
+export const validationError = respondWith(400, () => ({
   name: 'VALIDATION_ERROR',
   message: 'Invalid request - see details',
   debug_id: debugId,
@@ -39,15 +39,15 @@ export const validationError = answer(400, () => ({
   links: [],
 }))
 
-export const invalidToken = answer(401, () => ({ error: 'invalid_token', error_description: 'Token signature failed' }))
+export const invalidToken = respondWith(401, () => ({ error: 'invalid_token', error_description: 'Token signature failed' }))
 
-export const invalidClient = answer(401, () => ({
+export const invalidClient = respondWith(401, () => ({
   error: 'invalid_client',
   error_description: 'Client Authentication failed',
 }))
 
 /** Too many requests. @param headers perhaps with a `retry-after`, which PayPal does not promise */
-export function rateLimited(headers: Readonly<Record<string, string>>): Answer {
+export function rateLimited(headers: Readonly<Record<string, string>>): FakeResponse {
   const body = () => ({
     name: 'RATE_LIMIT_REACHED',
     message: 'Too many requests. Blocked due to rate limiting.',
@@ -57,7 +57,7 @@ export function rateLimited(headers: Readonly<Record<string, string>>): Answer {
   return { status: 429, body, headers }
 }
 
-export function send(response: ServerResponse, { status, body, headers }: Answer): void {
+export function send(response: ServerResponse, { status, body, headers }: FakeResponse): void {
   const content = body()
   response.writeHead(status, { 'content-type': 'application/json', 'paypal-debug-id': debugId, ...headers })
   response.end(content === undefined ? '' : JSON.stringify(content))

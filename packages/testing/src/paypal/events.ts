@@ -26,9 +26,9 @@ export function event(
     { href: `${self}/resend`, rel: 'resend', method: 'POST' },
   ]
   const summary = 'What PayPal says about it'
-  const said = { id, event_version: '1.0', create_time, ...about, event_type, summary, resource, links }
+  const notification = { id, event_version: '1.0', create_time, ...about, event_type, summary, resource, links }
   // Escaped slashes are as good as plain ones, and a parser that writes the text anew does not keep them.
-  return { id, event_type, body: JSON.stringify(said).replaceAll('/', '\\/') }
+  return { id, event_type, body: JSON.stringify(notification).replaceAll('/', '\\/') }
 }
 
 export function orderApproved(order: Order, apiBase: string, at?: string): PaypalEvent {

@@ -2,21 +2,21 @@
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { deliverEvents, type SignedEvent } from '../delivery.ts'
-import { type Charge, createFaultPlan, createLedger, type FaultPlan } from '../fakeProvider.ts'
+import { type LedgerCharge, createFaultPlan, createChargeLedger, type FaultPlan } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
-import { createRateLimit, type RateLimit } from '../rateLimit.ts'
+import { createFakeRateLimit, type FakeRateLimit } from '../rateLimit.ts'
 import { createIssuedTokens } from './accessTokens.ts'
-import { type Catalog, createCatalog } from './catalog.ts'
+import { type ProductStore, createProductStore } from './catalog.ts'
 import type { PaypalEvent } from './events.ts'
 import { type CaptureOutcome, createOrders, type Order } from './orders.ts'
-import { captureEvents, createPayerSide, type PayerSide } from './payer.ts'
+import { captureEvents, createPayerActions, type PayerActions } from './payer.ts'
 import { createPlans, type Plans } from './plans.ts'
 import { createRequestIds } from './requestIds.ts'
-import { answerCall, type Parts, type PaypalCallRecord, readCall } from './routes.ts'
+import { respondToCall, type FakePaypalParts, type PaypalCall, readCall } from './routes.ts'
 import { createSignatures } from './signatures.ts'
 import { createFakeVault, type Vault } from './vault.ts'
 
-export type FakePaypal = PayerSide & {
+export type FakePaypal = PayerActions & {
   readonly apiBase: string
   readonly clientId: string
   readonly clientSecret: string
@@ -24,11 +24,11 @@ export type FakePaypal = PayerSide & {
   /** What makes the apps use this fake. */
   readonly env: Readonly<Record<string, string>>
   /** Everything that was asked, in order. */
-  readonly calls: readonly PaypalCallRecord[]
+  readonly calls: readonly PaypalCall[]
   /** The calls to one path. */
-  callsTo(path: RegExp): readonly PaypalCallRecord[]
+  callsTo(path: RegExp): readonly PaypalCall[]
   /** The money that was taken. */
-  readonly charges: readonly Charge[]
+  readonly charges: readonly LedgerCharge[]
   readonly orders: ReadonlyMap<string, Order>
   /** All notifications that PayPal has made, also of what the API was asked to do. */
   readonly events: readonly PaypalEvent[]
@@ -49,13 +49,13 @@ export type FakePaypal = PayerSide & {
   deliver(url: string, events: readonly PaypalEvent[], how?: { readonly times?: number }): Promise<readonly number[]>
 }
 
-export type FakeCatalog = Pick<Catalog, 'products'> & {
+export type FakeCatalog = Pick<ProductStore, 'products'> & {
   readonly plans: Plans['all']
   readonly addPlan: Plans['add']
   readonly changePlan: Plans['change']
   readonly distortList: Plans['distortList']
   /** Of its calls alone. */
-  readonly limit: Pick<RateLimit, 'set' | 'refused'>
+  readonly limit: Pick<FakeRateLimit, 'set' | 'refused'>
 }
 
 export type FakePaypalOptions = {
@@ -71,9 +71,9 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   const { webhookIds = ['8PT597110X687430L'], tokenLifetimeSeconds = 32_400, allowDouble = false } = options
   const clientId = 'AeExampleClientId'
   const clientSecret = 'EExampleClientSecret'
-  const ledger = createLedger(t, { allowDouble })
+  const ledger = createChargeLedger(t, { allowDouble })
   const events: PaypalEvent[] = []
-  const calls: PaypalCallRecord[] = []
+  const calls: PaypalCall[] = []
   let origin = ''
   const apiBase = () => origin
   const made = (event: PaypalEvent) => {
@@ -85,13 +85,13 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     apiBase,
     onCapture: (order, capture) => void events.push(...captureEvents(order, capture, origin)),
   })
-  const catalog = createCatalog()
+  const catalog = createProductStore()
   const plans = createPlans((id) => catalog.products.has(id))
-  const parts: Parts = {
+  const parts: FakePaypalParts = {
     orders,
-    vault: createFakeVault({ apiBase, made }),
+    vault: createFakeVault({ apiBase, recordEvent: made }),
     catalog,
-    catalogLimit: createRateLimit(),
+    catalogLimit: createFakeRateLimit(),
     plans,
     tokens: createIssuedTokens({ clientId, clientSecret, lifetimeSeconds: tokenLifetimeSeconds }),
     requestIds: createRequestIds(),
@@ -105,7 +105,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
     readCall(request).then(
       (call) => {
         calls.push(call)
-        return answerCall(parts, call, response)
+        return respondToCall(parts, call, response)
       },
       () => response.destroy(),
     )
@@ -113,7 +113,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   origin = await listen(t, server)
   const { faults, readFaults, tokenFaults, verificationFaults, vault, signatures } = parts
   return {
-    ...createPayerSide({ orders, apiBase, made }),
+    ...createPayerActions({ orders, apiBase, recordEvent: made }),
     apiBase: origin,
     clientId,
     clientSecret,
@@ -144,7 +144,7 @@ export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}):
   }
 }
 
-function fakeCatalog({ catalog, catalogLimit, plans }: Parts): FakeCatalog {
+function fakeCatalog({ catalog, catalogLimit, plans }: FakePaypalParts): FakeCatalog {
   const { all, add, change, distortList } = plans
   return { products: catalog.products, plans: all, addPlan: add, changePlan: change, distortList, limit: catalogLimit }
 }

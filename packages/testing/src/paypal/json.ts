@@ -1,9 +1,9 @@
 // Texts in JSON that may be anything.
-import { at } from '../jsonAt.ts'
+import { valueAt } from '../jsonAt.ts'
 
 /** The text at a path, if it matches. */
 export function textAt(value: unknown, pattern: RegExp, ...path: readonly (string | number)[]): string | undefined {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return typeof found === 'string' && pattern.test(found) ? found : undefined
 }
 

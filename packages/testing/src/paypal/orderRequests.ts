@@ -1,7 +1,7 @@
 // What PayPal demands of a request for an order.
 
-import { at } from '../jsonAt.ts'
-import { type Answer, refusal } from './answers.ts'
+import { valueAt } from '../jsonAt.ts'
+import { type FakeResponse, errorResponse } from './answers.ts'
 import { textAt } from './json.ts'
 
 export const currencies: ReadonlySet<string> = new Set([
@@ -26,27 +26,27 @@ const amountField = "/purchase_units/@reference_id=='default'/amount"
 export function readOrderRequest(
   json: unknown,
   paidInvoices: ReadonlySet<string>,
-): { unit: PurchaseUnit } | { refused: Answer } {
-  const units = at(json, 'purchase_units')
-  if (at(json, 'intent') !== 'CAPTURE' || !Array.isArray(units) || units.length !== 1)
-    return { refused: refusal(400, 'INVALID_PARAMETER_SYNTAX') }
+): { unit: PurchaseUnit } | { refused: FakeResponse } {
+  const units = valueAt(json, 'purchase_units')
+  if (valueAt(json, 'intent') !== 'CAPTURE' || !Array.isArray(units) || units.length !== 1)
+    return { refused: errorResponse(400, 'INVALID_PARAMETER_SYNTAX') }
   const [unit] = units
   const currency_code = textAt(unit, /^.+$/, 'amount', 'currency_code')
   const value = textAt(unit, /^.{1,32}$/, 'amount', 'value')
   if (currency_code === undefined || value === undefined)
-    return { refused: refusal(400, 'MISSING_REQUIRED_PARAMETER', amountField) }
+    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', amountField) }
   const amountIssue = issueOf({ currency_code, value })
-  if (amountIssue) return { refused: refusal(422, amountIssue, `${amountField}/value`) }
+  if (amountIssue) return { refused: errorResponse(422, amountIssue, `${amountField}/value`) }
   const texts: Partial<Record<(typeof textFields)[number], string>> = {}
   for (const field of textFields) {
-    const text = at(unit, field)
+    const text = valueAt(unit, field)
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '' || Buffer.byteLength(text) > 127)
-      return { refused: refusal(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`) }
+      return { refused: errorResponse(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`) }
     texts[field] = text
   }
   if (texts.invoice_id !== undefined && paidInvoices.has(texts.invoice_id))
-    return { refused: refusal(422, 'DUPLICATE_INVOICE_ID') }
+    return { refused: errorResponse(422, 'DUPLICATE_INVOICE_ID') }
   return { unit: { amount: { currency_code, value }, ...texts } }
 }
 

@@ -1,7 +1,7 @@
 // The orders that PayPal keeps, and what can be done to them through the API.
 import { currencyExponent } from '@paylog/domain/money'
-import type { Ledger } from '../fakeProvider.ts'
-import { type Answer, answer, refusal } from './answers.ts'
+import type { ChargeLedger } from '../fakeProvider.ts'
+import { type FakeResponse, respondWith, errorResponse } from './answers.ts'
 import { paypalId } from './ids.ts'
 import { type Money, type PurchaseUnit, readOrderRequest } from './orderRequests.ts'
 import { minimal, representation } from './orderView.ts'
@@ -36,9 +36,9 @@ export type CaptureOutcome =
 
 export type Orders = {
   /** @param isWhole whether the answer is to show the whole order, as with `Prefer: return=representation` */
-  create(json: unknown, isWhole: boolean): Answer
-  show(orderId: string): Answer
-  capture(orderId: string, isWhole: boolean): Answer
+  create(json: unknown, isWhole: boolean): FakeResponse
+  show(orderId: string): FakeResponse
+  capture(orderId: string, isWhole: boolean): FakeResponse
   /** @throws when there is none */
   get(orderId: string): Order
   /** @throws when there is none */
@@ -53,7 +53,7 @@ export type Orders = {
 
 /** @param options `onCapture` is told of every capture that was made */
 export function createOrders(options: {
-  readonly ledger: Ledger
+  readonly ledger: ChargeLedger
   readonly apiBase: () => string
   readonly onCapture: (order: Order, capture: Capture) => void
 }): Orders {
@@ -76,15 +76,15 @@ export function createOrders(options: {
     options.ledger.add({ charge_id: capture.id, intent_id: order.id, payment_id: custom_id, amount_cents, currency })
   }
 
-  function capture(orderId: string, isWhole: boolean): Answer {
+  function capture(orderId: string, isWhole: boolean): FakeResponse {
     const order = all.get(orderId)
-    if (!order) return refusal(404, 'INVALID_RESOURCE_ID')
-    if (order.status === 'COMPLETED') return refusal(422, 'ORDER_ALREADY_CAPTURED')
-    if (order.status !== 'APPROVED') return refusal(422, 'ORDER_NOT_APPROVED')
+    if (!order) return errorResponse(404, 'INVALID_RESOURCE_ID')
+    if (order.status === 'COMPLETED') return errorResponse(422, 'ORDER_ALREADY_CAPTURED')
+    if (order.status !== 'APPROVED') return errorResponse(422, 'ORDER_NOT_APPROVED')
     if (order.unit.invoice_id !== undefined && paidInvoices.has(order.unit.invoice_id))
-      return refusal(422, 'DUPLICATE_INVOICE_ID')
+      return errorResponse(422, 'DUPLICATE_INVOICE_ID')
     const outcome = outcomes.shift() ?? 'completed'
-    if (typeof outcome === 'object') return refusal(422, outcome.refused)
+    if (typeof outcome === 'object') return errorResponse(422, outcome.refused)
     const { amount } = order.unit
     const made: Capture = { id: paypalId(), amount, status: 'PENDING', create_time: new Date().toISOString() }
     order.captures.push(made)
@@ -92,7 +92,7 @@ export function createOrders(options: {
     if (outcome === 'completed') complete(order, made)
     if (outcome === 'declined') made.status = 'DECLINED'
     options.onCapture(order, made)
-    return answer(201, shown(order, isWhole))
+    return respondWith(201, shown(order, isWhole))
   }
 
   return {
@@ -103,11 +103,11 @@ export function createOrders(options: {
       const create_time = new Date().toISOString()
       const order: Order = { id: paypalId(), create_time, unit, captures: [], status: 'CREATED' }
       all.set(order.id, order)
-      return answer(201, shown(order, isWhole))
+      return respondWith(201, shown(order, isWhole))
     },
     show(orderId) {
       const order = all.get(orderId)
-      return order ? answer(200, shown(order, true)) : refusal(404, 'INVALID_RESOURCE_ID')
+      return order ? respondWith(200, shown(order, true)) : errorResponse(404, 'INVALID_RESOURCE_ID')
     },
     capture,
     get,

@@ -11,7 +11,7 @@ import {
 import { paypalId } from './ids.ts'
 import type { Capture, Order, OrderStatus, Orders } from './orders.ts'
 
-export type PayerSide = {
+export type PayerActions = {
   /** The payer approves the order at PayPal's page. @param at when it was, in PayPal's words; now when left out */
   approve(orderId: string, at?: string): PaypalEvent
   /** What was approved and not captured goes back to the payer. */
@@ -32,28 +32,28 @@ export type PayerSide = {
 }
 
 /** @param options `made` is told of every notification */
-export function createPayerSide(options: {
+export function createPayerActions(options: {
   readonly orders: Orders
   readonly apiBase: () => string
-  readonly made: (event: PaypalEvent) => PaypalEvent
-}): PayerSide {
-  const { orders, made, apiBase } = options
+  readonly recordEvent: (event: PaypalEvent) => PaypalEvent
+}): PayerActions {
+  const { orders, recordEvent, apiBase } = options
   return {
     approve(orderId, at) {
       const order = orders.get(orderId)
       order.status = 'APPROVED'
-      return made(orderApproved(order, apiBase(), at))
+      return recordEvent(orderApproved(order, apiBase(), at))
     },
     reverseApproval(orderId) {
       const order = orders.get(orderId)
       order.status = 'VOIDED'
-      return made(approvalReversed(order))
+      return recordEvent(approvalReversed(order))
     },
     settleCapture(captureId, end) {
       const { order, capture } = orders.byCapture(captureId)
       if (end === 'completed') orders.complete(order, capture)
       else capture.status = 'DECLINED'
-      return made(
+      return recordEvent(
         captureEvent(end === 'completed' ? 'PAYMENT.CAPTURE.COMPLETED' : 'PAYMENT.CAPTURE.DENIED', order, capture),
       )
     },
@@ -61,14 +61,14 @@ export function createPayerSide(options: {
       const { order, capture } = orders.byCapture(captureId)
       const isWhole = value === undefined || value === capture.amount.value
       capture.status = isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED'
-      return made(refundEvent('PAYMENT.CAPTURE.REFUNDED', { order, capture, value: value ?? capture.amount.value }))
+      return recordEvent(refundEvent('PAYMENT.CAPTURE.REFUNDED', { order, capture, value: value ?? capture.amount.value }))
     },
     reverse(captureId) {
       const { order, capture } = orders.byCapture(captureId)
-      return made(refundEvent('PAYMENT.CAPTURE.REVERSED', { order, capture, value: capture.amount.value }))
+      return recordEvent(refundEvent('PAYMENT.CAPTURE.REVERSED', { order, capture, value: capture.amount.value }))
     },
     dispute(captureId, step = 'CREATED', status = step === 'RESOLVED' ? 'RESOLVED' : 'OPEN') {
-      return made(disputeEvent(`CUSTOMER.DISPUTE.${step}`, { ...orders.byCapture(captureId), status }))
+      return recordEvent(disputeEvent(`CUSTOMER.DISPUTE.${step}`, { ...orders.byCapture(captureId), status }))
     },
     setOrderStatus(orderId, status) {
       orders.get(orderId).status = status

@@ -1,7 +1,7 @@
 // What PayPal demands of a request for a billing plan.
 
-import { at } from '../jsonAt.ts'
-import { type Answer, refusal } from './answers.ts'
+import { valueAt } from '../jsonAt.ts'
+import { type FakeResponse, errorResponse } from './answers.ts'
 import { currencies, type Money, withoutDecimals } from './orderRequests.ts'
 import { textIssue } from './textIssue.ts'
 
@@ -35,52 +35,52 @@ const longestIntervals: ReadonlyMap<unknown, number> = new Map([
 ])
 
 /** @returns the request, or the refusal */
-export function readPlanRequest(json: unknown): { plan: PlanRequest } | { refused: Answer } {
+export function readPlanRequest(json: unknown): { plan: PlanRequest } | { refused: FakeResponse } {
   for (const [field, limit] of Object.entries(texts)) {
-    const issue = textIssue(at(json, field), limit)
-    if (issue) return { refused: refusal(400, issue, `/${field}`) }
+    const issue = textIssue(valueAt(json, field), limit)
+    if (issue) return { refused: errorResponse(400, issue, `/${field}`) }
   }
-  const status = at(json, 'status') ?? 'ACTIVE'
+  const status = valueAt(json, 'status') ?? 'ACTIVE'
   if (status !== 'ACTIVE' && status !== 'CREATED')
-    return { refused: refusal(400, 'INVALID_PARAMETER_VALUE', '/status') }
-  if (typeof at(json, 'payment_preferences') !== 'object')
-    return { refused: refusal(400, 'MISSING_REQUIRED_PARAMETER', '/payment_preferences') }
-  const given = at(json, 'billing_cycles')
+    return { refused: errorResponse(400, 'INVALID_PARAMETER_VALUE', '/status') }
+  if (typeof valueAt(json, 'payment_preferences') !== 'object')
+    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/payment_preferences') }
+  const given = valueAt(json, 'billing_cycles')
   if (!Array.isArray(given) || given.length === 0 || given.length > 12)
-    return { refused: refusal(400, 'MISSING_REQUIRED_PARAMETER', '/billing_cycles') }
+    return { refused: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/billing_cycles') }
   const billing_cycles: Cycle[] = []
   for (const [index, one] of given.entries()) {
     const cycle = readCycle(one)
-    if ('issue' in cycle) return { refused: refusal(400, cycle.issue, `/billing_cycles/${index}/${cycle.field}`) }
+    if ('issue' in cycle) return { refused: errorResponse(400, cycle.issue, `/billing_cycles/${index}/${cycle.field}`) }
     billing_cycles.push(cycle)
   }
   const issue = orderIssue(billing_cycles)
-  if (issue) return { refused: refusal(422, issue) }
-  const described = at(json, 'description') === undefined ? {} : { description: String(at(json, 'description')) }
-  const [product_id, name] = [String(at(json, 'product_id')), String(at(json, 'name'))]
+  if (issue) return { refused: errorResponse(422, issue) }
+  const described = valueAt(json, 'description') === undefined ? {} : { description: String(valueAt(json, 'description')) }
+  const [product_id, name] = [String(valueAt(json, 'product_id')), String(valueAt(json, 'name'))]
   return { plan: { product_id, name, ...described, status, billing_cycles } }
 }
 
 function readCycle(json: unknown): Cycle | { readonly issue: string; readonly field: string } {
   const refused = (issue: string, field: string) => ({ issue, field })
-  const tenure_type = at(json, 'tenure_type')
+  const tenure_type = valueAt(json, 'tenure_type')
   if (tenure_type !== 'REGULAR' && tenure_type !== 'TRIAL') return refused('INVALID_PARAMETER_VALUE', 'tenure_type')
-  const sequence = integer(at(json, 'sequence'), 1, 99)
+  const sequence = integer(valueAt(json, 'sequence'), 1, 99)
   if (sequence === undefined) return refused('INVALID_INTEGER_MIN_VALUE', 'sequence')
-  const total_cycles = integer(at(json, 'total_cycles') ?? 1, 0, 999)
+  const total_cycles = integer(valueAt(json, 'total_cycles') ?? 1, 0, 999)
   if (total_cycles === undefined) return refused('INVALID_INTEGER_MAX_VALUE', 'total_cycles')
-  const interval_unit = at(json, 'frequency', 'interval_unit')
+  const interval_unit = valueAt(json, 'frequency', 'interval_unit')
   const longest = longestIntervals.get(interval_unit)
   if (longest === undefined) return refused('INVALID_PARAMETER_VALUE', 'frequency/interval_unit')
-  const interval_count = integer(at(json, 'frequency', 'interval_count') ?? 1, 1, longest)
+  const interval_count = integer(valueAt(json, 'frequency', 'interval_count') ?? 1, 1, longest)
   if (interval_count === undefined) return refused('INVALID_INTEGER_MAX_VALUE', 'frequency/interval_count')
   const frequency = { interval_unit: String(interval_unit), interval_count }
   const cycle: Cycle = { tenure_type, sequence, total_cycles, frequency }
-  if (at(json, 'pricing_scheme') === undefined)
+  if (valueAt(json, 'pricing_scheme') === undefined)
     return tenure_type === 'TRIAL' ? cycle : refused('MISSING_REQUIRED_PARAMETER', 'pricing_scheme')
   const money = 'pricing_scheme/fixed_price'
-  const currency_code = at(json, 'pricing_scheme', 'fixed_price', 'currency_code')
-  const value = at(json, 'pricing_scheme', 'fixed_price', 'value')
+  const currency_code = valueAt(json, 'pricing_scheme', 'fixed_price', 'currency_code')
+  const value = valueAt(json, 'pricing_scheme', 'fixed_price', 'value')
   if (typeof currency_code !== 'string' || !/^[A-Z]{3}$/.test(currency_code))
     return refused('INVALID_PARAMETER_SYNTAX', `${money}/currency_code`)
   const decimals = withoutDecimals.has(currency_code) ? /^\d{1,15}$/ : /^\d{1,15}(\.\d{1,2})?$/

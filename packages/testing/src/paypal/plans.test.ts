@@ -1,7 +1,7 @@
 // The fake keeps plans as PayPal is documented to.
 import t from 'tap'
-import { at } from '../jsonAt.ts'
-import type { Answer } from './answers.ts'
+import { valueAt } from '../jsonAt.ts'
+import type { FakeResponse } from './answers.ts'
 import { createPlans } from './plans.ts'
 
 const product_id = 'product-1'
@@ -25,8 +25,8 @@ const plan = (more: object = {}) => ({
 const price = (currency_code: string, value: string) => ({ pricing_scheme: { fixed_price: { currency_code, value } } })
 
 const plansOfProduct = () => createPlans((id) => id === product_id)
-const issueOf = ({ body }: Answer) => at(body(), 'details', 0, 'issue')
-const idOf = ({ body }: Answer) => String(at(body(), 'id'))
+const issueOf = ({ body }: FakeResponse) => valueAt(body(), 'details', 0, 'issue')
+const idOf = ({ body }: FakeResponse) => String(valueAt(body(), 'id'))
 
 t.test('refuses what PayPal refuses', (t) => {
   const plans = plansOfProduct()

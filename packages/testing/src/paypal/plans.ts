@@ -1,7 +1,7 @@
 // The billing plans that PayPal keeps of the products in its catalogue.
 
-import { at } from '../jsonAt.ts'
-import { type Answer, answer, refusal } from './answers.ts'
+import { valueAt } from '../jsonAt.ts'
+import { type FakeResponse, respondWith, errorResponse } from './answers.ts'
 import { paypalId } from './ids.ts'
 import { type Cycle, type PlanRequest, readPlanRequest } from './planRequests.ts'
 import { textIssue } from './textIssue.ts'
@@ -14,12 +14,12 @@ export type Plan = Omit<PlanRequest, 'status'> & {
 
 export type Plans = {
   /** @param isWhole whether the answer is to show the whole plan, as with `Prefer: return=representation` */
-  create(json: unknown, isWhole: boolean): Answer
-  show(id: string): Answer
-  list(query: URLSearchParams, isWhole: boolean): Answer
-  patch(id: string, json: unknown): Answer
-  activate(id: string): Answer
-  deactivate(id: string): Answer
+  create(json: unknown, isWhole: boolean): FakeResponse
+  show(id: string): FakeResponse
+  list(query: URLSearchParams, isWhole: boolean): FakeResponse
+  patch(id: string, json: unknown): FakeResponse
+  activate(id: string): FakeResponse
+  deactivate(id: string): FakeResponse
   readonly all: ReadonlyMap<string, Plan>
   /** Makes a plan by hand, as the merchant may. @throws when PayPal would refuse it */
   add(plan: object): Plan
@@ -43,10 +43,10 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
   const all = new Map<string, Plan>()
   let listed: ReadonlySet<string> | undefined
   let distortion: ListDistortion = {}
-  const missing = refusal(404, 'INVALID_RESOURCE_ID')
-  const done = answer(204, () => undefined)
+  const missing = errorResponse(404, 'INVALID_RESOURCE_ID')
+  const done = respondWith(204, () => undefined)
 
-  function create(json: unknown): { readonly id: string } | { readonly refused: Answer } {
+  function create(json: unknown): { readonly id: string } | { readonly refused: FakeResponse } {
     const read = readPlanRequest(json)
     if ('refused' in read) return read
     if (!hasProduct(read.plan.product_id)) return { refused: missing }
@@ -59,43 +59,43 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
     const plan = all.get(id)
     return plan && (isWhole ? representation(plan) : minimal(plan))
   }
-  function move(id: string, to: 'ACTIVE' | 'INACTIVE'): Answer {
+  function move(id: string, to: 'ACTIVE' | 'INACTIVE'): FakeResponse {
     const plan = all.get(id)
     if (!plan) return missing
     if (to === 'ACTIVE' ? plan.status === 'ACTIVE' : plan.status !== 'ACTIVE')
-      return refusal(422, 'PLAN_STATUS_INVALID')
+      return errorResponse(422, 'PLAN_STATUS_INVALID')
     all.set(id, { ...plan, status: to })
     return done
   }
   return {
     create(json, isWhole) {
       const made = create(json)
-      return 'refused' in made ? made.refused : answer(201, shown(made.id, isWhole))
+      return 'refused' in made ? made.refused : respondWith(201, shown(made.id, isWhole))
     },
-    show: (id) => (all.has(id) ? answer(200, shown(id, true)) : missing),
+    show: (id) => (all.has(id) ? respondWith(200, shown(id, true)) : missing),
     list(query, isWhole) {
       const [page, asked] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 10)]
-      if (!(page >= 1) || !(asked >= 1 && asked <= 20)) return refusal(400, 'INVALID_PARAMETER_VALUE')
+      if (!(page >= 1) || !(asked >= 1 && asked <= 20)) return errorResponse(400, 'INVALID_PARAMETER_VALUE')
       const ofProduct = query.get('product_id')
       if (ofProduct !== null && !hasProduct(ofProduct)) return missing
       const size = Math.min(asked, distortion.pageSize ?? asked)
-      const isAsked = ({ id, product_id }: Plan) =>
+      const isRequested = ({ id, product_id }: Plan) =>
         (listed === undefined || listed.has(id)) && [null, product_id].includes(ofProduct)
-      const plans = [...all.values()].filter(isAsked).toReversed()
+      const plans = [...all.values()].filter(isRequested).toReversed()
       const show = isWhole && !distortion.isMinimal ? representation : minimal
       const totals = query.get('total_required') === 'true'
-      return answer(200, () => ({ ...pageOf(plans.map(show), page, size), ...(totals ? totalsOf(plans, size) : {}) }))
+      return respondWith(200, () => ({ ...pageOf(plans.map(show), page, size), ...(totals ? totalsOf(plans, size) : {}) }))
     },
     patch(id, json) {
       const plan = all.get(id)
       if (!plan) return missing
-      if (plan.status === 'INACTIVE') return refusal(422, 'PLAN_STATUS_INACTIVE')
-      const [path, value] = [at(json, 0, 'path'), at(json, 0, 'value')]
-      if ((path !== '/name' && path !== '/description') || at(json, 1) !== undefined)
-        return refusal(400, 'INVALID_PATCH_PATH')
-      if (at(json, 0, 'op') !== 'replace') return refusal(400, 'UNSUPPORTED_PATCH_OPERATION')
+      if (plan.status === 'INACTIVE') return errorResponse(422, 'PLAN_STATUS_INACTIVE')
+      const [path, value] = [valueAt(json, 0, 'path'), valueAt(json, 0, 'value')]
+      if ((path !== '/name' && path !== '/description') || valueAt(json, 1) !== undefined)
+        return errorResponse(400, 'INVALID_PATCH_PATH')
+      if (valueAt(json, 0, 'op') !== 'replace') return errorResponse(400, 'UNSUPPORTED_PATCH_OPERATION')
       const issue = textIssue(value, { min: 1, max: 127, isRequired: true })
-      if (issue) return refusal(400, issue, path)
+      if (issue) return errorResponse(400, issue, path)
       all.set(id, { ...plan, [path.slice(1)]: value })
       return done
     },

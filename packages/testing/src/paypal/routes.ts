@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { FaultPlan } from '../fakeProvider.ts'
-import type { RateLimit } from '../rateLimit.ts'
+import type { FakeRateLimit } from '../rateLimit.ts'
 import type { IssuedTokens } from './accessTokens.ts'
-import { type Answer, invalidToken, rateLimited, refusal, send } from './answers.ts'
-import type { Catalog } from './catalog.ts'
+import { type FakeResponse, invalidToken, rateLimited, errorResponse, send } from './answers.ts'
+import type { ProductStore } from './catalog.ts'
 import { parseJson } from './json.ts'
 import type { Orders } from './orders.ts'
 import type { Plans } from './plans.ts'
@@ -13,7 +13,7 @@ import type { RequestIds } from './requestIds.ts'
 import type { Signatures } from './signatures.ts'
 import type { Vault } from './vault.ts'
 
-export type PaypalCallRecord = {
+export type PaypalCall = {
   readonly method: string
   readonly path: string
   /** The `PayPal-Request-Id`. */
@@ -25,25 +25,25 @@ export type PaypalCallRecord = {
 }
 
 /** What the fake is made of. */
-export type Parts = {
+export type FakePaypalParts = {
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
   readonly tokenFaults: FaultPlan
   readonly verificationFaults: FaultPlan
   readonly orders: Orders
   readonly vault: Vault
-  readonly catalog: Catalog
-  readonly catalogLimit: RateLimit
+  readonly catalog: ProductStore
+  readonly catalogLimit: FakeRateLimit
   readonly plans: Plans
   readonly tokens: IssuedTokens
   readonly requestIds: RequestIds
   readonly signatures: Signatures
 }
 
-type Call = PaypalCallRecord & { readonly bytes: Buffer }
+type ReceivedCall = PaypalCall & { readonly bytes: Buffer }
 
 /** Reads all of a request. */
-export async function readCall(request: IncomingMessage): Promise<Call> {
+export async function readCall(request: IncomingMessage): Promise<ReceivedCall> {
   const bytes = await buffer(request)
   const { method = '', url: path = '', headers } = request
   const key = headers['paypal-request-id']
@@ -59,8 +59,8 @@ export async function readCall(request: IncomingMessage): Promise<Call> {
 }
 
 /** Does what is asked, unless a fault comes first, and answers. */
-export function answerCall(parts: Parts, call: Call, response: ServerResponse): Promise<void> {
-  const write = (answer: Answer) => send(response, answer)
+export function respondToCall(parts: FakePaypalParts, call: ReceivedCall, response: ServerResponse): Promise<void> {
+  const write = (answer: FakeResponse) => send(response, answer)
   const { method, path, key, authorization, body } = call
   if (path === '/v1/oauth2/token')
     return parts.tokenFaults.play(response, () => parts.tokens.issue(authorization, body), write)
@@ -69,16 +69,16 @@ export function answerCall(parts: Parts, call: Call, response: ServerResponse): 
     return parts.verificationFaults.play(response, () => parts.signatures.verify(call.bytes), write)
   const limited = /^\/v1\/(catalogs|billing)\//.test(path) ? parts.catalogLimit.take() : undefined
   if (limited) return Promise.resolve(write(rateLimited(limited)))
-  if (method === 'GET') return parts.readFaults.play(response, () => shown(parts, call), write)
-  if (key !== undefined && key.length > 108) return Promise.resolve(write(refusal(400, 'INVALID_STRING_LENGTH')))
-  const act = () => parts.requestIds.once(`${method} ${path}`, key, () => changed(parts, call))
-  return parts.requestIds.alone(key, () => parts.faults.play(response, act, write), write)
+  if (method === 'GET') return parts.readFaults.play(response, () => readResource(parts, call), write)
+  if (key !== undefined && key.length > 108) return Promise.resolve(write(errorResponse(400, 'INVALID_STRING_LENGTH')))
+  const act = () => parts.requestIds.once(`${method} ${path}`, key, () => changeResource(parts, call))
+  return parts.requestIds.exclusively(key, () => parts.faults.play(response, act, write), write)
 }
 
 const objects =
   /^\/(v2\/checkout\/orders|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
 
-function shown({ orders, vault, catalog, plans }: Parts, { path, isWhole }: Call): Answer {
+function readResource({ orders, vault, catalog, plans }: FakePaypalParts, { path, isWhole }: ReceivedCall): FakeResponse {
   const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
   if (pathname === '/v1/billing/plans') return plans.list(searchParams, isWhole)
   const [, kind, id = ''] = objects.exec(pathname) ?? []
@@ -94,11 +94,11 @@ function shown({ orders, vault, catalog, plans }: Parts, { path, isWhole }: Call
     case 'v1/billing/plans':
       return plans.show(id)
     default:
-      return refusal(404, 'INVALID_RESOURCE_ID')
+      return errorResponse(404, 'INVALID_RESOURCE_ID')
   }
 }
 
-function changed({ orders, vault, catalog, plans }: Parts, { method, path, body, isWhole }: Call): Answer {
+function changeResource({ orders, vault, catalog, plans }: FakePaypalParts, { method, path, body, isWhole }: ReceivedCall): FakeResponse {
   const [, planId, turn] = /^\/v1\/billing\/plans\/([^/]+)(?:\/(activate|deactivate))?$/.exec(path) ?? []
   if (planId !== undefined && turn !== undefined && method === 'POST')
     return turn === 'activate' ? plans.activate(planId) : plans.deactivate(planId)
@@ -107,14 +107,14 @@ function changed({ orders, vault, catalog, plans }: Parts, { method, path, body,
   const [, tokenId] = /^\/v3\/vault\/payment-tokens\/([^/]+)$/.exec(path) ?? []
   const [, productId] = /^\/v1\/catalogs\/products\/([^/]+)$/.exec(path) ?? []
   if (method === 'DELETE' && tokenId !== undefined) return vault.detach(tokenId)
-  if (json === undefined) return refusal(400, 'MALFORMED_REQUEST_JSON')
+  if (json === undefined) return errorResponse(400, 'MALFORMED_REQUEST_JSON')
   if (method === 'PATCH' && productId !== undefined) return catalog.patch(productId, json)
   if (method === 'PATCH' && planId !== undefined) return plans.patch(planId, json)
-  if (method !== 'POST') return refusal(404, 'INVALID_RESOURCE_ID')
+  if (method !== 'POST') return errorResponse(404, 'INVALID_RESOURCE_ID')
   if (orderId !== undefined) return orders.capture(orderId, isWhole)
   if (path === '/v2/checkout/orders') return orders.create(json, isWhole)
   if (path === '/v3/vault/payment-tokens') return vault.attach(json)
   if (path === '/v1/catalogs/products') return catalog.create(json)
   if (path === '/v1/billing/plans') return plans.create(json, isWhole)
-  return refusal(404, 'INVALID_RESOURCE_ID')
+  return errorResponse(404, 'INVALID_RESOURCE_ID')
 }

@@ -2,8 +2,8 @@
 import { createSign, createVerify, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { SignedEvent } from '../delivery.ts'
-import { at } from '../jsonAt.ts'
-import { type Answer, answer, validationError } from './answers.ts'
+import { valueAt } from '../jsonAt.ts'
+import { type FakeResponse, respondWith, validationError } from './answers.ts'
 import type { PaypalEvent } from './events.ts'
 import { parseJson, textAt } from './json.ts'
 import { rawMember } from './rawMember.ts'
@@ -12,7 +12,7 @@ export type Signatures = {
   /** @param webhookId whose notification it is; the first of the app's when left out */
   sign(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
   /** `POST /v1/notifications/verify-webhook-signature`. @param body the bytes of the request */
-  verify(body: Buffer): Answer
+  verify(body: Buffer): FakeResponse
 }
 
 /** What PayPal demands of the members of a postback. */
@@ -52,11 +52,11 @@ export function createSignatures(webhookIds: readonly string[]): Signatures {
     },
     verify(body) {
       const request = parseJson(body.toString('utf8'))
-      const said = Object.entries(members).map(([name, pattern]) => [name, textAt(request, pattern, name)] as const)
+      const fields = Object.entries(members).map(([name, pattern]) => [name, textAt(request, pattern, name)] as const)
       // The event is taken as it stands in the request, so that one that was written anew is another event.
       const event = rawMember(body, 'webhook_event')
-      const isComplete = said.every(([, value]) => value !== undefined)
-      if (!isComplete || !event || typeof at(request, 'webhook_event') !== 'object') return validationError
+      const isComplete = fields.every(([, value]) => value !== undefined)
+      if (!isComplete || !event || typeof valueAt(request, 'webhook_event') !== 'object') return validationError
       const {
         auth_algo,
         cert_url,
@@ -64,12 +64,12 @@ export function createSignatures(webhookIds: readonly string[]): Signatures {
         transmission_sig = '',
         transmission_time = '',
         webhook_id = '',
-      } = Object.fromEntries(said)
+      } = Object.fromEntries(fields)
       const isOurs = auth_algo === 'SHA256withRSA' && cert_url === certificateUrl && webhookIds.includes(webhook_id)
       const text = signedText(transmission_id, transmission_time, webhook_id, event)
       const isSigned = createVerify('sha256').update(text).verify(keys.publicKey, transmission_sig, 'base64')
       const verification_status = isOurs && isSigned ? 'SUCCESS' : 'FAILURE'
-      return answer(200, () => ({ verification_status }))
+      return respondWith(200, () => ({ verification_status }))
     },
   }
 }

@@ -1,7 +1,7 @@
 // Vault: setup tokens that a payer approved, and the payment tokens that come of them.
 
-import { at } from '../jsonAt.ts'
-import { type Answer, answer, refusal } from './answers.ts'
+import { valueAt } from '../jsonAt.ts'
+import { type FakeResponse, respondWith, errorResponse } from './answers.ts'
 import { type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
 import { paypalId } from './ids.ts'
 import { textAt } from './json.ts'
@@ -17,10 +17,10 @@ export type PaymentToken = {
 export type Vault = {
   /** The payer has agreed to something being saved. @returns the setup token that the client gets */
   approveSetup(source: PaymentSource): string
-  showSetup(token: string): Answer
-  attach(json: unknown): Answer
-  show(token: string): Answer
-  detach(token: string): Answer
+  showSetup(token: string): FakeResponse
+  attach(json: unknown): FakeResponse
+  show(token: string): FakeResponse
+  detach(token: string): FakeResponse
   /** The payment tokens there are, by their id. */
   readonly tokens: ReadonlyMap<string, PaymentToken>
   /** The payer takes the consent back at PayPal: `VAULT.PAYMENT-TOKEN.DELETED`. What the API does is told as well. */
@@ -34,9 +34,9 @@ export type Vault = {
 /** @param options `made` is told of every notification */
 export function createFakeVault(options: {
   readonly apiBase: () => string
-  readonly made: (event: PaypalEvent) => PaypalEvent
+  readonly recordEvent: (event: PaypalEvent) => PaypalEvent
 }): Vault {
-  const { apiBase, made } = options
+  const { apiBase, recordEvent } = options
   const setups = new Map<string, PaymentSource>()
   const tokens = new Map<string, PaymentToken>()
   const lostCustomers = new Set<string>()
@@ -44,7 +44,7 @@ export function createFakeVault(options: {
     { rel: 'self', href: `${apiBase()}/v3/vault/payment-tokens/${id}`, method: 'GET', encType: 'application/json' },
     { rel: 'delete', href: `${apiBase()}/v3/vault/payment-tokens/${id}`, method: 'DELETE' },
   ]
-  const remove = (token: string) => (tokens.delete(token) ? made(tokenDeleted(token)) : undefined)
+  const remove = (token: string) => (tokens.delete(token) ? recordEvent(tokenDeleted(token)) : undefined)
   return {
     approveSetup(source) {
       const id = paypalId()
@@ -53,30 +53,30 @@ export function createFakeVault(options: {
     },
     showSetup(token) {
       const payment_source = setups.get(token)
-      if (!payment_source) return refusal(404, 'TOKEN_NOT_FOUND')
-      return answer(200, () => ({ id: token, status: 'APPROVED', payment_source, links: [] }))
+      if (!payment_source) return errorResponse(404, 'TOKEN_NOT_FOUND')
+      return respondWith(200, () => ({ id: token, status: 'APPROVED', payment_source, links: [] }))
     },
     attach(json) {
       const setup = textAt(json, /^.+$/, 'payment_source', 'token', 'id')
-      const isSetup = at(json, 'payment_source', 'token', 'type') === 'SETUP_TOKEN'
-      const customer = customerOf(at(json, 'customer'))
-      if (setup === undefined || !isSetup || !customer) return refusal(400, 'INVALID_PARAMETER_SYNTAX')
-      if (lostCustomers.has(customer.id)) return refusal(404, 'INVALID_RESOURCE_ID', '/customer/id')
+      const isSetup = valueAt(json, 'payment_source', 'token', 'type') === 'SETUP_TOKEN'
+      const customer = customerOf(valueAt(json, 'customer'))
+      if (setup === undefined || !isSetup || !customer) return errorResponse(400, 'INVALID_PARAMETER_SYNTAX')
+      if (lostCustomers.has(customer.id)) return errorResponse(404, 'INVALID_RESOURCE_ID', '/customer/id')
       const payment_source = setups.get(setup)
-      if (!payment_source) return refusal(422, 'INVALID_TOKEN_ID')
+      if (!payment_source) return errorResponse(422, 'INVALID_TOKEN_ID')
       // A setup token is good for one payment token.
       setups.delete(setup)
       const id = paypalId().toLowerCase().slice(0, 8)
       const token = { id, customer, payment_source }
       tokens.set(id, token)
-      made(tokenCreated(token, apiBase()))
-      return answer(201, () => ({ ...token, links: links(id) }))
+      recordEvent(tokenCreated(token, apiBase()))
+      return respondWith(201, () => ({ ...token, links: links(id) }))
     },
     show(token) {
       const found = tokens.get(token)
-      return found ? answer(200, () => ({ ...found, links: links(token) })) : refusal(404, 'TOKEN_NOT_FOUND')
+      return found ? respondWith(200, () => ({ ...found, links: links(token) })) : errorResponse(404, 'TOKEN_NOT_FOUND')
     },
-    detach: (token) => (remove(token) ? answer(204, () => undefined) : refusal(404, 'TOKEN_NOT_FOUND')),
+    detach: (token) => (remove(token) ? respondWith(204, () => undefined) : errorResponse(404, 'TOKEN_NOT_FOUND')),
     tokens,
     remove(token) {
       const event = remove(token)
@@ -93,10 +93,10 @@ export function createFakeVault(options: {
 }
 
 /** The customer that a request names, else a new one; nothing when it is not named as PayPal wants it. */
-function customerOf(asked: unknown): { readonly id: string } | undefined {
-  const id = at(asked, 'id') === undefined ? paypalId() : textAt(asked, /^[0-9a-zA-Z_-]{1,22}$/, 'id')
-  const named = at(asked, 'merchant_customer_id')
-  const merchant_customer_id = textAt(asked, /^[0-9a-zA-Z_.^*$@#-]{1,64}$/, 'merchant_customer_id')
+function customerOf(requested: unknown): { readonly id: string } | undefined {
+  const id = valueAt(requested, 'id') === undefined ? paypalId() : textAt(requested, /^[0-9a-zA-Z_-]{1,22}$/, 'id')
+  const named = valueAt(requested, 'merchant_customer_id')
+  const merchant_customer_id = textAt(requested, /^[0-9a-zA-Z_.^*$@#-]{1,64}$/, 'merchant_customer_id')
   if (id === undefined || (named !== undefined && merchant_customer_id === undefined)) return undefined
   return { id, ...(merchant_customer_id === undefined ? {} : { merchant_customer_id }) }
 }

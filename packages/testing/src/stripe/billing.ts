@@ -2,20 +2,20 @@
 import { stripeId } from './ids.ts'
 
 /** Since 2025 the period of a subscription, and the subscription of an invoice, stand elsewhere. */
-export type Shape = 'since_2025' | 'before_2025'
+export type ApiShape = 'since_2025' | 'before_2025'
 
 const monthSeconds = 30 * 24 * 60 * 60
 
-export type SubscriptionFacts = {
+export type SubscriptionFields = {
   readonly id?: string
   readonly status?: string
   readonly customer?: string
   readonly created?: number
   readonly current_period_end?: number
-  readonly shape?: Shape
+  readonly shape?: ApiShape
 }
 
-export function subscriptionBody(facts: SubscriptionFacts = {}) {
+export function subscriptionBody(facts: SubscriptionFields = {}) {
   const id = facts.id ?? stripeId('sub')
   const created = facts.created ?? 1_767_268_800
   const period = {
@@ -94,7 +94,7 @@ const price = {
   unit_amount_decimal: '2000',
 }
 
-export type InvoiceFacts = {
+export type InvoiceFields = {
   readonly subscription?: string | null
   readonly customer?: string
   readonly customer_email?: string | null
@@ -102,10 +102,10 @@ export type InvoiceFacts = {
   readonly paid?: boolean
   readonly billing_reason?: string
   readonly created?: number
-  readonly shape?: Shape
+  readonly shape?: ApiShape
 }
 
-export function invoiceBody(facts: InvoiceFacts = {}) {
+export function invoiceBody(facts: InvoiceFields = {}) {
   const id = stripeId('in')
   const created = facts.created ?? 1_767_268_800
   const amount = facts.amount ?? 2000

@@ -9,7 +9,7 @@ import {
 } from './catalogBodies.ts'
 import type { StripeEvent } from './events.ts'
 import { invalid, noSuch } from './refusal.ts'
-import { known, type StripeState } from './state.ts'
+import { existing, type StripeState } from './state.ts'
 
 /** What may be changed of a product; an empty text clears. */
 export type ProductChange = {
@@ -29,7 +29,7 @@ export function addProduct(state: StripeState, product: NewProduct, key: string 
   if (id && state.products.has(id)) throw invalid('resource_already_exists', 'Product already exists.', 'id')
   const added = productBody(product, state.seconds())
   state.products.set(added.id, added)
-  state.tell('product.created', added, { key })
+  state.recordEvent('product.created', added, { key })
   return added
 }
 
@@ -51,7 +51,7 @@ export function changeProduct(
   const previous = replace(product, changes)
   if (previous) {
     product.updated = state.seconds()
-    state.tell('product.updated', product, { previous, key })
+    state.recordEvent('product.updated', product, { previous, key })
   }
   return product
 }
@@ -69,7 +69,7 @@ export function addPrice(state: StripeState, price: NewPrice, key: string | null
   if (!state.products.has(price.product)) throw noSuch('product', price.product, 'product', 400)
   const added = priceBody(price, state.seconds())
   state.prices.set(added.id, added)
-  state.tell('price.created', added, { key })
+  state.recordEvent('price.created', added, { key })
   return added
 }
 
@@ -89,17 +89,17 @@ export function changePrice(
     ...(change.metadata && { metadata: merged(price.metadata, change.metadata) }),
   }
   const previous = replace(price, changes)
-  if (previous) state.tell('price.updated', price, { previous, key })
+  if (previous) state.recordEvent('price.updated', price, { previous, key })
   return price
 }
 
 /** The merchant deletes a product in the Dashboard, and with it its prices, which the API would not do. */
 export function deleteProduct(state: StripeState, id: string): StripeEvent[] {
-  const product = known(state.products, id)
+  const product = existing(state.products, id)
   const prices = [...state.prices.values()].filter((price) => price.product === id)
   for (const price of prices) state.prices.delete(price.id)
   state.products.delete(id)
-  return [...prices.map((price) => state.tell('price.deleted', price)), state.tell('product.deleted', product)]
+  return [...prices.map((price) => state.recordEvent('price.deleted', price)), state.recordEvent('product.deleted', product)]
 }
 
 function given(fields: Readonly<Record<string, unknown>>): object {

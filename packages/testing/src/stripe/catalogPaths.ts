@@ -3,14 +3,14 @@ import { addPrice, addProduct, changePrice, changeProduct } from './catalog.ts'
 import type { StripePrice, StripeProduct } from './catalogBodies.ts'
 import { flagIn, numberIn, textIn, textsIn, type Values, valuesIn } from './form.ts'
 import { checkPrice } from './money.ts'
-import type { Path, PathCall } from './paths.ts'
+import type { Route, RouteCall } from './paths.ts'
 import { invalid, noSuch } from './refusal.ts'
 import type { StripeState } from './state.ts'
 
 const intervals = new Set(['day', 'week', 'month', 'year'])
 const maxTrialDays = 730
 
-export const catalogPaths: readonly Path[] = [
+export const catalogRoutes: readonly Route[] = [
   {
     method: 'POST',
     pattern: /^\/v1\/products$/,
@@ -70,7 +70,7 @@ export const catalogPaths: readonly Path[] = [
   },
 ]
 
-function createProduct({ state, values, key }: PathCall): StripeProduct {
+function createProduct({ state, values, key }: RouteCall): StripeProduct {
   const product = {
     id: textIn(values, 'id'),
     name: textIn(values, 'name') ?? '',
@@ -81,7 +81,7 @@ function createProduct({ state, values, key }: PathCall): StripeProduct {
   return addProduct(state, product, key)
 }
 
-function updateProduct({ state, id, values, key }: PathCall): StripeProduct {
+function updateProduct({ state, id, values, key }: RouteCall): StripeProduct {
   const change = {
     name: textIn(values, 'name'),
     description: textIn(values, 'description'),
@@ -92,7 +92,7 @@ function updateProduct({ state, id, values, key }: PathCall): StripeProduct {
   return changeProduct(state, { product: productAt(state, id), change, key })
 }
 
-function createPrice({ state, values, key }: PathCall): StripePrice {
+function createPrice({ state, values, key }: RouteCall): StripePrice {
   const currency = (textIn(values, 'currency') ?? '').toLowerCase()
   const unit_amount = numberIn(values, 'unit_amount') ?? 0
   checkPrice(unit_amount, currency)
@@ -124,7 +124,7 @@ function recurringIn(values: Values) {
   return { interval, interval_count: numberIn(recurring, 'interval_count'), trial_period_days }
 }
 
-function updatePrice({ state, id, values, key }: PathCall): StripePrice {
+function updatePrice({ state, id, values, key }: RouteCall): StripePrice {
   const change = {
     active: flagIn(values, 'active'),
     metadata: textsIn(values, 'metadata'),
@@ -134,7 +134,7 @@ function updatePrice({ state, id, values, key }: PathCall): StripePrice {
 }
 
 /** Newest first. */
-function listPrices({ state, values }: PathCall) {
+function listPrices({ state, values }: RouteCall) {
   const [product, active] = [textIn(values, 'product'), flagIn(values, 'active')]
   const [limit, after] = [numberIn(values, 'limit') ?? 10, textIn(values, 'starting_after')]
   if (limit < 1 || limit > 100)

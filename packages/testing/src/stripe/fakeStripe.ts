@@ -2,17 +2,17 @@
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
 import { deliverEvents, type SignedEvent } from '../delivery.ts'
-import { createLedger, type FaultPlan, type Ledger } from '../fakeProvider.ts'
+import { createChargeLedger, type FaultPlan, type ChargeLedger } from '../fakeProvider.ts'
 import { listen } from '../httpServer.ts'
-import type { RateLimit } from '../rateLimit.ts'
+import type { FakeRateLimit } from '../rateLimit.ts'
 import { addPrice, changePrice, changeProduct, deleteProduct, type ProductChange } from './catalog.ts'
 import type { NewPrice, StripePrice, StripeProduct } from './catalogBodies.ts'
 import { type StripeEvent, signEvent, stripeEvent } from './events.ts'
 import { stripeId } from './ids.ts'
 import { closeDispute, dispute, type PayOutcome, pay, refund } from './payer.ts'
 import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
-import { createStripeServer, type RefusalOnOrder, type StripeCall } from './server.ts'
-import { createStripeState, known } from './state.ts'
+import { createStripeServer, type PlannedError, type StripeCall } from './server.ts'
+import { createStripeState, existing } from './state.ts'
 import type { Card, CardChange, StripeMethod } from './vaultBodies.ts'
 import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultPaths.ts'
 
@@ -28,14 +28,14 @@ export type FakeStripe = {
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
   /** Amounts are in Stripe's units, currencies in lower case. */
-  readonly ledger: Ledger
+  readonly ledger: ChargeLedger
   /** Everything that happened, in order. */
   readonly events: readonly StripeEvent[]
 
   /** The next calls are answered like this, before anything is done and without being kept under their keys. */
-  refuseNext(...refusals: readonly RefusalOnOrder[]): void
+  failNext(...refusals: readonly PlannedError[]): void
   /** Requests above so many a second are answered 429, before anything is done. */
-  readonly rateLimit: RateLimit
+  readonly rateLimit: FakeRateLimit
   /** The next call that changes something breaks inside Stripe: the 500 is kept under its key, as Stripe does. */
   failInside(how: { readonly commits: boolean }): void
   /** Until `catchUpSearch`, searches do not find the intents that come into being from now on. */
@@ -110,7 +110,7 @@ export async function startFakeStripe(
   const now = options.now ?? (() => new Date())
   const secretKey = options.secretKey ?? 'sk_test_example'
   const webhookSecret = options.webhookSecret ?? 'whsec_example'
-  const ledger = createLedger(t, { allowDouble: options.allowDouble ?? false })
+  const ledger = createChargeLedger(t, { allowDouble: options.allowDouble ?? false })
   const state = createStripeState(ledger, now)
   const { listener, ...controls } = createStripeServer({ state, secretKey, now })
   const http = createServer(listener)
@@ -136,12 +136,12 @@ export async function startFakeStripe(
     },
     open: () => new Promise((resolve) => void http.listen(Number(new URL(origin).port), '127.0.0.1', resolve)),
 
-    intent: (id) => known(state.intents, id),
+    intent: (id) => existing(state.intents, id),
     intents: () => [...state.intents.values()],
     openIntent(intent) {
       const opened = intentBody(intent, state.seconds())
       state.intents.set(opened.id, opened)
-      state.tell('payment_intent.created', opened)
+      state.recordEvent('payment_intent.created', opened)
       return opened
     },
     pay: (intentId, outcome) => pay(state, intentId, outcome),
@@ -156,22 +156,22 @@ export async function startFakeStripe(
       return token
     },
     confirmSetup: (setupIntentId, methodId) => confirmSetup(state, setupIntentId, methodId),
-    method: (id) => known(state.methods, id),
+    method: (id) => existing(state.methods, id),
     methodsOf: (customerId) => [...state.methods.values()].filter(({ customer }) => customer === customerId),
-    detachMethod: (id) => [detachMethod(state, known(state.methods, id), null)],
-    changeCard: (id, card, by = 'bank') => [changeCard(state, { method: known(state.methods, id), card, by })],
+    detachMethod: (id) => [detachMethod(state, existing(state.methods, id), null)],
+    changeCard: (id, card, by = 'bank') => [changeCard(state, { method: existing(state.methods, id), card, by })],
     deleteCustomer(id) {
-      const customer = known(state.customers, id)
+      const customer = existing(state.customers, id)
       state.customers.delete(id)
-      return [state.tell('customer.deleted', customer)]
+      return [state.recordEvent('customer.deleted', customer)]
     },
 
     products: () => [...state.products.values()],
-    product: (id) => known(state.products, id),
+    product: (id) => existing(state.products, id),
     pricesOf: (productId) => [...state.prices.values()].filter(({ product }) => product === productId),
     addPrice: (price) => addPrice(state, price),
-    archivePrice: (id) => changePrice(state, { price: known(state.prices, id), change: { active: false } }),
-    changeProduct: (id, change) => changeProduct(state, { product: known(state.products, id), change }),
+    archivePrice: (id) => changePrice(state, { price: existing(state.prices, id), change: { active: false } }),
+    changeProduct: (id, change) => changeProduct(state, { product: existing(state.products, id), change }),
     deleteProduct: (id) => deleteProduct(state, id),
 
     event: (type, object, how = {}) => stripeEvent(type, object, { created: state.seconds(), ...how }),

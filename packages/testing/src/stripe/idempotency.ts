@@ -1,7 +1,7 @@
 // Idempotency keys as Stripe keeps them. https://docs.stripe.com/api/idempotent_requests
-import { StripeRefusal } from './refusal.ts'
+import { StripeApiError } from './refusal.ts'
 
-export type Outcome = {
+export type StripeOutcome = {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -13,18 +13,18 @@ export type IdempotencyKeys = {
    * The outcome that is kept under a key, for exactly the same request.
    * @throws StripeRefusal when the key belongs to another request, or its first request is still at work
    */
-  find(key: string, request: string): Outcome | undefined
+  find(key: string, request: string): StripeOutcome | undefined
   /** Until `release`, another request with this key is told to wait. */
   hold(key: string, request: string): void
   release(key: string): void
   /** Keeps an outcome, whatever it is. */
-  keep(key: string, request: string, outcome: Outcome): void
+  keep(key: string, request: string, outcome: StripeOutcome): void
 }
 
 const keptMs = 24 * 60 * 60 * 1000
 
 export function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
-  const kept = new Map<string, { readonly request: string; readonly outcome: Outcome; readonly at: number }>()
+  const kept = new Map<string, { readonly request: string; readonly outcome: StripeOutcome; readonly at: number }>()
   const held = new Map<string, string>()
   return {
     find(key, request) {
@@ -32,12 +32,12 @@ export function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
       const isKept = entry !== undefined && now().getTime() - entry.at < keptMs
       const first = held.get(key) ?? (isKept ? entry.request : request)
       if (first !== request)
-        throw new StripeRefusal(400, {
+        throw new StripeApiError(400, {
           type: 'idempotency_error',
           message: `Keys for idempotent requests can only be used with the same parameters: '${key}'.`,
         })
       if (held.has(key))
-        throw new StripeRefusal(409, {
+        throw new StripeApiError(409, {
           type: 'idempotency_error',
           code: 'idempotency_key_in_use',
           message: `There is another request in progress with this key: ${key}.`,

@@ -1,17 +1,17 @@
 // The fake Stripe's paths of payment intents.
 import { numberIn, textIn, textsIn } from './form.ts'
 import { checkCharge } from './money.ts'
-import type { Path, PathCall } from './paths.ts'
+import type { Route, RouteCall } from './paths.ts'
 import { cancel as cancelNow, declined, pay } from './payer.ts'
 import { intentBody, type StripeIntent } from './paymentBodies.ts'
-import { invalid, noSuch, StripeRefusal } from './refusal.ts'
+import { invalid, noSuch, StripeApiError } from './refusal.ts'
 import type { StripeState } from './state.ts'
 import { usableMethod } from './vaultPaths.ts'
 
 /** The test method to which every create call with it is declined. Stripe itself says so no sooner than at confirmation. */
 const declinedMethod = 'pm_card_chargeDeclined'
 
-export const intentPaths: readonly Path[] = [
+export const intentRoutes: readonly Route[] = [
   {
     method: 'POST',
     pattern: /^\/v1\/payment_intents$/,
@@ -53,15 +53,15 @@ export const intentPaths: readonly Path[] = [
   },
 ]
 
-function create({ state, values, key }: PathCall): StripeIntent {
+function create({ state, values, key }: RouteCall): StripeIntent {
   const amount = numberIn(values, 'amount') ?? 0
   const currency = (textIn(values, 'currency') ?? '').toLowerCase()
   checkCharge(amount, currency)
   const customer = textIn(values, 'customer')
   if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
-  const asked = textIn(values, 'payment_method')
-  if (asked === declinedMethod) throw new StripeRefusal(402, { ...declined })
-  const method = asked === null ? null : usableMethod(state, asked, customer)
+  const requested = textIn(values, 'payment_method')
+  if (requested === declinedMethod) throw new StripeApiError(402, { ...declined })
+  const method = requested === null ? null : usableMethod(state, requested, customer)
   const intent = intentBody(
     {
       amount,
@@ -75,11 +75,11 @@ function create({ state, values, key }: PathCall): StripeIntent {
     state.seconds(),
   )
   state.intents.set(intent.id, intent)
-  state.tell('payment_intent.created', intent, { key })
+  state.recordEvent('payment_intent.created', intent, { key })
   return intent
 }
 
-function search({ state, values, isSearchable }: PathCall) {
+function search({ state, values, isSearchable }: RouteCall) {
   const query = textIn(values, 'query') ?? ''
   const [, name, value] = /^metadata\['(\w+)'\]:'([^'"]*)'$/.exec(query) ?? []
   if (name === undefined) throw invalid(undefined, `We were unable to parse your search query: ${query}`, 'query')
@@ -97,29 +97,29 @@ function search({ state, values, isSearchable }: PathCall) {
   }
 }
 
-function cancel({ state, id, values, key }: PathCall): StripeIntent {
+function cancel({ state, id, values, key }: RouteCall): StripeIntent {
   const intent = intentAt(state, id)
-  refuseIn(intent, ['succeeded', 'canceled', 'processing'])
+  assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])
   cancelNow(state, intent, { reason: textIn(values, 'cancellation_reason'), key })
   return intent
 }
 
 /** What the payer's form does. */
-function confirm({ state, id, values }: PathCall): StripeIntent {
+function confirm({ state, id, values }: RouteCall): StripeIntent {
   const intent = intentAt(state, id)
-  refuseIn(intent, ['succeeded', 'canceled', 'processing'])
+  assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])
   const method = textIn(values, 'payment_method')
   if (method !== null) intent.payment_method = method
   if (intent.payment_method === null)
     throw invalid('payment_intent_unexpected_state', 'You cannot confirm this PaymentIntent without a method.')
   pay(state, id, intent.payment_method === declinedMethod ? 'failed' : 'succeeded')
-  if (intent.last_payment_error) throw new StripeRefusal(402, { ...intent.last_payment_error, payment_intent: intent })
+  if (intent.last_payment_error) throw new StripeApiError(402, { ...intent.last_payment_error, payment_intent: intent })
   return intent
 }
 
-function refuseIn(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
+function assertStatusNot(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
   if (!statuses.includes(intent.status)) return
-  throw new StripeRefusal(400, {
+  throw new StripeApiError(400, {
     type: 'invalid_request_error',
     code: 'payment_intent_unexpected_state',
     message: `This PaymentIntent has a status of ${intent.status}.`,

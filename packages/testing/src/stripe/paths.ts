@@ -2,16 +2,16 @@
 import type { Spec, Values } from './form.ts'
 import type { StripeState } from './state.ts'
 
-export type Path = {
+export type Route = {
   readonly method: 'GET' | 'POST'
   /** Its first group is the id in the path. */
   readonly pattern: RegExp
   readonly params: Spec
   /** Does it and returns the answer. @throws StripeRefusal */
-  readonly act: (call: PathCall) => object
+  readonly act: (call: RouteCall) => object
 }
 
-export type PathCall = {
+export type RouteCall = {
   readonly state: StripeState
   readonly id: string
   readonly values: Values

@@ -10,7 +10,7 @@ import {
   type StripeCharge,
   type StripeIntent,
 } from './paymentBodies.ts'
-import { known, type StripeState } from './state.ts'
+import { existing, type StripeState } from './state.ts'
 
 export type PayOutcome = 'succeeded' | 'failed' | 'processing' | 'requires_action' | 'canceled' | 'requires_capture'
 
@@ -27,7 +27,7 @@ export const declined = {
  * @returns the events that Stripe sends of it, in order
  */
 export function pay(state: StripeState, intentId: string, outcome: PayOutcome): StripeEvent[] {
-  const intent = known(state.intents, intentId)
+  const intent = existing(state.intents, intentId)
   if (intent.status === 'succeeded' || intent.status === 'canceled')
     throw new Error(`The intent ${intentId} is ${intent.status} for good`)
   const before = state.events.length
@@ -107,7 +107,7 @@ function charge(state: StripeState, intent: StripeIntent, status: ChargeStatus, 
   current.failure_message = status === 'failed' ? declined.message : null
   state.charges.set(current.id, current)
   intent.latest_charge = current.id
-  state.tell(type, current)
+  state.recordEvent(type, current)
   return current
 }
 
@@ -119,7 +119,7 @@ function move(
   key: string | null = null,
 ): void {
   intent.status = status
-  state.tell(type, intent, { key })
+  state.recordEvent(type, intent, { key })
 }
 
 /** @param amount without one, all that is left */
@@ -130,8 +130,8 @@ export function refund(state: StripeState, intentId: string, amount?: number): S
   const back = amount ?? refunded.amount - refunded.amount_refunded
   refunded.amount_refunded += back
   refunded.refunded = refunded.amount_refunded === refunded.amount
-  state.tell('refund.created', refundBody(refunded, back, state.seconds()))
-  state.tell('charge.refunded', refunded, { previous })
+  state.recordEvent('refund.created', refundBody(refunded, back, state.seconds()))
+  state.recordEvent('charge.refunded', refunded, { previous })
   return state.events.slice(before)
 }
 
@@ -141,21 +141,21 @@ export function dispute(state: StripeState, intentId: string, amount?: number): 
   const opened = disputeBody(disputed, amount ?? disputed.amount, state.seconds())
   disputed.disputed = true
   state.disputes.set(opened.id, opened)
-  state.tell('charge.dispute.created', opened)
-  state.tell('charge.dispute.funds_withdrawn', opened)
+  state.recordEvent('charge.dispute.created', opened)
+  state.recordEvent('charge.dispute.funds_withdrawn', opened)
   return state.events.slice(before)
 }
 
 export function closeDispute(state: StripeState, disputeId: string, status: 'won' | 'lost'): StripeEvent[] {
-  const closed = known(state.disputes, disputeId)
+  const closed = existing(state.disputes, disputeId)
   const before = state.events.length
   const previous = { status: closed.status }
   closed.status = status
-  state.tell('charge.dispute.closed', closed, { previous })
-  if (status === 'won') state.tell('charge.dispute.funds_reinstated', closed)
+  state.recordEvent('charge.dispute.closed', closed, { previous })
+  if (status === 'won') state.recordEvent('charge.dispute.funds_reinstated', closed)
   return state.events.slice(before)
 }
 
 function chargeOf(state: StripeState, intentId: string): StripeCharge {
-  return known(state.charges, known(state.intents, intentId).latest_charge ?? '')
+  return existing(state.charges, existing(state.intents, intentId).latest_charge ?? '')
 }

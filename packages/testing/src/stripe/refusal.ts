@@ -8,7 +8,7 @@ export type StripeErrorBody = {
   readonly [more: string]: unknown
 }
 
-export class StripeRefusal extends Error {
+export class StripeApiError extends Error {
   override readonly name = 'StripeRefusal'
   readonly status: number
   readonly body: StripeErrorBody
@@ -23,8 +23,8 @@ export class StripeRefusal extends Error {
 }
 
 /** @param status 400 for what stands in a parameter, 404 for what stands in the path */
-export function noSuch(what: string, id: string, param: string, status: 400 | 404): StripeRefusal {
-  return new StripeRefusal(status, {
+export function noSuch(what: string, id: string, param: string, status: 400 | 404): StripeApiError {
+  return new StripeApiError(status, {
     type: 'invalid_request_error',
     code: 'resource_missing',
     message: `No such ${what}: '${id}'`,
@@ -32,8 +32,8 @@ export function noSuch(what: string, id: string, param: string, status: 400 | 40
   })
 }
 
-export function invalid(code: string | undefined, message: string, param?: string): StripeRefusal {
-  return new StripeRefusal(400, {
+export function invalid(code: string | undefined, message: string, param?: string): StripeApiError {
+  return new StripeApiError(400, {
     type: 'invalid_request_error',
     message,
     ...(code === undefined ? {} : { code }),
@@ -42,7 +42,7 @@ export function invalid(code: string | undefined, message: string, param?: strin
 }
 
 /** https://docs.stripe.com/rate-limits */
-export function tooManyRequests(headers: Readonly<Record<string, string>>): StripeRefusal {
+export function tooManyRequests(headers: Readonly<Record<string, string>>): StripeApiError {
   const message = 'Testmode request rate limit exceeded, the rate limits in testmode are lower than livemode.'
-  return new StripeRefusal(429, { type: 'invalid_request_error', code: 'rate_limit', message }, headers)
+  return new StripeApiError(429, { type: 'invalid_request_error', code: 'rate_limit', message }, headers)
 }

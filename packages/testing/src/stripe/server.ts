@@ -2,16 +2,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createFaultPlan, type FaultPlan } from '../fakeProvider.ts'
-import { createRateLimit, type RateLimit } from '../rateLimit.ts'
-import { catalogPaths } from './catalogPaths.ts'
+import { createFakeRateLimit, type FakeRateLimit } from '../rateLimit.ts'
+import { catalogRoutes } from './catalogPaths.ts'
 import { checkParams, readForm } from './form.ts'
-import { createIdempotencyKeys, type Outcome } from './idempotency.ts'
+import { createIdempotencyKeys, type StripeOutcome } from './idempotency.ts'
 import { apiVersion, stripeId } from './ids.ts'
-import { intentPaths } from './intentPaths.ts'
-import type { Path } from './paths.ts'
-import { invalid, type StripeErrorBody, StripeRefusal, tooManyRequests } from './refusal.ts'
+import { intentRoutes } from './intentPaths.ts'
+import type { Route } from './paths.ts'
+import { invalid, type StripeErrorBody, StripeApiError, tooManyRequests } from './refusal.ts'
 import type { StripeState } from './state.ts'
-import { vaultPaths } from './vaultPaths.ts'
+import { vaultRoutes } from './vaultPaths.ts'
 
 export type StripeCall = {
   readonly method: string
@@ -24,7 +24,7 @@ export type StripeCall = {
 
 type Received = StripeCall & { readonly form: string; readonly headers: IncomingMessage['headers'] }
 
-export type RefusalOnOrder = {
+export type PlannedError = {
   readonly status: number
   readonly error: StripeErrorBody
   readonly headers?: Readonly<Record<string, string>>
@@ -34,14 +34,14 @@ export type StripeControls = {
   readonly calls: readonly StripeCall[]
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
-  readonly rateLimit: RateLimit
-  refuseNext(...refusals: readonly RefusalOnOrder[]): void
+  readonly rateLimit: FakeRateLimit
+  failNext(...refusals: readonly PlannedError[]): void
   failInside(how: { readonly commits: boolean }): void
   delaySearch(): void
   catchUpSearch(): void
 }
 
-const paths = [...intentPaths, ...vaultPaths, ...catalogPaths]
+const paths = [...intentRoutes, ...vaultRoutes, ...catalogRoutes]
 
 export function createStripeServer({
   state,
@@ -55,26 +55,26 @@ export function createStripeServer({
   const calls: StripeCall[] = []
   const [faults, readFaults] = [createFaultPlan(), createFaultPlan()]
   const keys = createIdempotencyKeys(now)
-  const refusals: StripeRefusal[] = []
-  const rateLimit = createRateLimit()
-  const breaks: { readonly commits: boolean }[] = []
+  const plannedErrors: StripeApiError[] = []
+  const rateLimit = createFakeRateLimit()
+  const internalErrors: { readonly commits: boolean }[] = []
   let searchable: ReadonlySet<string> | null = null
 
-  const perform = (path: Path, call: Received, id: string): Outcome => {
+  const perform = (path: Route, call: Received, id: string): StripeOutcome => {
     const values = checkParams(readForm(call.form), path.params)
     const isSearchable = (intentId: string) => searchable === null || searchable.has(intentId)
     const act = () => outcomeOf(() => path.act({ state, id, values, key: call.key, isSearchable }))
-    const broken = path.method === 'POST' ? breaks.shift() : undefined
+    const broken = path.method === 'POST' ? internalErrors.shift() : undefined
     if (!broken) return act()
     if (broken.commits) act()
     return { status: 500, body: { error: { type: 'api_error', message: 'An unknown error occurred' } } }
   }
 
   const change = async (
-    path: Path,
+    path: Route,
     call: Received,
     id: string,
-    send: (outcome: Outcome) => void,
+    send: (outcome: StripeOutcome) => void,
     to: ServerResponse,
   ) => {
     const { key } = call
@@ -95,19 +95,19 @@ export function createStripeServer({
     const call = received(request, body)
     const { method, path, key, params } = call
     calls.push({ method, path, key, params })
-    const send = (outcome: Outcome) => write(response, outcome, { call, date: now() })
+    const send = (outcome: StripeOutcome) => write(response, outcome, { call, date: now() })
     try {
-      const refusal = refusals.shift()
+      const refusal = plannedErrors.shift()
       if (refusal) throw refusal
       const tooMany = rateLimit.take()
       if (tooMany) throw tooManyRequests(tooMany)
       checkHeaders(call, secretKey)
-      const [found, id] = pathOf(call)
+      const [found, id] = routeOf(call)
       if (method === 'POST') return await change(found, call, id, send, response)
       await readFaults.play(response, () => perform(found, call, id), send)
     } catch (error) {
-      if (!(error instanceof StripeRefusal)) throw error
-      send(refused(error))
+      if (!(error instanceof StripeApiError)) throw error
+      send(errorOutcome(error))
     }
   }
   return {
@@ -121,9 +121,9 @@ export function createStripeServer({
         () => response.destroy(),
       ),
     rateLimit,
-    refuseNext: (...all) =>
-      void refusals.push(...all.map(({ status, error, headers }) => new StripeRefusal(status, error, headers))),
-    failInside: (how) => void breaks.push(how),
+    failNext: (...all) =>
+      void plannedErrors.push(...all.map(({ status, error, headers }) => new StripeApiError(status, error, headers))),
+    failInside: (how) => void internalErrors.push(how),
     delaySearch() {
       searchable = new Set(state.intents.keys())
     },
@@ -133,17 +133,17 @@ export function createStripeServer({
   }
 }
 
-function outcomeOf(act: () => object): Outcome {
+function outcomeOf(act: () => object): StripeOutcome {
   try {
     // As it is now: what is kept for a key does not change with the object.
     return { status: 200, body: structuredClone(act()) }
   } catch (error) {
-    if (error instanceof StripeRefusal) return refused(error)
+    if (error instanceof StripeApiError) return errorOutcome(error)
     throw error
   }
 }
 
-function refused({ status, body, headers }: StripeRefusal): Outcome {
+function errorOutcome({ status, body, headers }: StripeApiError): StripeOutcome {
   const doc_url = body.code === undefined ? {} : { doc_url: `https://stripe.com/docs/error-codes/${body.code}` }
   return { status, headers, body: { error: { ...body, ...doc_url } } }
 }
@@ -164,7 +164,7 @@ function received({ method = '', url = '', headers }: IncomingMessage, body: str
 
 function checkHeaders({ method, key, headers }: Received, secretKey: string): void {
   if (headers.authorization !== `Bearer ${secretKey}`)
-    throw new StripeRefusal(401, { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_****' })
+    throw new StripeApiError(401, { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_****' })
   const version = headers['stripe-version']
   if (version !== undefined && version !== apiVersion)
     throw invalid(undefined, `This stand-in speaks ${apiVersion} and not ${version}`)
@@ -173,12 +173,12 @@ function checkHeaders({ method, key, headers }: Received, secretKey: string): vo
   if (key !== null && (key === '' || key.length > 255)) throw invalid(undefined, 'Invalid Idempotency-Key')
 }
 
-function pathOf({ method, path }: Received): readonly [Path, string] {
+function routeOf({ method, path }: Received): readonly [Route, string] {
   for (const candidate of paths) {
     const found = candidate.method === method ? candidate.pattern.exec(path) : null
     if (found) return [candidate, found[1] ?? '']
   }
-  throw new StripeRefusal(404, {
+  throw new StripeApiError(404, {
     type: 'invalid_request_error',
     message: `Unrecognized request URL (${method}: ${path}).`,
   })
@@ -186,7 +186,7 @@ function pathOf({ method, path }: Received): readonly [Path, string] {
 
 function write(
   response: ServerResponse,
-  { status, body, headers, replayed }: Outcome,
+  { status, body, headers, replayed }: StripeOutcome,
   { call, date }: { readonly call: Received; readonly date: Date },
 ): void {
   response.writeHead(status, {

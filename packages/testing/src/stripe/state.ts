@@ -1,5 +1,5 @@
 // What the fake Stripe knows, and the events that come of its changes.
-import type { Ledger } from '../fakeProvider.ts'
+import type { ChargeLedger } from '../fakeProvider.ts'
 import type { StripePrice, StripeProduct } from './catalogBodies.ts'
 import { type StripeEvent, stripeEvent } from './events.ts'
 import type { StripeCharge, StripeDispute, StripeIntent } from './paymentBodies.ts'
@@ -20,13 +20,13 @@ export type StripeState = {
   /** Oldest first. */
   readonly prices: Map<string, StripePrice>
   readonly events: StripeEvent[]
-  readonly ledger: Ledger
+  readonly ledger: ChargeLedger
   readonly seconds: () => number
   /** Records that something happened. @param key of the call that did it */
-  tell(type: string, object: object, more?: { readonly previous?: object; readonly key?: string | null }): StripeEvent
+  recordEvent(type: string, object: object, more?: { readonly previous?: object; readonly key?: string | null }): StripeEvent
 }
 
-export function createStripeState(ledger: Ledger, now: () => Date): StripeState {
+export function createStripeState(ledger: ChargeLedger, now: () => Date): StripeState {
   const events: StripeEvent[] = []
   const seconds = () => Math.floor(now().getTime() / 1000)
   return {
@@ -43,7 +43,7 @@ export function createStripeState(ledger: Ledger, now: () => Date): StripeState 
     events,
     ledger,
     seconds,
-    tell(type, object, more = {}) {
+    recordEvent(type, object, more = {}) {
       const event = stripeEvent(type, object, { created: seconds(), ...more })
       events.push(event)
       return event
@@ -52,7 +52,7 @@ export function createStripeState(ledger: Ledger, now: () => Date): StripeState 
 }
 
 /** What a test speaks of by its id, which has to be there. */
-export function known<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
+export function existing<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kept {
   const found = kept.get(id)
   if (found === undefined) throw new Error(`Nothing has the id ${id}`)
   return found

@@ -1,9 +1,9 @@
 // The fake Stripe's paths of customers, payment methods and setup intents.
 import type { StripeEvent } from './events.ts'
 import { textIn } from './form.ts'
-import type { Path, PathCall } from './paths.ts'
+import type { Route, RouteCall } from './paths.ts'
 import { invalid, noSuch } from './refusal.ts'
-import { known, type StripeState } from './state.ts'
+import { existing, type StripeState } from './state.ts'
 import {
   type Card,
   type CardChange,
@@ -22,7 +22,7 @@ const testCards: ReadonlyMap<string, Card> = new Map([
 const testMethod = (id: string) => (id.startsWith('pm_card_') ? testCards.get(id.slice('pm_card_'.length)) : undefined)
 const testToken = (id: string) => (id.startsWith('tok_') ? testCards.get(id.slice('tok_'.length)) : undefined)
 
-export const vaultPaths: readonly Path[] = [
+export const vaultRoutes: readonly Route[] = [
   {
     method: 'POST',
     pattern: /^\/v1\/customers$/,
@@ -67,14 +67,14 @@ export const vaultPaths: readonly Path[] = [
   },
 ]
 
-function createCustomer({ state, values, key }: PathCall) {
+function createCustomer({ state, values, key }: RouteCall) {
   const customer = customerBody({ email: textIn(values, 'email'), name: textIn(values, 'name') }, state.seconds())
   state.customers.set(customer.id, customer)
-  state.tell('customer.created', customer, { key })
+  state.recordEvent('customer.created', customer, { key })
   return customer
 }
 
-function createMethod({ state, values }: PathCall): StripeMethod {
+function createMethod({ state, values }: RouteCall): StripeMethod {
   if (textIn(values, 'type') !== 'card') throw invalid(undefined, 'Invalid type', 'type')
   const card = typeof values.card === 'object' ? values.card : {}
   const id = textIn(card, 'token') ?? ''
@@ -92,7 +92,7 @@ export function addMethod(state: StripeState, card: Card): StripeMethod {
   return method
 }
 
-function attach({ state, id, values, key }: PathCall): StripeMethod {
+function attach({ state, id, values, key }: RouteCall): StripeMethod {
   const customer = textIn(values, 'customer') ?? ''
   if (!state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
   const method = methodAt(state, id)
@@ -100,11 +100,11 @@ function attach({ state, id, values, key }: PathCall): StripeMethod {
     throw invalid(undefined, 'The payment method you provided has already been attached to a customer.')
   if (state.spentMethods.has(method.id)) throw invalid(undefined, 'This PaymentMethod may not be used again.')
   method.customer = customer
-  state.tell('payment_method.attached', method, { key })
+  state.recordEvent('payment_method.attached', method, { key })
   return method
 }
 
-function detach({ state, id, key }: PathCall): StripeMethod {
+function detach({ state, id, key }: RouteCall): StripeMethod {
   const method = methodAt(state, id)
   if (method.customer === null)
     throw invalid(
@@ -120,7 +120,7 @@ export function detachMethod(state: StripeState, method: StripeMethod, key: stri
   const previous = { customer: method.customer }
   method.customer = null
   state.spentMethods.add(method.id)
-  return state.tell('payment_method.detached', method, { previous, key })
+  return state.recordEvent('payment_method.detached', method, { previous, key })
 }
 
 /** @param by the bank, by a new card for the old one, or whoever calls the API for it */
@@ -131,28 +131,28 @@ export function changeCard(
   const before = Object.entries(method.card).filter(([field]) => field in card)
   Object.assign(method.card, card)
   const previous = { card: Object.fromEntries(before) }
-  return state.tell(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, { previous })
+  return state.recordEvent(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, { previous })
 }
 
-function createSetupIntent({ state, values, key }: PathCall) {
+function createSetupIntent({ state, values, key }: RouteCall) {
   const customer = textIn(values, 'customer')
   if (customer !== null && !state.customers.has(customer)) throw noSuch('customer', customer, 'customer', 400)
   const intent = setupIntentBody(customer, textIn(values, 'usage') ?? 'off_session', state.seconds())
   state.setupIntents.set(intent.id, intent)
-  state.tell('setup_intent.created', intent, { key })
+  state.recordEvent('setup_intent.created', intent, { key })
   return intent
 }
 
 /** The payer's device confirms a setup intent. @returns the events that come of it */
 export function confirmSetup(state: StripeState, setupIntentId: string, methodId: string): StripeEvent[] {
-  const intent = known(state.setupIntents, setupIntentId)
-  const method = known(state.methods, methodId)
+  const intent = existing(state.setupIntents, setupIntentId)
+  const method = existing(state.methods, methodId)
   const before = state.events.length
   if (intent.customer !== null) {
     method.customer = intent.customer
-    state.tell('payment_method.attached', method)
+    state.recordEvent('payment_method.attached', method)
   }
-  state.tell('setup_intent.succeeded', { ...intent, payment_method: methodId, status: 'succeeded' })
+  state.recordEvent('setup_intent.succeeded', { ...intent, payment_method: methodId, status: 'succeeded' })
   return state.events.slice(before)
 }
 

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentStream, providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
-import { type Provider, ProviderError, type ProviderNotification, type Statement } from '@paylog/providers/provider'
+import { type Provider, ProviderError, type ProviderNotification, type ProviderReport } from '@paylog/providers/provider'
 import t from 'tap'
 import type { Workflow } from '../context.ts'
 import { reconcilePayment } from '../payments/reconcilePayment.ts'
@@ -30,7 +30,7 @@ t.beforeEach(() => {
 })
 
 let events = 0
-function notification(statement: Partial<Statement> | null, more: Partial<ProviderNotification> = {}) {
+function notification(statement: Partial<ProviderReport> | null, more: Partial<ProviderNotification> = {}) {
   const provider_event_id = `evt_${events++}`
   const occurred_at = new Date().toISOString()
   const said = {
@@ -88,7 +88,7 @@ t.test('a notification that could not be completed is kept, and settled later', 
   await t.rejects(applyStoredNotification(workflow, inboxOf(told)), { code: 'refused' })
   complete = async (incomplete) => ({
     ...incomplete,
-    statement: notification({ provider_intent_id: intent.id, provider_payment_id: 'ch_1' }).statement as Statement,
+    statement: notification({ provider_intent_id: intent.id, provider_payment_id: 'ch_1' }).statement as ProviderReport,
   })
   t.equal(await applyStoredNotification(workflow, inboxOf(told)), true)
   t.same(await typesOf(inboxOf(told)), appliedEvents)

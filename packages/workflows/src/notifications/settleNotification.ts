@@ -5,7 +5,7 @@ import {
   notificationFold,
   type ProviderNotificationEvent,
 } from '@paylog/domain/provider-events/events'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -17,7 +17,7 @@ export type StoredNotification = {
   readonly provider: Provider
   readonly notification: ProviderNotification
   readonly inbox: StreamName
-  readonly known: Loaded<NotificationState>
+  readonly known: LoadedState<NotificationState>
   readonly metadata: EventMetadata
 }
 

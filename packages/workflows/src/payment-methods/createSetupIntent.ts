@@ -7,7 +7,7 @@ import type { LogPosition } from '@paylog/domain/logPosition'
 import type { EventMetadata } from '@paylog/domain/messages'
 import { providerCustomerFold } from '@paylog/domain/provider-customers/events'
 import { type SetupIntent, setupIntentFold } from '@paylog/domain/setup-intents/events'
-import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import { ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -76,7 +76,7 @@ export async function createSetupIntent(workflow: Workflow, request: SetupIntent
 async function loadRecorded(
   { store }: Workflow,
   { setup_intent_id, request_fingerprint }: SetupIntentRequest,
-): Promise<Loaded<SetupIntent | null>> {
+): Promise<LoadedState<SetupIntent | null>> {
   return request_fingerprint === null
     ? newStream(setupIntentFold)
     : store.load(setupIntentStream(setup_intent_id), setupIntentFold)
@@ -84,7 +84,7 @@ async function loadRecorded(
 
 function toCreatedSetupIntent(
   { request_fingerprint }: SetupIntentRequest,
-  { state, position }: Loaded<SetupIntent | null>,
+  { state, position }: LoadedState<SetupIntent | null>,
   { replayed }: { readonly replayed: boolean },
 ): CreatedSetupIntent {
   if (state === null || !position) throw new Error('A setup intent without an event')

@@ -10,7 +10,7 @@ import {
   existingMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 
@@ -23,7 +23,7 @@ export async function loadOwnedMethod(
   workflow: Workflow,
   payment_method_id: string,
   owner: string,
-): Promise<Loaded<PaymentMethodState> & { readonly method: PaymentMethod }> {
+): Promise<LoadedState<PaymentMethodState> & { readonly method: PaymentMethod }> {
   const id = recordedId(payment_method_id)
   const loaded = id === null ? newStream(paymentMethodFold) : await loadMethod(workflow, id)
   return { ...loaded, method: ownedMethod(loaded.state, owner) }
@@ -37,7 +37,7 @@ export type StoredMethod = {
   readonly position: LogPosition
 }
 
-export function toStoredMethod({ state, revision, position }: Loaded<PaymentMethodState>): StoredMethod {
+export function toStoredMethod({ state, revision, position }: LoadedState<PaymentMethodState>): StoredMethod {
   if (state.status === 'none' || revision === 'no_stream' || !position) throw new Error('A method without events')
   return { method: state, revision, position }
 }
@@ -53,7 +53,7 @@ export function isMethodEvent(event: Recorded): event is Recorded<PaymentMethodE
   return Object.hasOwn(paymentMethodEvents, event.type)
 }
 
-export function loadMethod({ store }: Workflow, id: string): Promise<Loaded<PaymentMethodState>> {
+export function loadMethod({ store }: Workflow, id: string): Promise<LoadedState<PaymentMethodState>> {
   return store.load(paymentMethodStream(id), paymentMethodFold)
 }
 

@@ -10,7 +10,7 @@ import {
   type PaymentMethodState,
   paymentMethodFold,
 } from '@paylog/domain/payment-methods/paymentMethod'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import type { ReadMethod } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -84,7 +84,7 @@ export async function recordMethod(
 export async function updateSavedMethod(
   workflow: Workflow,
   { caller, options, metadata }: RecordMethod,
-  known: Loaded<PaymentMethodState>,
+  known: LoadedState<PaymentMethodState>,
 ): Promise<RecordedMethod> {
   const found = toStoredMethod(known)
   if (!options.is_default) return { ...found, created: false }

@@ -6,9 +6,9 @@ import { type Payment, type PaymentState, paymentFold } from '@paylog/domain/pay
 import { recordDispute, recordRefund } from '@paylog/domain/payments/refundsAndDisputes'
 import { isForeignIntent } from '@paylog/domain/payments/statement'
 import { intentOwnerFold } from '@paylog/domain/provider-events/events'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
-import type { Provider, ProviderNotification, Statement } from '@paylog/providers/provider'
+import type { Provider, ProviderNotification, ProviderReport } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { recordIntentOwner } from './providerCall.ts'
 
@@ -25,15 +25,15 @@ export type AppliedPayment = {
 export async function applyToPayment(
   workflow: Workflow,
   provider: Provider,
-  { statement, claimed_payment_id }: ProviderNotification,
+  { report: statement, referenced_payment_id }: ProviderNotification,
   metadata: EventMetadata,
 ): Promise<AppliedPayment | undefined> {
   if (!statement) return undefined
   const owner = await ownerOf(workflow, provider, statement)
-  const paymentId = owner ?? claimed_payment_id
+  const paymentId = owner ?? referenced_payment_id
   if (!paymentId) return undefined
   const stream = paymentStream(paymentId)
-  const known: Loaded<PaymentState> = await workflow.store.load(stream, paymentFold)
+  const known: LoadedState<PaymentState> = await workflow.store.load(stream, paymentFold)
   if (known.state.status === 'none' || known.state.provider_id !== provider.id) return undefined
   const occurred_at = workflow.now().toISOString()
   const report = { ...statement, occurred_at, vouched: owner !== null }
@@ -51,7 +51,7 @@ export async function applyToPayment(
 }
 
 /** Whom our own records name: by the intent, or by the charge that came of one. */
-async function ownerOf({ store }: Workflow, provider: Provider, report: Statement): Promise<string | null> {
+async function ownerOf({ store }: Workflow, provider: Provider, report: ProviderReport): Promise<string | null> {
   for (const id of [report.provider_intent_id, report.provider_payment_id]) {
     if (id === null) continue
     const { state: owner } = await store.load(providerIntentStream(provider.id, id), intentOwnerFold)
@@ -60,7 +60,7 @@ async function ownerOf({ store }: Workflow, provider: Provider, report: Statemen
   return null
 }
 
-type NotificationReport = Statement & { readonly occurred_at: string; readonly vouched: boolean }
+type NotificationReport = ProviderReport & { readonly occurred_at: string; readonly vouched: boolean }
 
 /** The charge that the statement names, if it is the payment's and the payment does not know it yet. */
 function newChargeId(report: NotificationReport, payment: Payment): string | null {

@@ -5,7 +5,7 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { amountMatches, recordEvidence } from '@paylog/domain/payments/evidence'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { isAbsorbing } from '@paylog/domain/payments/status'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -18,7 +18,7 @@ export type ProviderContext = {
 }
 
 export type SnapshotResult = {
-  readonly loaded: Loaded<PaymentState>
+  readonly loaded: LoadedState<PaymentState>
   /** Absent when the provider does not know the intent. */
   readonly snapshot: IntentSnapshot | undefined
 }
@@ -34,7 +34,7 @@ const maxSnapshots = 3
  */
 export async function applySnapshot(
   context: ProviderContext,
-  known: Loaded<PaymentState>,
+  known: LoadedState<PaymentState>,
   maxAgeMs = 0,
 ): Promise<SnapshotResult> {
   const { provider } = context
@@ -69,7 +69,7 @@ export function isDeclinedApproval(
   return awaits_capture && status === 'failed' && approvals_told <= failures
 }
 
-function refOf({ state }: Loaded<PaymentState>) {
+function refOf({ state }: LoadedState<PaymentState>) {
   const { payment_id, provider_intent_id, provider_payment_id, currency, attempt_started_at } = existingPayment(state)
   if (provider_intent_id === null) throw new Error('A created intent without an id')
   return { payment_id, provider_intent_id, provider_payment_id, currency, created_at: attempt_started_at }
@@ -78,19 +78,19 @@ function refOf({ state }: Loaded<PaymentState>) {
 /** By so much the clocks of our own processes may differ. */
 const clockMarginMs = 5_000
 
-function asOf({ now: clock }: Workflow, { state }: Loaded<PaymentState>, maxAgeMs: number): string {
+function asOf({ now: clock }: Workflow, { state }: LoadedState<PaymentState>, maxAgeMs: number): string {
   const now = clock().getTime()
   const changedAt = Date.parse(existingPayment(state).updated_at) + clockMarginMs
   return new Date(Math.min(now, Math.max(now - maxAgeMs, changedAt))).toISOString()
 }
 
-function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: Loaded<PaymentState>) {
+function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: LoadedState<PaymentState>) {
   const payment = existingPayment(state)
   return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
 }
 
 /** The key is the same until the provider has reported that a capture failed: the payer then approved anew. */
-async function capture({ provider }: ProviderContext, current: Loaded<PaymentState>): Promise<IntentSnapshot> {
+async function capture({ provider }: ProviderContext, current: LoadedState<PaymentState>): Promise<IntentSnapshot> {
   const ref = refOf(current)
   const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(current.state).failures + 1}`
   if (!provider.captureIntent) throw new Error(`${provider.id} captures nothing`)
@@ -100,9 +100,9 @@ async function capture({ provider }: ProviderContext, current: Loaded<PaymentSta
 /** Records a snapshot, unless the payment has changed since the question was asked. */
 async function record(
   { workflow, metadata }: ProviderContext,
-  known: Loaded<PaymentState>,
+  known: LoadedState<PaymentState>,
   snapshot: IntentSnapshot,
-): Promise<{ readonly loaded: Loaded<PaymentState>; readonly changedMeanwhile: boolean }> {
+): Promise<{ readonly loaded: LoadedState<PaymentState>; readonly changedMeanwhile: boolean }> {
   const payment = existingPayment(known.state)
   for (const charge of [snapshot.evidence.provider_payment_id, ...snapshot.further_charges])
     if (charge !== null && charge !== payment.provider_payment_id && charge !== payment.provider_intent_id)

@@ -2,7 +2,7 @@
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existingPayment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { ProviderContext } from './askProvider.ts'
 import { callProvider, isInFlight, recordIntentOwner } from './providerCall.ts'
@@ -16,7 +16,7 @@ const keyLifetimeMs = 5 * 60 * 60 * 1000
  * @returns the payment as it is then; it is as it was when its call is not open, or its first caller may still be at it
  * @throws ProviderError when the search is not answered
  */
-export async function finishCall(context: ProviderContext, known: Loaded<PaymentState>): Promise<Loaded<PaymentState>> {
+export async function finishCall(context: ProviderContext, known: LoadedState<PaymentState>): Promise<LoadedState<PaymentState>> {
   const { workflow, metadata } = context
   const payment = existingPayment(known.state)
   const { kind } = payment.intent_outcome
@@ -41,8 +41,8 @@ const intentPreference: Readonly<Record<PaymentStatus, number>> = {
 
 async function adoptFoundIntent(
   { workflow, provider, metadata }: ProviderContext,
-  known: Loaded<PaymentState>,
-): Promise<Loaded<PaymentState>> {
+  known: LoadedState<PaymentState>,
+): Promise<LoadedState<PaymentState>> {
   const payment = existingPayment(known.state)
   const found = (await provider.findIntents?.(payment.payment_id)) ?? []
   const [best] = found.toSorted((a, b) => intentPreference[a.status] - intentPreference[b.status])

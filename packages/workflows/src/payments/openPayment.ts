@@ -8,7 +8,7 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
-import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { callProvider, isInFlight } from './providerCall.ts'
@@ -41,7 +41,7 @@ export type OpenPayment = {
 export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
   const { payment_id, request_fingerprint, metadata } = request
   const stream = paymentStream(payment_id)
-  const known: Loaded<PaymentState> =
+  const known: LoadedState<PaymentState> =
     request_fingerprint === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
   if (known.state.status !== 'none') return replayPayment(workflow, request, known)
   const command = await request.command()
@@ -60,7 +60,7 @@ export async function openPayment(workflow: Workflow, request: OpenPayment): Pro
 async function replayPayment(
   workflow: Workflow,
   { request_fingerprint, metadata }: OpenPayment,
-  found: Loaded<PaymentState>,
+  found: LoadedState<PaymentState>,
 ): Promise<OpenedPayment> {
   const payment = existingPayment(found.state)
   requireSameRequest(payment, request_fingerprint)
@@ -102,9 +102,9 @@ function requireProvider({ providers }: Workflow, { provider_id, payment_id }: P
 /** Records that a further call is made, where one may be; of many requests one does, and makes it. */
 function beginAttempt(
   { store, now }: Workflow,
-  known: Loaded<PaymentState>,
+  known: LoadedState<PaymentState>,
   metadata: EventMetadata,
-): Promise<Handled<PaymentState, PaymentEvent>> {
+): Promise<HandledCommand<PaymentState, PaymentEvent>> {
   return store.handle({
     stream: paymentStream(existingPayment(known.state).payment_id),
     fold: paymentFold,
@@ -115,13 +115,13 @@ function beginAttempt(
 }
 
 /** The payment as it was when its first request was answered. */
-function firstResponseState({ store }: Workflow, { payment_id }: Payment): Promise<Loaded<PaymentState>> {
+function firstResponseState({ store }: Workflow, { payment_id }: Payment): Promise<LoadedState<PaymentState>> {
   return store.load(paymentStream(payment_id), paymentFold, 'ProviderIntentCreated')
 }
 
 async function makeCall(
   workflow: Workflow,
-  found: Loaded<PaymentState>,
+  found: LoadedState<PaymentState>,
   metadata: EventMetadata,
   call: 'first' | 'repeated',
 ): Promise<OpenedPayment> {
@@ -143,7 +143,7 @@ function recordedError({ payment_id, intent_outcome: outcome }: Payment): Domain
 }
 
 function toOpenedPayment(
-  { state, revision, position }: Loaded<PaymentState>,
+  { state, revision, position }: LoadedState<PaymentState>,
   how: { readonly replayed: boolean; readonly refusal?: DomainError | undefined },
 ): OpenedPayment {
   if (revision === 'no_stream' || !position) throw new Error('A payment without events')

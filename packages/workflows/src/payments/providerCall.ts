@@ -10,7 +10,7 @@ import {
 } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import { intentOwnerFold } from '@paylog/domain/provider-events/events'
-import { type Handled, type Loaded, newStream } from '@paylog/event-store/eventStore'
+import { type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream, providerIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -45,9 +45,9 @@ export function isInFlight({ now }: Workflow, { intent_outcome, attempt_started_
  */
 export async function callProvider(
   workflow: Workflow,
-  known: Loaded<PaymentState>,
+  known: LoadedState<PaymentState>,
   { metadata, call }: { readonly metadata: EventMetadata; readonly call: 'first' | 'repeated' },
-): Promise<Handled<PaymentState, PaymentEvent>> {
+): Promise<HandledCommand<PaymentState, PaymentEvent>> {
   const payment = existingPayment(known.state)
   const { attempt } = payment
   const record = (decide: (state: PaymentState, occurred_at: string) => PaymentEvent[]) =>

@@ -4,7 +4,7 @@ import type { EventMetadata } from '@paylog/domain/messages'
 import { amountMatches } from '@paylog/domain/payments/evidence'
 import { existingPayment, type Payment, type PaymentState, paymentFold } from '@paylog/domain/payments/payment'
 import type { PaymentStatus } from '@paylog/domain/payments/status'
-import type { Loaded } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentSnapshot, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -50,7 +50,7 @@ export async function reconcilePayment(
   metadata: EventMetadata,
   { maxAgeMs = 0 }: { readonly maxAgeMs?: number } = {},
 ): Promise<Reconciliation> {
-  const before: Loaded<PaymentState> = await workflow.store.load(paymentStream(paymentId), paymentFold)
+  const before: LoadedState<PaymentState> = await workflow.store.load(paymentStream(paymentId), paymentFold)
   const payment = existingPayment(before.state)
   const base = { status_before: payment.status, payment, snapshot: undefined, problem: undefined }
   const provider = workflow.providers.get(payment.provider_id)

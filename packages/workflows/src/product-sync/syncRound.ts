@@ -6,7 +6,7 @@ import type { ProviderSyncState, Hashes } from '@paylog/domain/products/atProvid
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { existingProduct, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
 import { endSync, mapLocally, needsAnotherSync, startSync } from '@paylog/domain/products/sync'
-import type { Handled, Loaded } from '@paylog/event-store/eventStore'
+import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import type { ProviderProduct } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
@@ -60,7 +60,7 @@ async function call(
   workflow: Workflow,
   context: SyncContext,
   started: Started,
-  begun: Loaded<ProductState>,
+  begun: LoadedState<ProductState>,
 ): Promise<SyncRound> {
   const { provider, updatePrices } = context
   const { product_id, provider_id, sync } = started
@@ -147,8 +147,8 @@ async function record(
   { metadata, recorded }: SyncContext,
   product_id: string,
   decide: (state: ProductState, occurred_at: string) => ProductEvent[],
-  known?: Loaded<ProductState>,
-): Promise<Handled<ProductState, ProductEvent>> {
+  known?: LoadedState<ProductState>,
+): Promise<HandledCommand<ProductState, ProductEvent>> {
   const handled = await store.handle({
     stream: productStream(product_id),
     fold: productFold,

@@ -11,7 +11,7 @@ import {
   type ProviderErrorKind,
 } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { createLedger } from '@paylog/testing/fakeProvider'
+import { createChargeLedger } from '@paylog/testing/fakeProvider'
 import type { Test } from 'tap'
 
 export type FakeIntent = {
@@ -45,7 +45,7 @@ export function createFakeProvider(t: Test, options: FakeProviderOptions = {}) {
 type FakeProviderState = ReturnType<typeof createState>
 
 function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
-  const ledger = createLedger(t, { allowDouble })
+  const ledger = createChargeLedger(t, { allowDouble })
   const intents = new Map<string, FakeIntent>()
   const intentsOf = (paymentId: string) => [...intents.values()].filter(({ payment_id }) => payment_id === paymentId)
   return {

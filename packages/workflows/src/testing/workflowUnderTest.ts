@@ -7,7 +7,7 @@ import { createEventStore, type EventStore } from '@paylog/event-store/eventStor
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { plainOrder } from '@paylog/testing/plainOrder'
+import { paymentFixture } from '@paylog/testing/plainOrder'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { openPayment } from '../payments/openPayment.ts'
@@ -55,7 +55,7 @@ async function open(
     request_fingerprint: request_fingerprint ?? null,
     metadata,
     command: async () => ({
-      ...plainOrder,
+      ...paymentFixture,
       payment_id,
       provider_id,
       request_fingerprint: request_fingerprint ?? null,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { createEndpoint, type Endpoint } from '@paylog/testing/endpoint'
+import { startFakeEndpoint, type FakeEndpoint } from '@paylog/testing/endpoint'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
@@ -16,7 +16,7 @@ export type AccessHarness = {
   readonly databaseUrl: string
   readonly identity: FakeIdentityBackend
   readonly store: EventStore
-  readonly endpoints: Readonly<Record<'canonical' | 'both' | 'raw' | 'failing' | 'chat' | 'legacy', Endpoint>>
+  readonly endpoints: Readonly<Record<'canonical' | 'both' | 'raw' | 'failing' | 'chat' | 'legacy', FakeEndpoint>>
   /** Everything that a process of the app ever wrote. */
   written(): ReadonlyMap<App, string>
   /** Kills it without a goodbye. */
@@ -38,14 +38,14 @@ const endpointSecret = 'cred.endpoint.url'
  */
 export async function startAccessHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<AccessHarness> {
   const endpoints = {
-    canonical: await createEndpoint(t),
-    both: await createEndpoint(t),
-    raw: await createEndpoint(t),
-    failing: await createEndpoint(t, (response, _index, { url }) =>
+    canonical: await startFakeEndpoint(t),
+    both: await startFakeEndpoint(t),
+    raw: await startFakeEndpoint(t),
+    failing: await startFakeEndpoint(t, (response, _index, { url }) =>
       response.writeHead(500).end(`out of order: ${url}`),
     ),
-    chat: await createEndpoint(t),
-    legacy: await createEndpoint(t),
+    chat: await startFakeEndpoint(t),
+    legacy: await startFakeEndpoint(t),
   }
   const [{ databaseUrl }, identity, port, storePort] = await Promise.all([
     createMigratedDatabase(t),
@@ -109,7 +109,7 @@ function endpointVariables({
   chat,
   legacy,
 }: AccessHarness['endpoints']): Record<string, string> {
-  const endpoint = (number: number, { url }: Endpoint, mode: string) => ({
+  const endpoint = (number: number, { url }: FakeEndpoint, mode: string) => ({
     [`WEBHOOK_${number}_ENABLED`]: 'true',
     [`WEBHOOK_${number}_URL`]: `${url}?key=${endpointSecret}`,
     [`WEBHOOK_${number}_EVENT_MODE`]: mode,

@@ -1,13 +1,13 @@
 // kill -9 around the commit: before it reaches the database, as it does, when it is done and nobody knows, and while clients are told.
 
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
 import { type CommitStage, startDatabaseProxy } from './databaseProxy.ts'
 import { runKillCycles, soon } from './killCycles.ts'
 import { seed } from './seed.ts'
 
-const cycles = cyclesAsked(4)
+const cycles = testCycles(4)
 const stages: readonly CommitStage[] = ['held', 'sent', 'done', 'answered']
 
 t.test(

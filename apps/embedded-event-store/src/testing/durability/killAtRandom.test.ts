@@ -1,12 +1,12 @@
 // kill -9 at random moments under load: nothing acknowledged is lost, nothing is doubled, nothing is half there.
 
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import t from 'tap'
 import { runKillCycles, soon } from './killCycles.ts'
 import { seed } from './seed.ts'
 
-const cycles = cyclesAsked(3)
+const cycles = testCycles(3)
 
 t.test(
   `${cycles} kills at random moments, and each time everything acknowledged is there once and in order`,

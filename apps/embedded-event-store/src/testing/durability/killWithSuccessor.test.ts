@@ -1,6 +1,6 @@
 // kill -9 while the next node already waits for its turn: it takes over a log whose last commit may be under way.
 
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
@@ -8,7 +8,7 @@ import t from 'tap'
 import { runKillCycles, soon } from './killCycles.ts'
 import { seed } from './seed.ts'
 
-const cycles = cyclesAsked(2)
+const cycles = testCycles(2)
 /** A successor gives up after three seconds. */
 const longestWaitMs = 250
 const startTimeoutMs = 20_000

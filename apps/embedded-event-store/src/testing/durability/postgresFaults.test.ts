@@ -1,6 +1,6 @@
 // The database cut off, killed and restarted under load: the node goes on by itself, and the log is right.
 import { randomInt } from 'node:crypto'
-import { cyclesAsked } from '@paylog/testing/cycles'
+import { testCycles } from '@paylog/testing/cycles'
 import { createTestDatabase } from '@paylog/testing/postgres'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -63,7 +63,7 @@ t.test(
     const { databaseUrl } = await createTestDatabase(t)
     const proxy = await startDatabaseProxy(t, databaseUrl)
     const loaded = await startLoadedServer(t, { seed, crew, databaseUrl, nodeDatabaseUrl: proxy.databaseUrl })
-    for (let round = 0; round < cyclesAsked(stages.length); round += 1) {
+    for (let round = 0; round < testCycles(stages.length); round += 1) {
       const stage = stages[round % stages.length] ?? 'done'
       // The session of the writer alone, or those of the readers too.
       const victims = round % 2 === 0 ? 'embedded-event-store writer' : 'embedded-event-store%'
@@ -86,7 +86,7 @@ t.test('Postgres crashes under load and comes back, and nothing acknowledged is 
   const { databaseUrl } = postgres
   const loaded = await startLoadedServer(t, { seed, crew, databaseUrl, nodeDatabaseUrl: databaseUrl })
   const writerBackend = `select pid from pg_stat_activity where application_name = 'embedded-event-store writer'`
-  for (let round = 0; round < cyclesAsked(2); round += 1) {
+  for (let round = 0; round < testCycles(2); round += 1) {
     await assertRecovers(t, loaded, async () => {
       const struck = Promise.withResolvers<void>()
       loaded.journal.afterAcknowledged(loaded.random.between(1, 100), struck.resolve)

@@ -1,5 +1,5 @@
 // Bodies as Stripe sends them: one of every kind of event that the canonical table speaks of.
-import { invoiceBody, type Shape, subscriptionBody } from '@paylog/testing/stripe/billing'
+import { invoiceBody, type ApiShape, subscriptionBody } from '@paylog/testing/stripe/billing'
 import {
   chargeBody,
   disputeBody,
@@ -32,10 +32,10 @@ export const refund = () => refundBody(charge(), 500, created)
 export const dispute = () => disputeBody(charge(), 500, created)
 export const paidCharge = charge
 
-export const subscription = (status: string, shape: Shape) =>
+export const subscription = (status: string, shape: ApiShape) =>
   subscriptionBody({ id: 'sub_F1', customer: 'cus_F1', status, created, current_period_end: periodEnd, shape })
 
-export const invoice = (shape: Shape, more: Parameters<typeof invoiceBody>[0] = {}) => ({
+export const invoice = (shape: ApiShape, more: Parameters<typeof invoiceBody>[0] = {}) => ({
   ...invoiceBody({
     subscription: 'sub_F1',
     customer: 'cus_F1',

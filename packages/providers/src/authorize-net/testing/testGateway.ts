@@ -1,5 +1,5 @@
 // What the tests of Authorize.Net start from: the adapter, connected to a fake of the gateway.
-import { type FakeOptions, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
+import { type FakeAuthorizeNetOptions, startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Test } from 'tap'
 import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
 import { connectAuthorizeNet } from '../../testing/adapters.ts'
@@ -17,12 +17,12 @@ export const sampleIntent: CreateIntent = {
 export const sampleInvoice = '7e6f8a9b0c1d2e3f4a5b'
 
 /** @param options `timeoutMs` of the adapter, and what the fake is told */
-export async function startGateway(t: Test, options: FakeOptions & { readonly timeoutMs?: number } = {}) {
+export async function authorizeNetHarness(t: Test, options: FakeAuthorizeNetOptions & { readonly timeoutMs?: number } = {}) {
   const fake = await startFakeAuthorizeNet(t, options)
-  return { fake, provider: connect(t, fake, options) }
+  return { fake, provider: connectTo(t, fake, options) }
 }
 
-export function connect(
+export function connectTo(
   t: Test,
   fake: { readonly origin: string; readonly signatureKey: string },
   {
@@ -34,7 +34,7 @@ export function connect(
 }
 
 /** Opens the sample payment. @returns the token that its payer gets */
-export async function open(provider: Provider, more: Partial<CreateIntent> = {}): Promise<{ token: string }> {
+export async function openHostedPage(provider: Provider, more: Partial<CreateIntent> = {}): Promise<{ token: string }> {
   const { client_secret } = await provider.createIntent({ ...sampleIntent, ...more })
   if (client_secret === null) throw new Error('no token')
   return { token: client_secret }

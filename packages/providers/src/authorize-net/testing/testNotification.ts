@@ -2,10 +2,10 @@
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Test } from 'tap'
 import type { Provider } from '../../provider.ts'
-import { open, startGateway } from './testGateway.ts'
+import { openHostedPage, authorizeNetHarness } from './testGateway.ts'
 
 /** The latest notification as it is received: verified, read and completed. */
-export async function receive(fake: FakeAuthorizeNet, provider: Provider) {
+export async function receiveLatest(fake: FakeAuthorizeNet, provider: Provider) {
   const event = fake.events.at(-1)
   if (!event) throw new Error('nothing was sent')
   const { headers, body } = fake.signed(event)
@@ -19,8 +19,8 @@ export async function complete(provider: Provider, notification: ReturnType<Prov
   return { notification, completed }
 }
 
-export async function paid(t: Test, payment: Parameters<FakeAuthorizeNet['pay']>[1] = {}) {
-  const gateway = await startGateway(t)
-  const { transId } = gateway.fake.pay(await open(gateway.provider), payment)
+export async function paidGateway(t: Test, payment: Parameters<FakeAuthorizeNet['pay']>[1] = {}) {
+  const gateway = await authorizeNetHarness(t)
+  const { transId } = gateway.fake.pay(await openHostedPage(gateway.provider), payment)
   return { ...gateway, transId }
 }

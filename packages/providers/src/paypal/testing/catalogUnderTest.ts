@@ -35,7 +35,7 @@ export function membershipAt(price: Partial<CatalogPrice>): CatalogProduct {
 }
 
 /** @param options `patienceMs` while PayPal is called too often */
-export async function catalogUnderTest(
+export async function catalogHarness(
   t: Test,
   { timeoutMs = 5000, patienceMs = 0 }: { readonly timeoutMs?: number; readonly patienceMs?: number } = {},
 ) {
@@ -55,22 +55,22 @@ export function catalogAt(
 ): ProductCatalog {
   const { clientId, clientSecret, apiBase } = fake
   const pace = createPace({ perSecond: 0, patienceMs })
-  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, repeats, pace })
+  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, retries: repeats, pace })
   t.teardown(() => client.close())
   return createCatalog(client)
 }
 
-export type Put = {
+export type PutOptions = {
   readonly key?: string
   readonly price?: 'put' | 'keep'
   readonly known?: ProviderProductIds | null
 }
 
 /** Puts a product, with its price and as if for the first time unless said otherwise. */
-export function put(
+export function putTestProduct(
   catalog: ProductCatalog,
   product: CatalogProduct,
-  { key = 'k1', price = 'put', known = null }: Put = {},
+  { key = 'k1', price = 'put', known = null }: PutOptions = {},
 ) {
   return catalog.putProduct({ idempotency_key: key, product, price, known })
 }

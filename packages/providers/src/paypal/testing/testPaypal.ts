@@ -17,7 +17,7 @@ export const createRequest: CreateIntent = {
 }
 
 /** @param options `timeoutMs` of every call */
-export async function startPaypal(
+export async function paypalHarness(
   t: Test,
   { timeoutMs = 5000, ...options }: FakePaypalOptions & { readonly timeoutMs?: number } = {},
 ): Promise<{ readonly fake: FakePaypal; readonly paypal: Provider }> {
@@ -57,7 +57,7 @@ export function refTo(provider_intent_id: string): IntentRef {
 }
 
 /** An order that its payer has approved. */
-export async function approvedOrder({ fake, paypal }: Awaited<ReturnType<typeof startPaypal>>): Promise<IntentRef> {
+export async function approvedOrder({ fake, paypal }: Awaited<ReturnType<typeof paypalHarness>>): Promise<IntentRef> {
   const { provider_intent_id } = await paypal.createIntent(createRequest)
   fake.approve(provider_intent_id)
   return refTo(provider_intent_id)

@@ -20,16 +20,16 @@ export const product: CatalogProduct = {
 
 export const monthly: CatalogPrice = { ...price, recurring: { interval: 'month', trial_days: 14 } }
 
-export const first: PutProduct = { idempotency_key: 'first', product, price: 'put', known: null }
+export const firstPut: PutProduct = { idempotency_key: 'first', product, price: 'put', known: null }
 
 type Options = { readonly timeoutMs?: number; readonly now?: () => Date; readonly pace?: Pace }
 
 /** Without waiting for turns, unless a test is about them. */
-const hurried = () => createPace({ perSecond: 0 })
+const unlimitedPace = () => createPace({ perSecond: 0 })
 
-export async function catalogUnderTest(
+export async function catalogHarness(
   t: Test,
-  { timeoutMs = 5000, now = () => new Date(), pace = hurried() }: Options = {},
+  { timeoutMs = 5000, now = () => new Date(), pace = unlimitedPace() }: Options = {},
 ): Promise<{ readonly fake: FakeStripe; readonly catalog: ProductCatalog }> {
   const fake = await startFakeStripe(t, { now })
   return { fake, catalog: catalogAt(t, fake.origin, { timeoutMs, pace }) }
@@ -38,7 +38,7 @@ export async function catalogUnderTest(
 export function catalogAt(
   t: Test,
   apiBase: string,
-  { timeoutMs = 5000, pace = hurried() }: Omit<Options, 'now'> = {},
+  { timeoutMs = 5000, pace = unlimitedPace() }: Omit<Options, 'now'> = {},
 ): ProductCatalog {
   const api = createStripeApi({ secretKey: 'sk_test_example', apiBase, timeoutMs, pace })
   t.teardown(() => api.close())
@@ -46,14 +46,14 @@ export function catalogAt(
 }
 
 /** The product is there once, with one active price of ours, which is the one to be sold at. */
-export function checkSettled(
+export function assertDefaultPrice(
   t: Test,
   fake: FakeStripe,
   { provider_product_id, provider_price_id }: ProviderProduct,
   message = 'the catalogue',
 ): void {
-  const said = fake.products().map(({ id, default_price, active }) => ({ id, default_price, active }))
-  t.same(said, [{ id: provider_product_id, default_price: provider_price_id, active: true }], message)
+  const found = fake.products().map(({ id, default_price, active }) => ({ id, default_price, active }))
+  t.same(found, [{ id: provider_product_id, default_price: provider_price_id, active: true }], message)
   const ours = fake.pricesOf(product_id).filter(({ active, metadata }) => active && metadata.product_id === product_id)
   t.same(
     ours.map(({ id }) => id),

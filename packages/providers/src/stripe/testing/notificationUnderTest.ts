@@ -2,16 +2,16 @@
 import { readNotification } from '../notification.ts'
 
 /** Unix seconds, and the same time in ISO 8601. */
-export const created = 1_767_268_800
+export const createdSeconds = 1_767_268_800
 export const occurred_at = '2026-01-01T12:00:00.000Z'
-export const intent = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'processing', customer: 'cus_1' }
+export const intentFixture = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'processing', customer: 'cus_1' }
 
-export const event = (type: string, object: object, previous_attributes?: object) => ({
+export const eventFixture = (type: string, object: object, previous_attributes?: object) => ({
   id: 'evt_1',
   object: 'event',
   type,
-  created,
+  created: createdSeconds,
   data: { object, ...(previous_attributes ? { previous_attributes } : {}) },
 })
-export const read = (body: unknown) => readNotification(Buffer.from(JSON.stringify(body)))
-export const told = (type: string, object: object, previous?: object) => read(event(type, object, previous))
+export const readBody = (body: unknown) => readNotification(Buffer.from(JSON.stringify(body)))
+export const readEvent = (type: string, object: object, previous?: object) => readBody(eventFixture(type, object, previous))

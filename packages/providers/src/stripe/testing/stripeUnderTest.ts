@@ -8,7 +8,7 @@ import { connectStripe } from '../../testing/adapters.ts'
 
 export const payment_id = '018f0000-0000-7000-8000-000000000001'
 
-export const request: CreateIntent = {
+export const createIntentRequest: CreateIntent = {
   payment_id,
   idempotency_key: payment_id,
   amount_cents: 2599,
@@ -18,26 +18,26 @@ export const request: CreateIntent = {
   provider_customer_id: null,
 }
 
-type Capability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'
+type StripeCapability = 'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'createSetupIntent' | 'methods'
 /** What other providers may lack, Stripe has. */
-export type StripeUnderTest = Provider & { readonly [Name in Capability]: NonNullable<Provider[Name]> }
+export type ConnectedStripe = Provider & { readonly [Name in StripeCapability]: NonNullable<Provider[Name]> }
 
 type Options = { readonly timeoutMs?: number; readonly secretKey?: string; readonly now?: () => Date }
 
-export async function stripeUnderTest(
+export async function stripeHarness(
   t: Test,
   { timeoutMs = 5000, secretKey = 'sk_test_example', now = () => new Date() }: Options = {},
-): Promise<{ readonly fake: FakeStripe; readonly stripe: StripeUnderTest }> {
+): Promise<{ readonly fake: FakeStripe; readonly stripe: ConnectedStripe }> {
   const fake = await startFakeStripe(t, { now })
   return { fake, stripe: stripeAt(t, fake.origin, { timeoutMs, secretKey }) }
 }
 
 /** The adapter beside a server that answers whatever it likes. */
-export async function stripeBeside(
+export async function stripeWithListener(
   t: Test,
   listener: RequestListener,
   options: Options = {},
-): Promise<StripeUnderTest> {
+): Promise<ConnectedStripe> {
   return stripeAt(t, await listen(t, createServer(listener)), options)
 }
 
@@ -45,7 +45,7 @@ export function stripeAt(
   t: Test,
   apiBase: string,
   { timeoutMs = 5000, secretKey = 'sk_test_example' }: Options = {},
-): StripeUnderTest {
+): ConnectedStripe {
   const stripe = connectStripe(t, { origin: apiBase, secretKey, webhookSecret: 'whsec_example' }, { timeoutMs })
   const { retrieveIntent, findIntents, cancelIntent, createSetupIntent, methods } = stripe
   if (!retrieveIntent || !findIntents || !cancelIntent || !createSetupIntent || !methods)
@@ -55,7 +55,7 @@ export function stripeAt(
 
 /** With a user who is a customer already. */
 export async function withCustomer(t: Test) {
-  const { fake, stripe } = await stripeUnderTest(t)
+  const { fake, stripe } = await stripeHarness(t)
   const { methods } = stripe
   const person = { idempotency_key: 'customer', user_id: 'u1', email: 'user@example.com', name: 'User Example' }
   const provider_customer_id = await methods.createCustomer(person)
