@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { withoutLimits } from '@paylog/testing/processes'
 import { request } from 'undici'
-import { type BenchmarkOptions, type BenchmarkResult, quantile, type BenchmarkRow, type BenchmarkTarget } from '../harness/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkResult,
+  quantile,
+  type BenchmarkRow,
+  type BenchmarkTarget,
+} from '../harness/benchmark.ts'
 import { describePostgres } from '../harness/privatePostgres.ts'
 import { openEndpoint, startPrivateSystem } from '../harness/privateSystem.ts'
 import { authorization, openPayment, postBare } from './payments.ts'

@@ -2,7 +2,14 @@
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { measureRate } from '../harness/again.ts'
-import { type BenchmarkOptions, type BenchmarkResult, alternateRounds, summarizeRounds, quantile, type BenchmarkRow } from '../harness/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkResult,
+  alternateRounds,
+  summarizeRounds,
+  quantile,
+  type BenchmarkRow,
+} from '../harness/benchmark.ts'
 import { startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { appendOne } from './appends.ts'
 import { createBareTable } from './bareTable.ts'

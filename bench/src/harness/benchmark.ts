@@ -42,7 +42,10 @@ export type BenchmarkTarget = { readonly of: 'figure' | 'ratio' | 'difference' }
 export type RoundPair = { readonly ours: number; readonly bare: number }
 
 /** Of rounds the medians, and the median of the rounds' own ratios, which noise changes least. */
-export function summarizeRounds(rounds: readonly RoundPair[], boundName: string): Pick<BenchmarkRow, 'figure' | 'bound' | 'ratio'> {
+export function summarizeRounds(
+  rounds: readonly RoundPair[],
+  boundName: string,
+): Pick<BenchmarkRow, 'figure' | 'bound' | 'ratio'> {
   return {
     figure: median(rounds.map(({ ours }) => ours)),
     bound: { name: boundName, figure: median(rounds.map(({ bare }) => bare)) },

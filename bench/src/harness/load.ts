@@ -60,7 +60,11 @@ export async function* arrivals(rate: number, until: number, random: () => numbe
 }
 
 /** What arrives while all connections are busy waits for one, and its wait counts. */
-async function sendOnSchedule(sockets: readonly Socket[], send: SendRequest, startTimes: AsyncIterable<number>): Promise<void> {
+async function sendOnSchedule(
+  sockets: readonly Socket[],
+  send: SendRequest,
+  startTimes: AsyncIterable<number>,
+): Promise<void> {
   const idle = [...sockets]
   const waiting: number[] = []
   const underWay = new Set<Promise<void>>()

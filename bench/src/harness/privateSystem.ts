@@ -19,7 +19,10 @@ export async function startPrivateSystem(
   const directory = join(tmpdir(), `paylog-bench-${randomUUID()}`)
   stack.defer(() => rmSync(directory, { recursive: true, force: true }))
   const { PATH = '', HOME = '' } = process.env
-  const { pid } = await startBenchmarkProgram(main, { env: { PATH, HOME, DATA_DIR: directory, PORT: '0', ...settings }, stack })
+  const { pid } = await startBenchmarkProgram(main, {
+    env: { PATH, HOME, DATA_DIR: directory, PORT: '0', ...settings },
+    stack,
+  })
   // Unlike a single app it does not stop when its channel closes.
   stack.defer(() => void process.kill(pid, 'SIGTERM'))
   const runtime = readRuntime(directory)

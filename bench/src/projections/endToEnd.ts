@@ -53,7 +53,12 @@ export function speedRows({ events, read, live, rebuilt }: EndToEnd, copyMsPerEv
   const target = { of: 'figure', atLeast: leastPerSecond } as const
   return [
     { name: `events of a rebuild of ${formatNumber(events)}`, figure: perSecond(rebuilt), unit: '/s', bound, target },
-    { name: `events of a projector that catches up on ${formatNumber(events)}`, figure: perSecond(live), unit: '/s', bound },
+    {
+      name: `events of a projector that catches up on ${formatNumber(events)}`,
+      figure: perSecond(live),
+      unit: '/s',
+      bound,
+    },
   ]
 }
 

@@ -11,7 +11,14 @@ import { windowEvents } from '@paylog/projections/rebuild/following'
 import { dropTable, makeTable, tableName } from '@paylog/projections/tables/tables'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { alternateRounds, median, formatNumber, summarizeRounds, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
+import {
+  alternateRounds,
+  median,
+  formatNumber,
+  summarizeRounds,
+  type BenchmarkRow,
+  type Print,
+} from '../harness/benchmark.ts'
 
 const leastShare = 0.5
 

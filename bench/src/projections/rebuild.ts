@@ -33,7 +33,9 @@ export async function rebuild(asked: BenchmarkOptions): Promise<BenchmarkResult>
     const begin = performance.now()
     const { payments, others } = await withStore(node, (store) => fillLog(store, made, size - events))
     const seconds = (performance.now() - begin) / 1_000
-    print(`${formatNumber(payments)} events of payments and ${formatNumber(others)} others are written, in ${seconds.toFixed(0)} s`)
+    print(
+      `${formatNumber(payments)} events of payments and ${formatNumber(others)} others are written, in ${seconds.toFixed(0)} s`,
+    )
     events += payments
     if (part === undefined) {
       const inMemory = await withStore(node, (store) => paymentEvents(store, mostInMemory))

@@ -2,7 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/queue/workers'
 import { Type } from 'typebox'
-import { alternateRounds, median, formatNumber, summarizeRounds, quantile, type BenchmarkRow, type Print } from '../harness/benchmark.ts'
+import {
+  alternateRounds,
+  median,
+  formatNumber,
+  summarizeRounds,
+  quantile,
+  type BenchmarkRow,
+  type Print,
+} from '../harness/benchmark.ts'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 
 const leastShare = 0.4
@@ -79,7 +87,11 @@ async function throughput(parts: Parts): Promise<BenchmarkRow> {
 async function isolation(parts: Parts, perSecond: number): Promise<BenchmarkRow[]> {
   await using stack = new AsyncDisposableStack()
   const { sink, times } = parts
-  const nodes = { ...endpointVariables(1, parts, 'first'), ...endpointVariables(2, parts, 'second'), WEBHOOK_2_TIMEOUT: '40s' }
+  const nodes = {
+    ...endpointVariables(1, parts, 'first'),
+    ...endpointVariables(2, parts, 'second'),
+    WEBHOOK_2_TIMEOUT: '40s',
+  }
   const worker = await startPipeline(stack, { ...parts.servers, ...nodes })
   const agesOf = async (hang: boolean, seconds: number) => {
     await sink.request({ hang }, Port)

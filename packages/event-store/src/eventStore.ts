@@ -11,7 +11,14 @@ import { type AppendOutcome, withAppendSpan } from './append/appendSpan.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import { type Connection, connect, createReplaceableConnection } from './connection/connection.ts'
 import { defaultTiming, type EventStoreTiming } from './connection/timing.ts'
-import { type ReadRange, readPositionBefore, readNextMatching, readLogHead, readLastSkipped, readStream } from './read/reading.ts'
+import {
+  type ReadRange,
+  readPositionBefore,
+  readNextMatching,
+  readLogHead,
+  readLastSkipped,
+  readStream,
+} from './read/reading.ts'
 import { type BatchRange, type LogRange, readBatches, readLog } from './read/readLog.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
 import type { EventBatch } from './subscription/batches.ts'
@@ -57,7 +64,9 @@ export type EventStore = {
    * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be given again),
    *   `concurrent_modification`, and whatever `decide` throws
    */
-  handle<State, Event extends RecordedDomainEvent>(command: StreamCommand<State, Event>): Promise<HandledCommand<State, Event>>
+  handle<State, Event extends RecordedDomainEvent>(
+    command: StreamCommand<State, Event>,
+  ): Promise<HandledCommand<State, Event>>
   /**
    * A stream's state.
    * @param until the state as it was right after the first event of this type, instead of the present one

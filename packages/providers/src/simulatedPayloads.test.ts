@@ -22,7 +22,13 @@ for (const [shape, payloadOf] of Object.entries(shapes))
       for (const [provider, simulator] of simulators) {
         const type = simulator.nativeType('payment_intent.succeeded') ?? ''
         const generic_type = 'payment_intent.succeeded'
-        const { facts, body } = simulator.simulate({ type, generic_type, payload: payloadOf(type, object), id: simulatedId, at: simulatedAt })
+        const { facts, body } = simulator.simulate({
+          type,
+          generic_type,
+          payload: payloadOf(type, object),
+          id: simulatedId,
+          at: simulatedAt,
+        })
         t.hasStrict(facts, {
           provider_type: type,
           generic_type,
@@ -73,7 +79,13 @@ t.test('a field that is missing, null or of another type is null, and never an e
         const fields = ['amount', 'authAmount', 'currency', 'customer', 'customer_email', 'metadata', 'subscription']
         const object = Object.fromEntries([...fields, 'id', 'profile', 'created'].map((field) => [field, value]))
         for (const payload of [object, { created: value, id: value, data: { object } }, {}]) {
-          const { facts } = simulator.simulate({ type, generic_type: generic, payload, id: simulatedId, at: simulatedAt })
+          const { facts } = simulator.simulate({
+            type,
+            generic_type: generic,
+            payload,
+            id: simulatedId,
+            at: simulatedAt,
+          })
           t.hasStrict(
             facts,
             { currency: null, customer_email: null },

@@ -46,7 +46,13 @@ for (const provider of providers) {
       for (const generic of genericNames) {
         const type = simulator.nativeType(generic) ?? generic
         const object = { id: 'object-1', ...(generic.startsWith('payment_intent.') && money[provider.id]) }
-        const { body, facts } = simulator.simulate({ type, generic_type: generic, payload: object, id: simulatedId, at: simulatedAt })
+        const { body, facts } = simulator.simulate({
+          type,
+          generic_type: generic,
+          payload: object,
+          id: simulatedId,
+          at: simulatedAt,
+        })
         t.hasStrict(facts, { provider_type: type, generic_type: generic, object_id: 'object-1' }, generic)
         t.hasStrict(provider.readNotification(Buffer.from(body)), facts, 'by the very receiver')
       }
@@ -205,7 +211,10 @@ t.test('what a generic name needs is made up as well, and no more', async (t) =>
   }
   const renewal = { generic_type: 'invoice.payment_succeeded', isFirst: false }
   for (const provider of ['paypal', 'authorize-net'])
-    t.same(generic(provider, 'invoice.payment_succeeded', {}), { ...renewal, subscription_id: `test_sub_${simulatedId}` })
+    t.same(generic(provider, 'invoice.payment_succeeded', {}), {
+      ...renewal,
+      subscription_id: `test_sub_${simulatedId}`,
+    })
   const agreement = { billing_agreement_id: 'I-1' }
   t.same(generic('paypal', 'invoice.payment_succeeded', agreement), { ...renewal, subscription_id: 'I-1' })
   const first = { subscription: { id: '4415473', payNum: 1 } }

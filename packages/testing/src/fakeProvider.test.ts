@@ -8,7 +8,13 @@ function endingTest() {
   return { test, end: () => teardowns.forEach((teardown) => void teardown()) }
 }
 
-const charge: LedgerCharge = { charge_id: 'ch_1', intent_id: 'pi_1', payment_id: 'p1', amount_cents: 100, currency: 'eur' }
+const charge: LedgerCharge = {
+  charge_id: 'ch_1',
+  intent_id: 'pi_1',
+  payment_id: 'p1',
+  amount_cents: 100,
+  currency: 'eur',
+}
 const again: LedgerCharge = { ...charge, charge_id: 'ch_2', intent_id: 'pi_2' }
 
 t.test('a test in which a payment was charged twice fails at its end', async (t) => {

@@ -49,7 +49,11 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
       },
     }
   }
-  const [api, projector, worker] = await Promise.all([startService('api'), startService('projector'), startService('worker')])
+  const [api, projector, worker] = await Promise.all([
+    startService('api'),
+    startService('projector'),
+    startService('worker'),
+  ])
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     eventStoreUrl: log.connectionString,

@@ -77,7 +77,11 @@ export const endpointVariables = (canonicalUrl: string, bothUrl: string) => ({
   WEBHOOK_2_EVENT_MODE: 'both',
 })
 
-export type RoundTripHarness = { readonly system: TestSystem; readonly canonical: FakeEndpoint; readonly both: FakeEndpoint }
+export type RoundTripHarness = {
+  readonly system: TestSystem
+  readonly canonical: FakeEndpoint
+  readonly both: FakeEndpoint
+}
 
 /** The system with two nodes, one of which takes both kinds of messages. */
 export async function roundTripHarness(t: Test, env: Readonly<Record<string, string>> = {}): Promise<RoundTripHarness> {

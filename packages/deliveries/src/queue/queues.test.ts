@@ -26,7 +26,9 @@ async function delayedCounter(t: Test, { store }: WorkerHarness): Promise<() => 
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, onQueue(kind), async (t) => {
     t.test('a delayed job of an attempt that is to be made now is made ready, and stays one job', async (t) => {
-      const endpoint = await startFakeEndpoint(t, (response, index) => response.writeHead(index === 0 ? 500 : 200).end())
+      const endpoint = await startFakeEndpoint(t, (response, index) =>
+        response.writeHead(index === 0 ? 500 : 200).end(),
+      )
       const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_RETRY_SCHEDULE: '1h' }
       const rig = await createWorkerHarness(t, kind, node)
       const delayed = await delayedCounter(t, rig)

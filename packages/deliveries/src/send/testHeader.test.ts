@@ -9,7 +9,9 @@ import { webhookTestBatch } from '../testing/webhookTests.ts'
 t.test(
   'every attempt of a test has webhook-test: true in every format, and no attempt of a real message has it [10.4-test-header]',
   async (t) => {
-    const endpoint = await startFakeEndpoint(t, (response, index) => response.writeHead(index < 4 ? 500 : 200).end('ok'))
+    const endpoint = await startFakeEndpoint(t, (response, index) =>
+      response.writeHead(index < 4 ? 500 : 200).end('ok'),
+    )
     const rig = await createWorkerHarness(t, 'postgres', {
       EXTERNAL_WEBHOOK_RETRY_DELAY: '10ms',
       WEBHOOK_1_ENABLED: 'true',

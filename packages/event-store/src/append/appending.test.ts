@@ -8,7 +8,12 @@ import { defaultTiming } from '../connection/timing.ts'
 import { connectEventStore } from '../testing/connectTo.ts'
 import { appendFirst } from '../testing/guestTokens.ts'
 import { failureReply, successReply, wrongVersionReply } from '../testing/messages.ts'
-import { assertOneAppend, type FakeEventStoreBehaviour, grpcError, startFakeEventStore } from '../testing/misbehavingServer.ts'
+import {
+  assertOneAppend,
+  type FakeEventStoreBehaviour,
+  grpcError,
+  startFakeEventStore,
+} from '../testing/misbehavingServer.ts'
 import { appendWithRetries } from './appending.ts'
 
 t.test('an answer that says nothing clear makes the append be repeated', async (t) => {
@@ -82,7 +87,9 @@ t.test('a conflict is one even for a client that was told not to throw', async (
 })
 
 t.test('a refusal is told at once', async (t) => {
-  const byStatus = (code: status): FakeEventStoreBehaviour => ({ append: (call) => call.emit('error', grpcError(code)) })
+  const byStatus = (code: status): FakeEventStoreBehaviour => ({
+    append: (call) => call.emit('error', grpcError(code)),
+  })
   const byReply = (code: status, type: string): FakeEventStoreBehaviour => ({
     append: (call, request) => call.write(failureReply(request, code, type)),
   })
@@ -97,7 +104,10 @@ t.test('a refusal is told at once', async (t) => {
   for (const [name, behaviour] of Object.entries(refusals)) {
     await t.test(name, async (t) => {
       const server = await startFakeEventStore(t, behaviour)
-      await t.rejects(appendFirst(connectEventStore(t, server), 's'), { code: 'event_store_unavailable', message: /refused/ })
+      await t.rejects(appendFirst(connectEventStore(t, server), 's'), {
+        code: 'event_store_unavailable',
+        message: /refused/,
+      })
       assertOneAppend(t, server, 1)
     })
   }

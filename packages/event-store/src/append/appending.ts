@@ -4,7 +4,13 @@ import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-cli
 import { DomainError } from '@paylog/domain/errors'
 import { NIL, validate } from 'uuid'
 import type { ConnectionContext } from '../connection/connection.ts'
-import { appendFailure, mayBeStuck, rejectedByStoreError, unconfirmedError, withTimeout } from '../connection/failure.ts'
+import {
+  appendFailure,
+  mayBeStuck,
+  rejectedByStoreError,
+  unconfirmedError,
+  withTimeout,
+} from '../connection/failure.ts'
 import type { StreamName } from '../streamName.ts'
 
 /** A stream's last revision, or that there is none. */
@@ -31,7 +37,10 @@ const deadlineMs = 3_600_000
  * @throws DomainError `event_store_unavailable` when there was no clear answer for too long, `body_too_large`; Error when
  *   there is nothing to append or a name or id that a store would choke on
  */
-export async function appendWithRetries(context: ConnectionContext, append: Append): Promise<AppendResult | 'conflict'> {
+export async function appendWithRetries(
+  context: ConnectionContext,
+  append: Append,
+): Promise<AppendResult | 'conflict'> {
   assertAppendable(append)
   const { connection, timing, closing } = context
   const { stream, events } = append

@@ -67,7 +67,8 @@ t.test('what the source records during the copy is counted, and copied the next 
   await fillLog(source, 5)
   let later: Promise<unknown> | undefined
   const result = await copyTestLog(source, target, ({ phase }) => {
-    if (phase === 'copy') later ??= Promise.all([fillLog(source, 2), source.client.appendToStream('$system', numberedEvent(1))])
+    if (phase === 'copy')
+      later ??= Promise.all([fillLog(source, 2), source.client.appendToStream('$system', numberedEvent(1))])
   })
   await later
   t.ok(result.recordedSince > 0, `${result.recordedSince} events since`)

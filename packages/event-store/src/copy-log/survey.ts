@@ -20,7 +20,10 @@ export type LogSurvey = {
  * Reads the source once. Every stream's number of events is kept in memory, some 100 bytes for each stream.
  * @throws NotCopyableError when a scavenge has taken events away: the others could not keep their revisions
  */
-export async function surveyLog(source: AsyncIterable<RawEvent>, onEvent: (survey: LogSurvey) => void): Promise<LogSurvey> {
+export async function surveyLog(
+  source: AsyncIterable<RawEvent>,
+  onEvent: (survey: LogSurvey) => void,
+): Promise<LogSurvey> {
   const survey: LogSurvey = { events: 0, systemEvents: 0, end: undefined }
   const nextRevisions = new Map<string, number>()
   for await (const event of source) {

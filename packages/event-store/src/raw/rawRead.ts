@@ -45,7 +45,11 @@ export async function* readRawLog(
  * Where the next page begins.
  * @throws LogUnusableError for a page that brings nothing new and is not the last one: the log goes on behind it, unread
  */
-function endOf(client: RawClient, { events, isLast }: RawPage, before: LogPosition | undefined): LogPosition | undefined {
+function endOf(
+  client: RawClient,
+  { events, isLast }: RawPage,
+  before: LogPosition | undefined,
+): LogPosition | undefined {
   const end = events.at(-1)
   if (end !== undefined || isLast) return end?.position
   const place = before === undefined ? 'its start' : `position ${before.commit}`

@@ -123,7 +123,10 @@ type EndWatch = {
  * whenever nothing comes, the log itself is asked what there is to come.
  * @throws NoAnswerError when there is something and it does not come; the signal's reason when it aborts
  */
-async function watchEnd(context: ConnectionContext, { prefixes, end, progress, buffer, signal }: EndWatch): Promise<void> {
+async function watchEnd(
+  context: ConnectionContext,
+  { prefixes, end, progress, buffer, signal }: EndWatch,
+): Promise<void> {
   const { readTimeoutMs } = context.timing
   let silentSince = performance.now()
   let lastReached = progress.reached
@@ -135,7 +138,8 @@ async function watchEnd(context: ConnectionContext, { prefixes, end, progress, b
       pauseMs = firstPollMs
       continue
     }
-    if (performance.now() - silentSince > readTimeoutMs) throw new ResponseTimeoutError('Read of the log', readTimeoutMs)
+    if (performance.now() - silentSince > readTimeoutMs)
+      throw new ResponseTimeoutError('Read of the log', readTimeoutMs)
     if ((await readNextMatching(context, lastReached, prefixes)) === undefined) return buffer.checkpoint(end)
   }
 }

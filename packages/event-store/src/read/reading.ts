@@ -74,7 +74,10 @@ export function readLogHead(context: ConnectionContext): Promise<LogPosition | u
  * The position of the last event before this one, whatever it is; what is read from there begins with the event at
  * `position`. Only positions of events are known to be safe to read from.
  */
-export function readPositionBefore(context: ConnectionContext, position: LogPosition): Promise<LogPosition | undefined> {
+export function readPositionBefore(
+  context: ConnectionContext,
+  position: LogPosition,
+): Promise<LogPosition | undefined> {
   const open = (client: EventStoreDBClient) =>
     client.readAll({ direction: BACKWARDS, fromPosition: position, maxCount: 2 })
   return withRetries(context, async () => {
@@ -124,7 +127,10 @@ export function readLastSkipped(
 }
 
 /** The next events of the log, whosever they are, as many as count. */
-async function* eventsAfter(context: ConnectionContext, reached: LogPosition | undefined): AsyncGenerator<AllStreamRecordedEvent> {
+async function* eventsAfter(
+  context: ConnectionContext,
+  reached: LogPosition | undefined,
+): AsyncGenerator<AllStreamRecordedEvent> {
   const open = (client: EventStoreDBClient) =>
     client.readAll({ direction: FORWARDS, fromPosition: reached ?? START, maxCount: maxSkippedEvents + 1 })
   for await (const event of eventsOf(context, 'Read of the log', open)) {

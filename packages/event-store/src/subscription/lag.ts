@@ -40,7 +40,12 @@ export async function measureLag(
   }
   // One more than is counted shows that there are more, and a read begins with the event at its position.
   const request = filteredRead(position, prefixes, maxEvents + 2)
-  return { ...(await withRetries(context, () => countLag(context, request, { after: position, end, most: maxEvents, timeoutMs }))), end }
+  return {
+    ...(await withRetries(context, () =>
+      countLag(context, request, { after: position, end, most: maxEvents, timeoutMs }),
+    )),
+    end,
+  }
 }
 
 function filteredRead(from: LogPosition | undefined, prefixes: readonly string[], atMost: number): ReadReq {
@@ -54,7 +59,11 @@ function filteredRead(from: LogPosition | undefined, prefixes: readonly string[]
 type LagCount = Pick<Lag, 'events' | 'isMore' | 'since'>
 type LagCountOptions = { readonly after: LogPosition | undefined; readonly end: LogPosition } & Required<LagLimits>
 
-async function countLag({ connection, closing }: ConnectionContext, request: ReadReq, counting: LagCountOptions): Promise<LagCount> {
+async function countLag(
+  { connection, closing }: ConnectionContext,
+  request: ReadReq,
+  counting: LagCountOptions,
+): Promise<LagCount> {
   const client = connection.current()
   const callArguments = clientMethod(client, 'callArguments')
   // An error that passes through `execute` makes the client connect anew if need be; a call that was enough does not.

@@ -21,7 +21,9 @@ export function createCheckpointAdvance(
     do {
       state = 'looking'
       // A subscription that is still taking what came is told of more soon, and a store that cannot be read tells nothing.
-      const position = progress.waiting ? await lastSkipped(progress.reached, prefixes).catch(() => undefined) : undefined
+      const position = progress.waiting
+        ? await lastSkipped(progress.reached, prefixes).catch(() => undefined)
+        : undefined
       // Events that came during the read lie behind all that it found.
       if (position !== undefined && (progress.reached === undefined || isAfter(position, progress.reached))) {
         buffer.checkpoint(position)

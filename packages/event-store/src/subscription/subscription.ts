@@ -75,7 +75,14 @@ async function subscribeOnce(options: SubscriptionOptions, progressed: () => voi
   await assertLogNotShorter(store, progress.reached, signal)
   const buffer = createBatchBuffer(maxBatch, batchDelayMs)
   const watch = (left: AbortSignal) => detectSilence(store.subscriptions, streamPrefixes, progress, left)
-  const catchUp = openCatchUpSubscription({ ...store.subscriptions, prefixes: streamPrefixes, buffer, progress, watch, signal })
+  const catchUp = openCatchUpSubscription({
+    ...store.subscriptions,
+    prefixes: streamPrefixes,
+    buffer,
+    progress,
+    watch,
+    signal,
+  })
   const confirmed = () => options.connected?.(true)
   catchUp.subscription.once('confirmation', confirmed)
   const backlog = watchBacklog(store, streamPrefixes, maxBatch, progress, buffer)

@@ -71,7 +71,10 @@ t.test('a handler that is slow holds back the server, and gets everything in the
     return released.promise
   })
   const run = sub.run(100)
-  await waitFor(() => held > 0 && isBackpressured(30), { what: 'a server that cannot send any more', timeoutMs: 20_000 })
+  await waitFor(() => held > 0 && isBackpressured(30), {
+    what: 'a server that cannot send any more',
+    timeoutMs: 20_000,
+  })
   t.ok(sent() < total / 4, `${sent()} of ${total} were sent while nobody took them`)
   t.equal(held, 1)
   released.resolve()

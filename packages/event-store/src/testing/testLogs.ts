@@ -33,8 +33,11 @@ export async function startLogProcesses(t: Test, settings: Readonly<Record<strin
   return { source: connectLog(t, source), target: connectLog(t, target) }
 }
 
-export const copyTestLog = (source: TestLog, target: TestLog, onProgress: (progress: CopyProgress) => void = () => undefined) =>
-  copyLog({ from: source.store.connectionString, to: target.store.connectionString, onProgress })
+export const copyTestLog = (
+  source: TestLog,
+  target: TestLog,
+  onProgress: (progress: CopyProgress) => void = () => undefined,
+) => copyLog({ from: source.store.connectionString, to: target.store.connectionString, onProgress })
 
 export const numberedEvent = (number: number) => jsonEvent({ type: 'Numbered', data: { number } })
 

@@ -49,7 +49,10 @@ export async function readTransaction(
  * @returns all of the invoice, the best one first, and the time at which the lists were read
  * @throws ProviderError also when one of them says nothing that can be read
  */
-export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<ApiResponse<readonly Attempt[]>> {
+export async function findAttempts(
+  search: AttemptSearch,
+  known: Attempt | null,
+): Promise<ApiResponse<readonly Attempt[]>> {
   const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
   const hasSucceeded = (line: TransactionSummary) =>
     isKnown(line) ? known?.status === 'succeeded' : !isRefund(line) && preferenceOf(line) === preference.succeeded

@@ -163,7 +163,10 @@ t.test('the currency of a refund and of an invoice is the account’s, too', asy
   fake.refund(transId, 72)
   t.match((await receiveLatest(fake, provider)).completed, { currency: 'USD', amount_cents: 72 })
   fake.pay({ invoiceNumber: null, amount_cents: 1155 }, { subscription: { id: 4415473, payNum: 2 } })
-  t.match((await receiveLatest(fake, provider)).completed, { currency: 'USD', generic_type: 'invoice.payment_succeeded' })
+  t.match((await receiveLatest(fake, provider)).completed, {
+    currency: 'USD',
+    generic_type: 'invoice.payment_succeeded',
+  })
 })
 
 t.test('a transaction is asked for by a generic name as well', async (t) => {
@@ -218,5 +221,9 @@ t.test('when the gateway does not answer, the notification has to wait', async (
   }
   fake.readFaults.always(undefined)
   fake.readFaults.next({ kind: 'drop', commits: false })
-  t.match((await receiveLatest(fake, provider)).completed.statement, { status: 'succeeded' }, 'one lost answer is no matter')
+  t.match(
+    (await receiveLatest(fake, provider)).completed.statement,
+    { status: 'succeeded' },
+    'one lost answer is no matter',
+  )
 })

@@ -142,7 +142,10 @@ t.test('what stands in front of the gateway refuses before anything is done', as
     await t.rejects(openHostedPage(provider), unavailable, String(status))
   }
   fake.faults.next({ kind: 'status', status: 400, commits: false })
-  await t.rejects(openHostedPage(provider), { name: 'ProviderError', kind: 'rejected' } satisfies Partial<ProviderError>)
+  await t.rejects(openHostedPage(provider), {
+    name: 'ProviderError',
+    kind: 'rejected',
+  } satisfies Partial<ProviderError>)
 })
 
 t.test('a refused connection did nothing', async (t) => {

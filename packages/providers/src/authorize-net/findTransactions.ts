@@ -2,7 +2,13 @@
 import type { TransactionSummary } from './answers.ts'
 import type { ApiResponse } from './api.ts'
 import { searchTooLargeError } from './searchErrors.ts'
-import { type SettlementBatch, clockMarginMs, type ListReadOptions, type TimeRange, type TransactionLists } from './transactionLists.ts'
+import {
+  type SettlementBatch,
+  clockMarginMs,
+  type ListReadOptions,
+  type TimeRange,
+  type TransactionLists,
+} from './transactionLists.ts'
 
 /** One is closed per day and kind of payment. */
 const maxBatches = 200

@@ -4,7 +4,11 @@ import t from 'tap'
 import { AuthorizeNetError } from './refusals.ts'
 
 t.test('what the gateway said is read by us, and is not in what is logged of the error', async (t) => {
-  const error = new AuthorizeNetError({ code: 'E00053', text: 'of jane@example.com', response: { email: 'jane@example.com' } })
+  const error = new AuthorizeNetError({
+    code: 'E00053',
+    text: 'of jane@example.com',
+    response: { email: 'jane@example.com' },
+  })
   t.equal(error.text, 'of jane@example.com')
   t.same(error.response, { email: 'jane@example.com' })
   // What a serialiser of errors goes through, inherited members included.

@@ -1,7 +1,14 @@
 // What became of a payment, found by its transaction or by its invoice number.
 import t from 'tap'
 import type { ProviderError } from '../provider.ts'
-import { openHostedPage, retrieve, sampleIntent, sampleInvoice, sampleRef, authorizeNetHarness } from './testing/testGateway.ts'
+import {
+  openHostedPage,
+  retrieve,
+  sampleIntent,
+  sampleInvoice,
+  sampleRef,
+  authorizeNetHarness,
+} from './testing/testGateway.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 /** What the fake does happens now; only the payment is older. */

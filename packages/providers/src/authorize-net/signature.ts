@@ -18,7 +18,9 @@ function normalizedKey(key: string): string {
  */
 export function verifySignature(keys: readonly string[], header: string | string[] | undefined, body: Buffer): void {
   const given = readSignature(header)
-  const matches = keys.some((key) => timingSafeEqual(createHmac('sha512', normalizedKey(key)).update(body).digest(), given))
+  const matches = keys.some((key) =>
+    timingSafeEqual(createHmac('sha512', normalizedKey(key)).update(body).digest(), given),
+  )
   if (!matches) throw new DomainError('invalid_signature', 'The signature does not match the body')
 }
 

@@ -83,5 +83,8 @@ t.test('a void has to wait when the other attempts cannot be told', async (t) =>
   fake.voidTransaction(transId)
   fake.refuse('E00104', { method: 'getUnsettledTransactionList' })
   await t.rejects(receiveLatest(fake, provider), { name: 'ProviderError', kind: 'unavailable' })
-  t.match((await receiveLatest(fake, provider)).completed.statement, { status: 'canceled', provider_payment_id: transId })
+  t.match((await receiveLatest(fake, provider)).completed.statement, {
+    status: 'canceled',
+    provider_payment_id: transId,
+  })
 })

@@ -53,7 +53,11 @@ export function createTransactionLists(api: Api, timeoutMs: number): Transaction
   const cachedPage = createReadCache<CachedPage>(maxKeptPages)
   const cachedBatches = createReadCache<readonly SettlementBatch[]>(maxKeptPages)
 
-  async function* pages(batch: SettlementBatch | null, { first, last }: TimeRange, { deadline, asOf }: ListReadOptions) {
+  async function* pages(
+    batch: SettlementBatch | null,
+    { first, last }: TimeRange,
+    { deadline, asOf }: ListReadOptions,
+  ) {
     // A list holds about a day. What is older is at its other end.
     const orderDescending = last > (batch?.settledAt ?? Date.now()) - dayMs
     for (let offset = 1; offset <= maxPages; offset++) {
@@ -67,12 +71,17 @@ export function createTransactionLists(api: Api, timeoutMs: number): Transaction
     throw searchTooLargeError()
   }
 
-  async function batches({ first, last }: TimeRange, { deadline, asOf }: ListReadOptions): Promise<readonly SettlementBatch[]> {
+  async function batches(
+    { first, last }: TimeRange,
+    { deadline, asOf }: ListReadOptions,
+  ): Promise<readonly SettlementBatch[]> {
     const found: SettlementBatch[] = []
     // The same months for all searches, so that they share the answers.
     for (let month = Math.floor(first / windowMs); month <= Math.floor(last / windowMs); month++) {
       const ask = () => readBatches(api, month * windowMs, startDeadline(timeoutMs))
-      found.push(...(await withDeadline(deadline.leftMs(), cachedBatches(String(month), asOf, ask), throwSearchTimeout)))
+      found.push(
+        ...(await withDeadline(deadline.leftMs(), cachedBatches(String(month), asOf, ask), throwSearchTimeout)),
+      )
     }
     return found
   }

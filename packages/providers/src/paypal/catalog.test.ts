@@ -74,8 +74,14 @@ t.test('a name and a type that are others by now are kept, and said to be', asyn
   const renamed = { ...ticket, name: 'Seat', description: 'In the front' }
   t.strictSame(await putTestProduct(catalog, renamed), { ...once, kept_fields: ['name'] })
   const changed = { ...renamed, product_type: 'physical' } as const
-  t.strictSame(await putTestProduct(catalog, changed, { known: once }), { ...once, kept_fields: ['name', 'product_type'] })
-  t.strictSame(await putTestProduct(catalog, { ...ticket, product_type: 'service' }), { ...once, kept_fields: ['product_type'] })
+  t.strictSame(await putTestProduct(catalog, changed, { known: once }), {
+    ...once,
+    kept_fields: ['name', 'product_type'],
+  })
+  t.strictSame(await putTestProduct(catalog, { ...ticket, product_type: 'service' }), {
+    ...once,
+    kept_fields: ['product_type'],
+  })
   t.match(fake.catalog.products.get(productId), { name: 'Ticket', type: 'DIGITAL' })
   const service = { ...ticket, product_id: 'a-service', product_type: 'service' } as const
   await putTestProduct(catalog, service)

@@ -162,7 +162,10 @@ t.test('a plan whose id was never told is sold no more once the price is another
 t.test('the same call at the same time waits for the first one', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   fake.faults.next({ kind: 'slow', ms: 100 }, { kind: 'slow', ms: 100 })
-  const [one, other] = await Promise.all([putTestProduct(catalog, membership), putTestProduct(catalogAt(t, fake), membership)])
+  const [one, other] = await Promise.all([
+    putTestProduct(catalog, membership),
+    putTestProduct(catalogAt(t, fake), membership),
+  ])
   t.strictSame(one, other)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })

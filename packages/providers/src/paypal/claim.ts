@@ -7,6 +7,7 @@ const uuid = Compile(Id)
 
 /** @param object an order, a capture, a refund, or a transaction of a dispute, which calls it otherwise */
 export function referencedPaymentId(object: unknown): string | null {
-  const found = valueAt(object, 'custom_id') ?? valueAt(object, 'purchase_units', 0, 'custom_id') ?? valueAt(object, 'custom')
+  const found =
+    valueAt(object, 'custom_id') ?? valueAt(object, 'purchase_units', 0, 'custom_id') ?? valueAt(object, 'custom')
   return uuid.Check(found) ? found : null
 }

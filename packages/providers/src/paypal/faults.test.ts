@@ -5,7 +5,15 @@ import type { Fault } from '@paylog/testing/fakeProvider'
 import { listen } from '@paylog/testing/httpServer'
 import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
-import { approvedOrder, capture, createRequest, paypalFor, refTo, retrieve, paypalHarness } from './testing/testPaypal.ts'
+import {
+  approvedOrder,
+  capture,
+  createRequest,
+  paypalFor,
+  refTo,
+  retrieve,
+  paypalHarness,
+} from './testing/testPaypal.ts'
 
 const lasting: readonly Fault[] = [
   { kind: 'drop', commits: false },

@@ -83,7 +83,9 @@ function notificationOf(event: Envelope): ProviderNotification {
       codeAt(resource, 'payer', 'payer_id') ??
       codeAt(resource, 'subscriber', 'payer_id'),
     customer_email: email.Check(customer_email) ? customer_email : null,
-    referenced_payment_id: referencedPaymentId(isDispute(event) ? valueAt(resource, 'disputed_transactions', 0) : resource),
+    referenced_payment_id: referencedPaymentId(
+      isDispute(event) ? valueAt(resource, 'disputed_transactions', 0) : resource,
+    ),
     report: reportOf(event, { ...amount, provider_time: occurred_at }),
     subscription: subscriptionIn(event),
   }

@@ -1,6 +1,14 @@
 // Orders: what is asked of PayPal, and what its answers mean for a payment.
 import t from 'tap'
-import { approvedOrder, capture, createRequest, paymentId, refTo, retrieve, paypalHarness } from './testing/testPaypal.ts'
+import {
+  approvedOrder,
+  capture,
+  createRequest,
+  paymentId,
+  refTo,
+  retrieve,
+  paypalHarness,
+} from './testing/testPaypal.ts'
 
 const currentTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/
 

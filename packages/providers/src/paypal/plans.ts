@@ -91,7 +91,10 @@ export const activatePlan = (client: PaypalClient, planId: string) => setPlanSta
 
 /** There is nothing to be made twice, so there is no key: what was turned already is refused, and that is as good. */
 async function setPlanStatus(client: PaypalClient, planId: string, turn: 'activate' | 'deactivate'): Promise<void> {
-  const { refusal: rejection } = await client.call({ method: 'POST', path: `${planPath(planId)}/${turn}` }, () => undefined)
+  const { refusal: rejection } = await client.call(
+    { method: 'POST', path: `${planPath(planId)}/${turn}` },
+    () => undefined,
+  )
   if (rejection && rejection.issue !== 'PLAN_STATUS_INVALID') throw rejectionError(rejection)
 }
 

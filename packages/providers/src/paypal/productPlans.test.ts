@@ -83,7 +83,11 @@ t.test('intervals and currencies are PayPal’s, and are found again', async (t)
     const { provider_price_id } = await putTestProduct(catalog, product)
     const cycle = fake.catalog.plans.get(provider_price_id ?? '')?.billing_cycles.at(-1)
     t.equal(cycle?.frequency.interval_unit, units[price.recurring?.interval ?? 'day'])
-    t.equal((await putTestProduct(catalog, product, { key: 'k2' })).provider_price_id, provider_price_id, price.currency)
+    t.equal(
+      (await putTestProduct(catalog, product, { key: 'k2' })).provider_price_id,
+      provider_price_id,
+      price.currency,
+    )
   }
   t.same(plansOf(fake).slice(-3), ['ACTIVE 1500', 'ACTIVE 1500', 'ACTIVE 15.00'])
   t.equal(fake.catalog.plans.size, prices.length)
@@ -146,7 +150,10 @@ t.test('a price that is to be kept is kept, whatever the product says', async (t
   t.strictSame(await putTestProduct(catalog, once, { price: 'keep', known }), known)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
   const gone = { ...known, provider_price_id: 'P-GONE' }
-  t.strictSame(await putTestProduct(catalog, membership, { price: 'keep', known: gone }), { ...known, provider_price_id: null })
+  t.strictSame(await putTestProduct(catalog, membership, { price: 'keep', known: gone }), {
+    ...known,
+    provider_price_id: null,
+  })
 })
 
 t.test('what is recurring no more is subscribed to no more', async (t) => {
@@ -280,7 +287,9 @@ t.test('sixteen at once with different keys leave one as well', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const other = catalogAt(t, fake)
   await Promise.all(
-    Array.from({ length: 16 }, (_, index) => putTestProduct(index % 2 ? catalog : other, membership, { key: `k${index}` })),
+    Array.from({ length: 16 }, (_, index) =>
+      putTestProduct(index % 2 ? catalog : other, membership, { key: `k${index}` }),
+    ),
   )
   t.equal(fake.catalog.products.size, 1)
   t.equal(plansOf(fake).filter((plan) => plan === 'ACTIVE 9.00').length, 1)

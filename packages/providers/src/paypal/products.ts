@@ -36,7 +36,12 @@ export async function createProduct(
 ): Promise<PaypalProduct | null> {
   const { description, ...rest } = product
   const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
-  const call = { method: 'POST', path: '/v1/catalogs/products', key: requestKeyOf(idempotency_key, body), body } as const
+  const call = {
+    method: 'POST',
+    path: '/v1/catalogs/products',
+    key: requestKeyOf(idempotency_key, body),
+    body,
+  } as const
   const created = await client.call(call, readProduct)
   if (!created.refusal) return created.value
   if (created.refusal.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
@@ -56,7 +61,10 @@ export async function describeProduct(
   const path = '/description'
   // `add` also replaces what is there.
   const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
-  const { refusal: rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
+  const { refusal: rejection } = await client.call(
+    { method: 'PATCH', path: productPath(productId), body },
+    () => undefined,
+  )
   if (!rejection) return
   // What somebody has removed meanwhile, or we ourselves in a call whose answer was lost, cannot be removed again.
   const there = await getProduct(client, productId)

@@ -26,7 +26,10 @@ const orderLink = /\/checkout\/orders\/([A-Za-z0-9-]+)$/
 export const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
 /** @param reported the amount, and the time of the statement */
-export function reportOf(event: Envelope, reported: Amount & { readonly provider_time: string }): ProviderReport | null {
+export function reportOf(
+  event: Envelope,
+  reported: Amount & { readonly provider_time: string },
+): ProviderReport | null {
   const { id: provider_event_id, event_type, resource } = event
   const source = { provider_event_id, provider_time: reported.provider_time, provider_intent_id: intentIn(event) }
   if (isDispute(event))

@@ -79,7 +79,11 @@ export function readSignature(headers: SignedNotification['headers']): Verificat
   }
 }
 
-async function requestVerification(client: PaypalClient, webhookIds: readonly string[], { signature, text }: VerificationRequest): Promise<void> {
+async function requestVerification(
+  client: PaypalClient,
+  webhookIds: readonly string[],
+  { signature, text }: VerificationRequest,
+): Promise<void> {
   const results = await Promise.allSettled(
     webhookIds.map((webhook_id) => isSigned(client, { ...signature, webhook_id }, text)),
   )

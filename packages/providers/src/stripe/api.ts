@@ -29,7 +29,11 @@ export function createStripeApi(options: {
   const { apiBase: origin, pace, timeoutMs } = options
   const http = createHttpClient({ origin, pace })
   // What repeats a call is below, and only that.
-  const stripe = new Stripe(options.secretKey, { httpClient: stripeHttpClient(http), maxNetworkRetries: 0, telemetry: false })
+  const stripe = new Stripe(options.secretKey, {
+    httpClient: stripeHttpClient(http),
+    maxNetworkRetries: 0,
+    telemetry: false,
+  })
   return {
     call: (send) =>
       withRetries({ timeoutMs, pace }, async (remainingMs) => {
@@ -64,7 +68,8 @@ function stripeHttpClient(http: HttpClient): Stripe.HttpClient {
       const parsed = await withoutRetry(async () => parseResponse(response))
       return {
         getStatusCode: () => response.status,
-        getHeaders: () => Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, `${value}`])),
+        getHeaders: () =>
+          Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, `${value}`])),
         getRawResponse: () => ({ headers: response.headers, statusCode: response.status }),
         toStream: () => undefined,
         toJSON: async () => parsed,

@@ -41,7 +41,11 @@ async function putProductOnly(call: StripeApi['call'], { product, known }: PutPr
 async function putWithPrice(call: StripeApi['call'], request: PutProduct): Promise<ProviderProduct> {
   const { product, known, idempotency_key } = request
   const wanted = { ...product.price, unit_amount: unitAmountOf(product), product_id: product.product_id }
-  let rejection = new ProviderError('unknown', 'price_contended', 'The price at the provider is being changed elsewhere')
+  let rejection = new ProviderError(
+    'unknown',
+    'price_contended',
+    'The price at the provider is being changed elsewhere',
+  )
   for (let round = 0; round < maxRounds; round++) {
     const { id, default_price, isNew } = await upsertProduct(call, product, known)
     const ours = isNew ? [] : await listPrices(call, { product: id, product_id: product.product_id })

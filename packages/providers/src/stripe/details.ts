@@ -11,4 +11,7 @@ export type StripeEventData = {
 }
 
 /** What depends on the type of the event; the envelope is the same for all. */
-export type NotificationDetails = Omit<ProviderNotification, 'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'>
+export type NotificationDetails = Omit<
+  ProviderNotification,
+  'provider_event_id' | 'provider_type' | 'generic_type' | 'occurred_at'
+>

@@ -22,7 +22,11 @@ const intent = {
 t.test('asks for an intent that names the payment and nothing else of ours', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   const { id } = fake.addMethod()
-  const created = await stripe.createIntent({ ...createIntentRequest, description: 'Tea & cake = 100 %', provider_method_id: id })
+  const created = await stripe.createIntent({
+    ...createIntentRequest,
+    description: 'Tea & cake = 100 %',
+    provider_method_id: id,
+  })
   const [call] = fake.calls
   t.same(call, {
     method: 'POST',
@@ -113,7 +117,11 @@ t.test('takes an answer only if it is about what was asked for', async (t) => {
   ]
   for (const other of unreadable) {
     answer = other
-    await t.rejects(stripe.createIntent(createIntentRequest), { ...unknown, code: 'unreadable_answer' }, JSON.stringify(other))
+    await t.rejects(
+      stripe.createIntent(createIntentRequest),
+      { ...unknown, code: 'unreadable_answer' },
+      JSON.stringify(other),
+    )
   }
 })
 
@@ -200,9 +208,13 @@ t.test('without a readable clock of the provider, ours is taken', async (t) => {
 t.test('an intent that Stripe does not know is none, and another 404 says nothing', async (t) => {
   const { stripe } = await stripeHarness(t)
   t.equal(await stripe.retrieveIntent(refOf('pi_missing')), null)
-  const proxy = await stripeWithListener(t, (_request, response) => void response.writeHead(404).end('<h1>Not Found</h1>'), {
-    timeoutMs: 440,
-  })
+  const proxy = await stripeWithListener(
+    t,
+    (_request, response) => void response.writeHead(404).end('<h1>Not Found</h1>'),
+    {
+      timeoutMs: 440,
+    },
+  )
   await t.rejects(proxy.retrieveIntent(refOf('pi_missing')), unknown)
   const gateway = await stripeWithListener(
     t,

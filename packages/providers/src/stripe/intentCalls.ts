@@ -115,7 +115,10 @@ export function cancelIntent(api: StripeApi, provider_intent_id: string): Promis
   return api.call(async (stripe, timeLeft) => {
     try {
       const options = { ...timeLeft(), idempotencyKey: `${provider_intent_id}-cancel` }
-      const { status } = checkResponse(paymentIntent, await stripe.paymentIntents.cancel(provider_intent_id, {}, options))
+      const { status } = checkResponse(
+        paymentIntent,
+        await stripe.paymentIntents.cancel(provider_intent_id, {}, options),
+      )
       if (status !== 'canceled') throw unreadableResponse('not_canceled')
     } catch (error) {
       if (!isMissing(error) && !isNotCancelable(error)) throw error

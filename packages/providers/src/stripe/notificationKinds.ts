@@ -1,7 +1,13 @@
 // Every kind of Stripe event that means something to us: its generic name, and what is read from it.
 import type { PaymentStatus } from '@paylog/domain/payments/status'
 import type { NotificationDetails, StripeEventData } from './details.ts'
-import { chargeDetails, disputeDetails, intentDetails, referenceDetails, refundDetails } from './paymentNotifications.ts'
+import {
+  chargeDetails,
+  disputeDetails,
+  intentDetails,
+  referenceDetails,
+  refundDetails,
+} from './paymentNotifications.ts'
 import { customerDetails, invoiceDetails, methodDetails, subscriptionDetails } from './subscriptionNotifications.ts'
 
 type NotificationKind = {
@@ -14,7 +20,10 @@ const intentKind = (generic: string, status: PaymentStatus): NotificationKind =>
   generic: `payment_intent.${generic}`,
   details: (said) => intentDetails(said, status),
 })
-const methodKind = (generic: string): NotificationKind => ({ generic: `payment_method.${generic}`, details: methodDetails })
+const methodKind = (generic: string): NotificationKind => ({
+  generic: `payment_method.${generic}`,
+  details: methodDetails,
+})
 const subscriptionKind = (generic: string, status: 'as_told' | 'changed' = 'as_told'): NotificationKind => ({
   generic: `subscription.${generic}`,
   details: (said) => subscriptionDetails(said, status === 'changed'),
@@ -23,7 +32,10 @@ const invoiceKind = (generic: string, paid: 'amount_paid' | 'amount_due'): Notif
   generic: `invoice.${generic}`,
   details: (said) => invoiceDetails(said, paid),
 })
-const customerKind = (generic: string): NotificationKind => ({ generic: `customer.${generic}`, details: customerDetails })
+const customerKind = (generic: string): NotificationKind => ({
+  generic: `customer.${generic}`,
+  details: customerDetails,
+})
 const chargeKind: NotificationKind = { generic: null, details: chargeDetails }
 const disputeKind: NotificationKind = { generic: null, details: disputeDetails }
 

@@ -16,7 +16,12 @@ t.test('an event about an intent is evidence of its status', async (t) => {
   ]
   for (const [type, status] of statuses)
     t.match(
-      readEvent(type, { ...intentFixture, latest_charge: 'ch_1', metadata: { payment_id }, receipt_email: 'user@example.com' }),
+      readEvent(type, {
+        ...intentFixture,
+        latest_charge: 'ch_1',
+        metadata: { payment_id },
+        receipt_email: 'user@example.com',
+      }),
       {
         amount_cents: 2599,
         currency: 'EUR',
@@ -68,7 +73,9 @@ t.test('a success is over what was received', async (t) => {
   const { report, amount_cents } = readEvent('payment_intent.succeeded', { ...intentFixture, amount_received: 1000 })
   t.match(report, { amount_cents: 1000 })
   t.equal(amount_cents, 1000)
-  t.match(readEvent('payment_intent.succeeded', { ...intentFixture, currency: 'isk', amount: 500 }), { amount_cents: 5 })
+  t.match(readEvent('payment_intent.succeeded', { ...intentFixture, currency: 'isk', amount: 500 }), {
+    amount_cents: 5,
+  })
 })
 
 t.test('a failure has the code of the bank and words of ours', async (t) => {
@@ -123,7 +130,11 @@ t.test('a refund is what was added to the sum of all', async (t) => {
   t.match(readEvent('charge.refunded', { ...charge, refunds }, { amount_refunded: 500 }), {
     statement: { refund_id: 're_2' },
   })
-  t.match(readEvent('charge.refunded', charge), { statement: { refunded_cents: null } }, 'which sum was before is not said')
+  t.match(
+    readEvent('charge.refunded', charge),
+    { statement: { refunded_cents: null } },
+    'which sum was before is not said',
+  )
   t.match(
     readEvent('charge.refunded', charge, { amount_refunded: 2000 }),
     { statement: { refunded_cents: null } },

@@ -14,7 +14,10 @@ const ourId = Compile(Id)
  * An event about an intent. The type says what happened; the object is how it was then. One that cannot be read states
  * nothing, because a success over no amount could not be told from one over another; it is kept all the same.
  */
-export function intentDetails({ id, occurred_at, object }: StripeEventData, status: PaymentStatus): Partial<NotificationDetails> {
+export function intentDetails(
+  { id, occurred_at, object }: StripeEventData,
+  status: PaymentStatus,
+): Partial<NotificationDetails> {
   if (!paymentIntent.Check(object)) return {}
   const evidence = evidenceOf(object, status, { provider_event_id: id, provider_time: occurred_at })
   if (evidence === null) return {}
@@ -42,7 +45,11 @@ export function chargeDetails(event: StripeEventData): Partial<NotificationDetai
   }
 }
 
-function referenceReport(event: StripeEventData, provider_intent_id: string | null, provider_payment_id: string | null): ProviderReport {
+function referenceReport(
+  event: StripeEventData,
+  provider_intent_id: string | null,
+  provider_payment_id: string | null,
+): ProviderReport {
   const { id: provider_event_id, occurred_at: provider_time } = event
   return { about: 'mention', provider_time, provider_event_id, provider_intent_id, provider_payment_id }
 }
@@ -82,7 +89,11 @@ type ReportSubject =
   | Pick<Extract<ProviderReport, { about: 'refund' }>, 'about' | 'refund_id' | 'refunded_cents'>
   | Pick<Extract<ProviderReport, { about: 'dispute' }>, 'about' | 'dispute_id' | 'dispute_status' | 'disputed_cents'>
 
-function reportAbout({ id, occurred_at, object }: StripeEventData, chargeId: string | null, about: ReportSubject): ProviderReport {
+function reportAbout(
+  { id, occurred_at, object }: StripeEventData,
+  chargeId: string | null,
+  about: ReportSubject,
+): ProviderReport {
   return {
     ...about,
     provider_time: occurred_at,

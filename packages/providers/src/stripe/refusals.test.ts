@@ -31,7 +31,10 @@ t.test('the provider does not take the amount or the currency', async (t) => {
   await t.rejects(stripe.createIntent(tooSmall), of('currency', 'amount_too_small'))
   const tooLarge = { ...createIntentRequest, amount_cents: 100_000_000, idempotency_key: 'large' }
   await t.rejects(stripe.createIntent(tooLarge), of('currency', 'amount_too_large'))
-  await t.rejects(stripe.createIntent({ ...createIntentRequest, currency: 'CUP', idempotency_key: 'cup' }), of('currency'))
+  await t.rejects(
+    stripe.createIntent({ ...createIntentRequest, currency: 'CUP', idempotency_key: 'cup' }),
+    of('currency'),
+  )
 })
 
 t.test('every status and type of a refusal', async (t) => {
@@ -110,7 +113,11 @@ t.test('nobody is there', async (t) => {
   await t.rejects(refused.createIntent(createIntentRequest), of('unavailable', 'econnrefused'))
   await t.rejects(stripeAt(t, 'http://stripe.invalid').createIntent(createIntentRequest), of('unavailable'))
   const plain = await listen(t, createServer())
-  await t.rejects(stripeAt(t, plain.replace('http:', 'https:')).createIntent(createIntentRequest), of('unavailable'), 'no TLS')
+  await t.rejects(
+    stripeAt(t, plain.replace('http:', 'https:')).createIntent(createIntentRequest),
+    of('unavailable'),
+    'no TLS',
+  )
 })
 
 for (const commits of [true, false]) {

@@ -71,7 +71,11 @@ t.test('an invoice of a subscription, in both shapes', async (t) => {
   const single = readEvent('invoice.payment_succeeded', invoiceBody({ subscription: null }))
   t.match(single, { subscription: { subscription_id: null } }, 'of no subscription')
   const generic = { id: 'in_1', amount: 500, currency: 'eur', status: 'paid', customer: 'cus_1' }
-  t.match(readEvent('invoice.payment_succeeded', generic), { amount_cents: 500, subscription: null }, 'in the neutral shape')
+  t.match(
+    readEvent('invoice.payment_succeeded', generic),
+    { amount_cents: 500, subscription: null },
+    'in the neutral shape',
+  )
 })
 
 t.test('a customer and their methods', async (t) => {

@@ -3,7 +3,10 @@ import type { NotificationDetails, StripeEventData } from './details.ts'
 import { codeIn, currencyIn, emailIn, idIn, moneyIn, objectIn, type StripeObject, timeIn } from './fields.ts'
 
 /** @param changed whether the type alone says that the status is another one than before */
-export function subscriptionDetails({ object, previous }: StripeEventData, changed: boolean): Partial<NotificationDetails> {
+export function subscriptionDetails(
+  { object, previous }: StripeEventData,
+  changed: boolean,
+): Partial<NotificationDetails> {
   return {
     currency: currencyIn(object.currency),
     subscription: {
@@ -26,7 +29,10 @@ function periodEndIn(subscription: StripeObject): string | null {
  * An invoice of Stripe's says which subscription it is of, if any; in the interface's own shape it says only what was paid.
  * @param paid the field that holds what was, or was to be, paid
  */
-export function invoiceDetails({ object }: StripeEventData, paid: 'amount_paid' | 'amount_due'): Partial<NotificationDetails> {
+export function invoiceDetails(
+  { object }: StripeEventData,
+  paid: 'amount_paid' | 'amount_due',
+): Partial<NotificationDetails> {
   const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
   const saysWhich = subscription_id !== null || object.object === 'invoice'
   const is_first_invoice = object.billing_reason === 'subscription_create'

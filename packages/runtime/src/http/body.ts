@@ -47,7 +47,11 @@ export function limitBodies(http: FastifyInstance): void {
     }
     if (held.bytes === 0 && held.unfinished === 0) ofAddress.delete(address)
     bytesOf.set(request, (bytesOf.get(request) ?? 0) + bytes)
-    return all.bytes <= maxBufferedBytes && held.bytes <= maxBufferedBytesPerAddress && held.unfinished <= maxUnfinishedPerAddress
+    return (
+      all.bytes <= maxBufferedBytes &&
+      held.bytes <= maxBufferedBytesPerAddress &&
+      held.unfinished <= maxUnfinishedPerAddress
+    )
   }
 
   http.decorate('readBody', async (request, payload, maxBytes) => {

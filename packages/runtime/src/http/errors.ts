@@ -69,7 +69,8 @@ function httpErrorOf(error: unknown): HttpError {
     if (code === 'internal_error') return internalError
     return { status, code, message, ...(details && { details }) }
   }
-  if (isDatabaseUnavailable(error)) return createHttpError('service_unavailable', 'The service is not available at the moment')
+  if (isDatabaseUnavailable(error))
+    return createHttpError('service_unavailable', 'The service is not available at the moment')
   return (error instanceof Error && frameworkError(error)) || internalError
 }
 
@@ -100,7 +101,8 @@ function frameworkError(error: Error & { code?: unknown; statusCode?: unknown })
 }
 
 function connectionError(code: string | undefined): HttpError {
-  if (code === 'HPE_HEADER_OVERFLOW') return { ...createHttpError('invalid_request', 'The headers are too large'), status: 431 }
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { ...createHttpError('invalid_request', 'The headers are too large'), status: 431 }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return { ...createHttpError('invalid_request', 'The request was not sent in time'), status: 408 }
   }

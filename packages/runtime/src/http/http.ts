@@ -104,7 +104,10 @@ export function createHttp({
   pendingResponse = watchPendingResponses(http.server)
   drainOnClose(http)
   readBodyBeforeClosing(http)
-  http.server.on('connect', (_request, socket) => socket instanceof Socket && rejectClient(new Error('CONNECT'), socket))
+  http.server.on(
+    'connect',
+    (_request, socket) => socket instanceof Socket && rejectClient(new Error('CONNECT'), socket),
+  )
   // Left alone, Node would answer without a body; the hook below does it better.
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)

@@ -46,7 +46,10 @@ export type RouteNotes = {
  * They are no schemas of the route's own, so that error bodies are written out whole whatever their details are.
  * @param headers those that a refusal has like an answer, by status
  */
-export const errorResponses = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes => ({
+export const errorResponses = (
+  codes: readonly ErrorCode[],
+  headers: Readonly<Record<number, object>> = {},
+): RouteNotes => ({
   'x-refusals': { codes, headers },
 })
 

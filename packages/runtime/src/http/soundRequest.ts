@@ -12,8 +12,10 @@ export function validateHeaders({ headers, raw }: FastifyRequest): void {
   if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') throw invalidHeader('Only HTTP/1.1 is spoken here')
   if (host === undefined && raw.httpVersion === '1.1') throw invalidHeader('The Host header is required')
   if (host !== undefined && !/^[^\s,/?#@]*$/.test(host)) throw invalidHeader('The Host header is invalid')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') throw invalidHeader('Transfer-Encoding must be chunked')
-  if (expect !== undefined && expect.toLowerCase() !== '100-continue') throw invalidHeader('Expect must be 100-continue')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+    throw invalidHeader('Transfer-Encoding must be chunked')
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw invalidHeader('Expect must be 100-continue')
 }
 
 function invalidHeader(message: string): DomainError {

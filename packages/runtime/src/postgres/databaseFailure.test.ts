@@ -46,7 +46,10 @@ t.test('a database that refuses or is silent is away', async (t) => {
   const refused = `postgresql://x:x@127.0.0.1:${await freePort()}/x`
   t.ok(isDatabaseUnavailable(await failureOf(poolOn(t, refused).query('select 1'))))
   const { databaseUrl } = await createTestDatabase(t)
-  t.ok(isDatabaseUnavailable(await failureOf(poolOn(t, databaseUrl, 300).query('select pg_sleep(2)'))), 'no answer in time')
+  t.ok(
+    isDatabaseUnavailable(await failureOf(poolOn(t, databaseUrl, 300).query('select pg_sleep(2)'))),
+    'no answer in time',
+  )
 })
 
 t.test('a wrong statement is a mistake of ours, and so is everything else', async (t) => {

@@ -15,7 +15,13 @@ async function startListener(t: Test) {
   t.teardown(() => pool.end())
   const heard: string[] = []
   const stop = new AbortController()
-  const listening = listen({ databaseUrl, channel, onNotification: (payload) => heard.push(payload), signal: stop.signal, log })
+  const listening = listen({
+    databaseUrl,
+    channel,
+    onNotification: (payload) => heard.push(payload),
+    signal: stop.signal,
+    log,
+  })
   const tell = (payload: string, to = channel) => pool.query('select pg_notify($1, $2)', [to, payload])
   const listeners = async () => {
     const { rows } = await pool.query<{ pid: number }>(

@@ -30,7 +30,12 @@ export async function listen(options: {
   })
 }
 
-async function listenOnce({ databaseUrl, channel, heard: onNotification, signal }: Parameters<typeof listen>[0]): Promise<void> {
+async function listenOnce({
+  databaseUrl,
+  channel,
+  heard: onNotification,
+  signal,
+}: Parameters<typeof listen>[0]): Promise<void> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: `listen ${channel}`.slice(0, 63),

@@ -188,7 +188,8 @@ export async function migrate(
     const missing = missingMigrations(files, new Map(rows.map(({ name, sha256 }) => [name, sha256])))
     const inRetriedTransactionOfSchema = <Result>(work: () => Promise<Result>) =>
       inRetriedTransaction(client, schema, options.lockRetryTimeoutMs ?? lockRetryTimeoutMs, work)
-    for (const file of missing) await inRetriedTransactionOfSchema(() => applyMigration(client, schema, file)).catch(throwMigrationError(file))
+    for (const file of missing)
+      await inRetriedTransactionOfSchema(() => applyMigration(client, schema, file)).catch(throwMigrationError(file))
     const finished = await inRetriedTransactionOfSchema(async () => (await options.finish?.(client)) ?? [])
     return [...missing.map(({ name }) => name), ...finished]
   } finally {

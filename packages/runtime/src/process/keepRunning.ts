@@ -31,7 +31,8 @@ export async function keepRunning(
       if (isFinal?.(error)) throw error
       if (signal.aborted) return
       const text = error instanceof Error ? error.message : String(error)
-      const isRepeated = lastReported?.text === text && now() - begunAt < healthyMs && now() - lastReported.at < repeatedErrorMs
+      const isRepeated =
+        lastReported?.text === text && now() - begunAt < healthyMs && now() - lastReported.at < repeatedErrorMs
       if (!isRepeated) {
         lastReported = { text, at: now() }
         onError(error)

@@ -31,7 +31,8 @@ export function createCustomers(notify: Notify, nextId: () => string) {
     createCustomer(profile: unknown) {
       const identity = JSON.stringify(profile)
       const existing = [...customers.values()].find((other) => other.identity === identity)
-      if (existing) throw new AuthorizeNetApiError('E00039', `A duplicate record with ID ${existing.id} already exists.`)
+      if (existing)
+        throw new AuthorizeNetApiError('E00039', `A duplicate record with ID ${existing.id} already exists.`)
       const id = nextId()
       customers.set(id, { id, identity, methods: new Map() })
       const merchantCustomerId = textAt(profile, 'merchantCustomerId')

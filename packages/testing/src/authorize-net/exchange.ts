@@ -65,7 +65,8 @@ function resultOf(server: FakeServer, call: AuthorizeNetCall | undefined, method
 function perform(server: FakeServer, call: AuthorizeNetCall | undefined, method: ApiMethod | undefined): object {
   if (!call) throw new AuthorizeNetApiError('E00003', 'Root element is missing.')
   const problem = problemOf(`${call.method}Request`, call.request)
-  if (problem === null || !method) throw new AuthorizeNetApiError('E00004', 'The name of the requested API method is invalid.')
+  if (problem === null || !method)
+    throw new AuthorizeNetApiError('E00004', 'The name of the requested API method is invalid.')
   if (problem !== undefined) throw new AuthorizeNetApiError('E00003', problem)
   const { name, transactionKey } = server.login
   const given = call.request.merchantAuthentication

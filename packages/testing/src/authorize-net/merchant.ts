@@ -13,7 +13,8 @@ const eventOfPayment: Readonly<Record<string, string>> = {
 }
 
 export function merchantOf(transactions: Transactions, ledger: ChargeLedger, notify: Notify) {
-  const notifyTransaction = (eventType: string, transaction: Transaction) => notify(eventType, transactionPayload(transaction))
+  const notifyTransaction = (eventType: string, transaction: Transaction) =>
+    notify(eventType, transactionPayload(transaction))
 
   function charge({ transId, invoiceNumber, settleCents, currency, subscription }: Transaction): void {
     const isOfAPayment = invoiceNumber !== null && subscription === null
@@ -69,7 +70,10 @@ export function merchantOf(transactions: Transactions, ledger: ChargeLedger, not
     voidTransaction(transId: string): void {
       const transaction = transactions.find(transId)
       if (transaction.batchId !== null) throw new Error(`${transId} is settled`)
-      notifyTransaction('payment.void.created', Object.assign(transaction, { transactionStatus: 'voided', settleCents: 0 }))
+      notifyTransaction(
+        'payment.void.created',
+        Object.assign(transaction, { transactionStatus: 'voided', settleCents: 0 }),
+      )
     },
 
     /** @param options `invoiceNumber`: whoever refunds may give one; the form does not ask for it */

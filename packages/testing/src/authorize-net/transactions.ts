@@ -95,7 +95,10 @@ export function createTransactions(now: () => number) {
     find,
 
     /** A payer submits the form. */
-    pay(source: ChargeSource, payment: FakePayment): { readonly attempt: PaymentAttempt; readonly transaction?: Transaction } {
+    pay(
+      source: ChargeSource,
+      payment: FakePayment,
+    ): { readonly attempt: PaymentAttempt; readonly transaction?: Transaction } {
       const { outcome = 'approved', card = 'card-1', authOnly = false } = payment
       const request = tokens.requestOf(source)
       if (outcome === 'approved' && isDuplicate(all, request, card, now()))

@@ -39,7 +39,10 @@ export const validationError = respondWith(400, () => ({
   links: [],
 }))
 
-export const invalidToken = respondWith(401, () => ({ error: 'invalid_token', error_description: 'Token signature failed' }))
+export const invalidToken = respondWith(401, () => ({
+  error: 'invalid_token',
+  error_description: 'Token signature failed',
+}))
 
 export const invalidClient = respondWith(401, () => ({
   error: 'invalid_client',

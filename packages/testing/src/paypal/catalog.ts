@@ -56,7 +56,8 @@ export function createProductStore(): ProductStore {
       const product = products.get(id)
       if (!product) return errorResponse(404, 'INVALID_RESOURCE_ID')
       // The name and the type are fixed.
-      if (valueAt(json, 0, 'path') !== '/description' || valueAt(json, 1) !== undefined) return errorResponse(400, 'INVALID_PATCH_PATH')
+      if (valueAt(json, 0, 'path') !== '/description' || valueAt(json, 1) !== undefined)
+        return errorResponse(400, 'INVALID_PATCH_PATH')
       const { description: former, ...rest } = product
       const op = valueAt(json, 0, 'op')
       if (op === 'replace' || op === 'remove') {

@@ -42,7 +42,9 @@ export function readOrderRequest(
     const text = valueAt(unit, field)
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '' || Buffer.byteLength(text) > 127)
-      return { refused: errorResponse(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`) }
+      return {
+        refused: errorResponse(400, 'INVALID_STRING_LENGTH', `/purchase_units/@reference_id=='default'/${field}`),
+      }
     texts[field] = text
   }
   if (texts.invoice_id !== undefined && paidInvoices.has(texts.invoice_id))

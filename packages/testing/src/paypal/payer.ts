@@ -61,7 +61,9 @@ export function createPayerActions(options: {
       const { order, capture } = orders.byCapture(captureId)
       const isWhole = value === undefined || value === capture.amount.value
       capture.status = isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED'
-      return recordEvent(refundEvent('PAYMENT.CAPTURE.REFUNDED', { order, capture, value: value ?? capture.amount.value }))
+      return recordEvent(
+        refundEvent('PAYMENT.CAPTURE.REFUNDED', { order, capture, value: value ?? capture.amount.value }),
+      )
     },
     reverse(captureId) {
       const { order, capture } = orders.byCapture(captureId)

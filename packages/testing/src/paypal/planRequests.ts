@@ -56,7 +56,8 @@ export function readPlanRequest(json: unknown): { plan: PlanRequest } | { refuse
   }
   const issue = orderIssue(billing_cycles)
   if (issue) return { refused: errorResponse(422, issue) }
-  const described = valueAt(json, 'description') === undefined ? {} : { description: String(valueAt(json, 'description')) }
+  const described =
+    valueAt(json, 'description') === undefined ? {} : { description: String(valueAt(json, 'description')) }
   const [product_id, name] = [String(valueAt(json, 'product_id')), String(valueAt(json, 'name'))]
   return { plan: { product_id, name, ...described, status, billing_cycles } }
 }

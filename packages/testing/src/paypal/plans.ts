@@ -84,7 +84,10 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
       const plans = [...all.values()].filter(isRequested).toReversed()
       const show = isWhole && !distortion.isMinimal ? representation : minimal
       const totals = query.get('total_required') === 'true'
-      return respondWith(200, () => ({ ...pageOf(plans.map(show), page, size), ...(totals ? totalsOf(plans, size) : {}) }))
+      return respondWith(200, () => ({
+        ...pageOf(plans.map(show), page, size),
+        ...(totals ? totalsOf(plans, size) : {}),
+      }))
     },
     patch(id, json) {
       const plan = all.get(id)

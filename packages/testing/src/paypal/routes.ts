@@ -78,7 +78,10 @@ export function respondToCall(parts: FakePaypalParts, call: ReceivedCall, respon
 const objects =
   /^\/(v2\/checkout\/orders|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
 
-function readResource({ orders, vault, catalog, plans }: FakePaypalParts, { path, isWhole }: ReceivedCall): FakeResponse {
+function readResource(
+  { orders, vault, catalog, plans }: FakePaypalParts,
+  { path, isWhole }: ReceivedCall,
+): FakeResponse {
   const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
   if (pathname === '/v1/billing/plans') return plans.list(searchParams, isWhole)
   const [, kind, id = ''] = objects.exec(pathname) ?? []
@@ -98,7 +101,10 @@ function readResource({ orders, vault, catalog, plans }: FakePaypalParts, { path
   }
 }
 
-function changeResource({ orders, vault, catalog, plans }: FakePaypalParts, { method, path, body, isWhole }: ReceivedCall): FakeResponse {
+function changeResource(
+  { orders, vault, catalog, plans }: FakePaypalParts,
+  { method, path, body, isWhole }: ReceivedCall,
+): FakeResponse {
   const [, planId, turn] = /^\/v1\/billing\/plans\/([^/]+)(?:\/(activate|deactivate))?$/.exec(path) ?? []
   if (planId !== undefined && turn !== undefined && method === 'POST')
     return turn === 'activate' ? plans.activate(planId) : plans.deactivate(planId)

@@ -99,7 +99,10 @@ export function deleteProduct(state: StripeState, id: string): StripeEvent[] {
   const prices = [...state.prices.values()].filter((price) => price.product === id)
   for (const price of prices) state.prices.delete(price.id)
   state.products.delete(id)
-  return [...prices.map((price) => state.recordEvent('price.deleted', price)), state.recordEvent('product.deleted', product)]
+  return [
+    ...prices.map((price) => state.recordEvent('price.deleted', price)),
+    state.recordEvent('product.deleted', product),
+  ]
 }
 
 function given(fields: Readonly<Record<string, unknown>>): object {

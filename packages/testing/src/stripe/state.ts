@@ -23,7 +23,11 @@ export type StripeState = {
   readonly ledger: ChargeLedger
   readonly seconds: () => number
   /** Records that something happened. @param key of the call that did it */
-  recordEvent(type: string, object: object, more?: { readonly previous?: object; readonly key?: string | null }): StripeEvent
+  recordEvent(
+    type: string,
+    object: object,
+    more?: { readonly previous?: object; readonly key?: string | null },
+  ): StripeEvent
 }
 
 export function createStripeState(ledger: ChargeLedger, now: () => Date): StripeState {

@@ -131,7 +131,9 @@ export function changeCard(
   const before = Object.entries(method.card).filter(([field]) => field in card)
   Object.assign(method.card, card)
   const previous = { card: Object.fromEntries(before) }
-  return state.recordEvent(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, { previous })
+  return state.recordEvent(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, {
+    previous,
+  })
 }
 
 function createSetupIntent({ state, values, key }: RouteCall) {

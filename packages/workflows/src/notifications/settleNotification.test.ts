@@ -1,6 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentStream, providerEventStream, providerIntentStream } from '@paylog/event-store/streamName'
-import { type Provider, ProviderError, type ProviderNotification, type ProviderReport } from '@paylog/providers/provider'
+import {
+  type Provider,
+  ProviderError,
+  type ProviderNotification,
+  type ProviderReport,
+} from '@paylog/providers/provider'
 import t from 'tap'
 import type { Workflow } from '../context.ts'
 import { reconcilePayment } from '../payments/reconcilePayment.ts'

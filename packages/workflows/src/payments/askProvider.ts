@@ -84,7 +84,11 @@ function asOf({ now: clock }: Workflow, { state }: LoadedState<PaymentState>, ma
   return new Date(Math.min(now, Math.max(now - maxAgeMs, changedAt))).toISOString()
 }
 
-function mayCapture(provider: Provider, { awaits_capture, evidence }: IntentSnapshot, { state }: LoadedState<PaymentState>) {
+function mayCapture(
+  provider: Provider,
+  { awaits_capture, evidence }: IntentSnapshot,
+  { state }: LoadedState<PaymentState>,
+) {
   const payment = existingPayment(state)
   return awaits_capture && provider.captureIntent && !isAbsorbing(payment.status) && amountMatches(evidence, payment)
 }

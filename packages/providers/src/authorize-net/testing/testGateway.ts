@@ -17,7 +17,10 @@ export const sampleIntent: CreateIntent = {
 export const sampleInvoice = '7e6f8a9b0c1d2e3f4a5b'
 
 /** @param options `timeoutMs` of the adapter, and what the fake is told */
-export async function authorizeNetHarness(t: Test, options: FakeAuthorizeNetOptions & { readonly timeoutMs?: number } = {}) {
+export async function authorizeNetHarness(
+  t: Test,
+  options: FakeAuthorizeNetOptions & { readonly timeoutMs?: number } = {},
+) {
   const fake = await startFakeAuthorizeNet(t, options)
   return { fake, provider: connectTo(t, fake, options) }
 }

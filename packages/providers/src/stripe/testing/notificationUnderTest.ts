@@ -14,4 +14,5 @@ export const eventFixture = (type: string, object: object, previous_attributes?:
   data: { object, ...(previous_attributes ? { previous_attributes } : {}) },
 })
 export const readBody = (body: unknown) => readNotification(Buffer.from(JSON.stringify(body)))
-export const readEvent = (type: string, object: object, previous?: object) => readBody(eventFixture(type, object, previous))
+export const readEvent = (type: string, object: object, previous?: object) =>
+  readBody(eventFixture(type, object, previous))
